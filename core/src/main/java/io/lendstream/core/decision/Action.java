@@ -1,0 +1,180 @@
+package io.lendstream.core.decision;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** What an actuator is asked to do. */
+public sealed interface Action {
+    /** The GPUs that change hands by it, or stay with a new deadline. */
+    List<GpuId> gpus();
+
+    <T> T match(Cases<T> cases);
+
+    /** What the action is called in records, metrics and tables. */
+    default String kind() {
+        return getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT);
+    }
+
+    /** What it is about: a job or a service by name; empty for what concerns the domain. */
+    default String target() {
+        return match(new Target());
+    }
+
+    /**
+     * Binds free GPUs of inference to a job until the lease ends.
+     *
+     * @param gpus the GPUs newly lent
+     * @param allocation all the job's GPUs afterwards; training GPUs that it gains too are bound by the same decision
+     */
+    record Lend(JobId job, List<GpuId> gpus, Instant until, Allocation allocation) implements Action {
+        public Lend {
+            gpus = gpus.stream().sorted().toList();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.lend(this);
+        }
+    }
+
+    /**
+     * Takes GPUs back from a job, giving it until {@code by} to shrink or stop.
+     *
+     * @param gpus the GPUs to be released
+     * @param allocation what the job goes on with
+     */
+    record Reclaim(JobId job, List<GpuId> gpus, Instant by, Allocation allocation) implements Action {
+        public Reclaim {
+            gpus = gpus.stream().sorted().toList();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.reclaim(this);
+        }
+    }
+
+    /**
+     * Changes a job within training's own GPUs, or only its batch.
+     *
+     * @param gpus training GPUs that it gains or gives up; empty when only the batch changes
+     */
+    record Resize(JobId job, List<GpuId> gpus, Allocation allocation) implements Action {
+        public Resize {
+            gpus = gpus.stream().sorted().toList();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.resize(this);
+        }
+    }
+
+    /**
+     * Puts replicas of a service to work.
+     *
+     * @param warm whether the replicas are there already, protected or sleeping
+     */
+    record Serve(ServiceId service, List<GpuId> gpus, boolean warm) implements Action {
+        public Serve {
+            gpus = gpus.stream().sorted().toList();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.serve(this);
+        }
+    }
+
+    /** Drains and stops replicas of a service. */
+    record Idle(ServiceId service, List<GpuId> gpus, Instant by) implements Action {
+        public Idle {
+            gpus = gpus.stream().sorted().toList();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.idle(this);
+        }
+    }
+
+    /** Sets a service's buckets, batch size and queue delay. */
+    record Batching(ServiceId service, List<GpuId> gpus, List<Bucket> buckets) implements Action {
+        public Batching {
+            gpus = gpus.stream().sorted().toList();
+            buckets = List.copyOf(buckets);
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.batching(this);
+        }
+    }
+
+    /**
+     * Cuts free GPUs anew.
+     *
+     * @param profiles MIG profiles of the new instances, biggest first; empty for a whole GPU
+     */
+    record Repartition(List<GpuId> gpus, List<String> profiles) implements Action {
+        public Repartition {
+            gpus = gpus.stream().sorted().toList();
+            profiles = List.copyOf(profiles);
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.repartition(this);
+        }
+    }
+
+    /** Lets loans run on until a later deadline. */
+    record Renew(List<GpuId> gpus, Instant until) implements Action {
+        public Renew {
+            gpus = gpus.stream().sorted().toList();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.renew(this);
+        }
+    }
+
+    /** Nothing is done though something was called for. */
+    record Hold(Optional<JobId> job, Optional<ServiceId> service) implements Action {
+        @Override
+        public List<GpuId> gpus() {
+            return List.of();
+        }
+
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.hold(this);
+        }
+    }
+
+    /** A new kind of action breaks the build until every reader handles it. */
+    interface Cases<T> {
+        T lend(Lend lend);
+
+        T reclaim(Reclaim reclaim);
+
+        T resize(Resize resize);
+
+        T serve(Serve serve);
+
+        T idle(Idle idle);
+
+        T batching(Batching batching);
+
+        T repartition(Repartition repartition);
+
+        T renew(Renew renew);
+
+        T hold(Hold hold);
+    }
+}

@@ -1,0 +1,53 @@
+package io.lendstream.core.decision;
+
+import io.lendstream.core.cluster.DomainId;
+import java.util.Comparator;
+
+/**
+ * Names a decision for ever, and orders it: actuators follow the highest epoch they have seen, and within it the
+ * sequence.
+ *
+ * @param epoch the scheduler's term of office over the domain
+ * @param sequence 1, 2, 3, ... within the domain, over all epochs
+ */
+public record DecisionId(DomainId domain, long epoch, long sequence) implements Comparable<DecisionId> {
+    private static final Comparator<DecisionId> ORDER = Comparator.comparing(DecisionId::domain)
+            .thenComparingLong(DecisionId::epoch)
+            .thenComparingLong(DecisionId::sequence);
+
+    public DecisionId {
+        if (epoch < 0 || sequence < 0) {
+            throw new IllegalArgumentException(
+                    "epoch and sequence must be at least 0, but were %d and %d".formatted(epoch, sequence));
+        }
+    }
+
+    /** Reads {@code domain/epoch/sequence}. */
+    public static DecisionId parse(String text) {
+        int second = text.lastIndexOf('/');
+        int first = second < 0 ? -1 : text.lastIndexOf('/', second - 1);
+        if (first < 1) {
+            throw new IllegalArgumentException(
+                    "a decision id reads domain/epoch/sequence, but was '%s'".formatted(text));
+        }
+        try {
+            return new DecisionId(
+                    new DomainId(text.substring(0, first)),
+                    Long.parseLong(text.substring(first + 1, second)),
+                    Long.parseLong(text.substring(second + 1)));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "a decision id reads domain/epoch/sequence, but was '%s'".formatted(text), e);
+        }
+    }
+
+    @Override
+    public int compareTo(DecisionId other) {
+        return ORDER.compare(this, other);
+    }
+
+    @Override
+    public String toString() {
+        return domain + "/" + epoch + "/" + sequence;
+    }
+}

@@ -1,0 +1,20 @@
+package io.lendstream.core.decision;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Why a decision was made.
+ *
+ * @param code a short name of the cause that tools can count by, such as {@code demand} or {@code plan}
+ * @param text the same for people, with the numbers that mattered
+ * @param numbers those numbers by name
+ * @param inputs sequence numbers, in {@code domain-events}, of the events it rests on
+ */
+public record Reason(String code, String text, Map<String, Double> numbers, List<Long> inputs) {
+    public Reason {
+        numbers = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(numbers));
+        inputs = List.copyOf(inputs);
+    }
+}

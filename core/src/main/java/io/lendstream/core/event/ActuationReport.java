@@ -1,0 +1,34 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What an actuator did with a decision.
+ *
+ * @param decision the decision; for a lease that ran out by itself, the one that granted it
+ * @param actuator who reports
+ * @param gpus the GPUs this report is about
+ * @param tenant who uses, or used, them
+ * @param reason why, where it is not the plain course
+ */
+public record ActuationReport(
+        DomainId domain,
+        DecisionId decision,
+        String actuator,
+        Instant at,
+        Outcome outcome,
+        List<GpuId> gpus,
+        Optional<Tenant> tenant,
+        Timings timings,
+        String reason)
+        implements Event {
+    public ActuationReport {
+        gpus = List.copyOf(gpus);
+    }
+}

@@ -1,0 +1,48 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.decision.DecisionId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a person, or their tool, tells the scheduler.
+ *
+ * @param id a name for the command, unique, by which decisions refer to it
+ * @param issuer who gave it
+ * @param decision the decision it approves, for {@link Kind#APPROVE}
+ * @param gpus the GPUs that were reset, for {@link Kind#RESET}
+ */
+public record ControlCommand(
+        DomainId domain,
+        String id,
+        Instant at,
+        String issuer,
+        Kind kind,
+        Optional<DecisionId> decision,
+        List<GpuId> gpus,
+        String reason)
+        implements Event {
+    public ControlCommand {
+        gpus = List.copyOf(gpus);
+    }
+
+    /** What is wanted. */
+    public enum Kind {
+        /** Not known to this version; logged, changes nothing. */
+        UNKNOWN,
+        /** No new loans and no changes to jobs; reclaims for inference go on. */
+        FREEZE,
+        THAW,
+        /** Decisions are marked advisory, and refused at the actuator. */
+        ADVISORY_ON,
+        ADVISORY_OFF,
+        APPROVE,
+        /** Take every loan back and lend nothing until thawed. */
+        RECLAIM_ALL,
+        /** Quarantined GPUs were seen to; they are free again. */
+        RESET
+    }
+}

@@ -1,0 +1,63 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Demand of a service ahead of time, as quantiles.
+ *
+ * @param issuedAt end of the last step of demand that it knows
+ * @param step length of the steps of demand that it is made from
+ * @param model the model that made it
+ * @param horizons quantiles at increasing horizons; not empty
+ * @param recentError mean absolute error over mean demand of its recent forecasts at the first horizon
+ * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon
+ */
+public record DemandForecast(
+        ServiceId service,
+        DomainId domain,
+        Instant issuedAt,
+        Duration step,
+        String model,
+        List<HorizonQuantiles> horizons,
+        Optional<Double> recentError,
+        Optional<Double> recentCoverage90)
+        implements Event {
+    public DemandForecast {
+        horizons = horizons.stream()
+                .sorted(Comparator.comparing(HorizonQuantiles::horizon))
+                .toList();
+        if (horizons.isEmpty()) {
+            throw new IllegalArgumentException("a forecast of %s must have at least one horizon".formatted(service));
+        }
+        Checks.notNegative("recentError", recentError);
+        Checks.fraction("recentCoverage90", recentCoverage90);
+    }
+
+    @Override
+    public Instant at() {
+        return issuedAt;
+    }
+
+    /** The greatest p99 from now until the first horizon that reaches {@code ahead}, in requests per second. */
+    public double peakP99Within(Duration ahead) {
+        return peakWithin(ahead, HorizonQuantiles::p99);
+    }
+
+    /** The greatest value of a quantile up to the first horizon that reaches {@code ahead}. */
+    public double peakWithin(Duration ahead, java.util.function.ToDoubleFunction<HorizonQuantiles> quantile) {
+        double peak = 0;
+        for (HorizonQuantiles at : horizons) {
+            peak = Math.max(peak, quantile.applyAsDouble(at));
+            if (at.horizon().compareTo(ahead) >= 0) {
+                break;
+            }
+        }
+        return peak;
+    }
+}

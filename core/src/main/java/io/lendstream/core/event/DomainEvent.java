@@ -1,0 +1,20 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * An accepted event with its place in its domain's order: a line of the log from which every decision can be made again.
+ *
+ * @param epoch the scheduler's term of office over the domain in which it accepted the event
+ * @param sequence 1, 2, 3, ... within the domain, over all epochs
+ * @param at the event's own time
+ * @param origin the record it came from; empty for what the scheduler made itself (ticks)
+ */
+public record DomainEvent(
+        DomainId domain, long epoch, long sequence, Instant at, Optional<Origin> origin, Event event) {
+    public DomainEvent {
+        Checks.atLeast("sequence", 1, sequence);
+    }
+}

@@ -1,0 +1,20 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.NodeId;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * One node's sample: its GPUs and MIG instances at one moment.
+ *
+ * @param sequence 1, 2, 3, ... since the agent's boot
+ */
+public record GpuTelemetry(
+        NodeId nodeId, DomainId domain, String bootId, long sequence, Instant at, List<GpuSample> gpus)
+        implements Event {
+    public GpuTelemetry {
+        Checks.atLeast("sequence", 0, sequence);
+        gpus = List.copyOf(gpus);
+    }
+}

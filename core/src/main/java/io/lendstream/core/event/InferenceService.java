@@ -1,0 +1,42 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What an inference service is and promises.
+ *
+ * @param models the models it serves, for batch and MIG plans
+ * @param slo the latency it promises, at the 99th percentile
+ * @param replicaCapacityPerSecond requests that one replica answers within the SLO; a replica holds one GPU
+ * @param replicaConcurrency requests that one replica runs at a time, where that is what limits it
+ * @param floorReplicas replicas that are kept whatever the demand
+ * @param warmUp from the decision to a replica that answers
+ */
+public record InferenceService(
+        ServiceId service,
+        DomainId domain,
+        Instant at,
+        List<String> models,
+        Duration slo,
+        double replicaCapacityPerSecond,
+        Optional<Integer> replicaConcurrency,
+        int floorReplicas,
+        Duration warmUp)
+        implements Event {
+    public InferenceService {
+        models = List.copyOf(models);
+        if (!(replicaCapacityPerSecond > 0) || Double.isInfinite(replicaCapacityPerSecond)) {
+            throw new IllegalArgumentException(
+                    "replicaCapacityPerSecond of %s must be a finite number above 0, but was %s"
+                            .formatted(service, replicaCapacityPerSecond));
+        }
+        replicaConcurrency.ifPresent(requests -> Checks.atLeast("replicaConcurrency", 1, requests));
+        Checks.atLeast("floorReplicas", 0, floorReplicas);
+        Checks.atLeast("warmUp in milliseconds", 0, warmUp.toMillis());
+    }
+}

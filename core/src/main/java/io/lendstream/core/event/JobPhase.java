@@ -1,0 +1,18 @@
+package io.lendstream.core.event;
+
+/** Where a training job stands. */
+public enum JobPhase {
+    /** Not known to this version; the job is left as it is. */
+    UNKNOWN,
+    QUEUED,
+    RUNNING,
+    RESCALING,
+    FINISHED,
+    FAILED,
+    CANCELLED;
+
+    /** Whether the job will not run again. */
+    public boolean isOver() {
+        return this == FINISHED || this == FAILED || this == CANCELLED;
+    }
+}

@@ -1,0 +1,8 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.NodeId;
+import java.time.Instant;
+
+/** A node was taken out of the inventory (a tombstone on its key). */
+public record NodeLeft(NodeId nodeId, DomainId domain, Instant at) implements Event {}

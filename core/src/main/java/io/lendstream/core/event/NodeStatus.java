@@ -1,0 +1,12 @@
+package io.lendstream.core.event;
+
+/** What an agent says of its node. */
+public enum NodeStatus {
+    /** Not known to this version; treated as not ready. */
+    UNKNOWN,
+    READY,
+    /** The agent has let the GPUs go, for maintenance or a MIG change; the node is not dead. */
+    PAUSED,
+    /** No driver or no GPU can be reached. */
+    UNAVAILABLE
+}

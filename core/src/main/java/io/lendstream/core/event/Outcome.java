@@ -1,0 +1,23 @@
+package io.lendstream.core.event;
+
+/** What became of a decision, or of a part of it. */
+public enum Outcome {
+    /** Not known to this version; logged, changes nothing. */
+    UNKNOWN,
+    /** Taken up; more will follow. */
+    ACCEPTED,
+    /** The GPUs named are free: nothing of the tenant runs there any more. */
+    RELEASED,
+    /** As released, but the tenant had to be killed. */
+    FORCED,
+    /** The tenant runs on the GPUs named. */
+    BOUND,
+    /** The whole decision is in force. */
+    APPLIED,
+    /** Not taken up: old epoch, seen before, advisory, or not this actuator's. */
+    REJECTED,
+    /** Taken up and not achieved; the GPUs named are as they were before the decision. */
+    FAILED,
+    /** Taken up and not achieved in time. */
+    TIMED_OUT
+}

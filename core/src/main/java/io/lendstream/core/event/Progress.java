@@ -1,0 +1,25 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How far a service has got: it has answered everything up to {@code eventTime}.
+ *
+ * @param service the service's name: {@code environment}, {@code agent}, {@code forecaster}, {@code scheduler}, {@code
+ *     actuator}
+ * @param positions end offset, exclusive, of what it has written so far, by {@code topic-partition}
+ * @param nextEventAt when it next has something to do by itself, where it knows
+ */
+public record Progress(
+        String service,
+        DomainId domain,
+        Instant eventTime,
+        Map<String, Long> positions,
+        Optional<Instant> nextEventAt) {
+    public Progress {
+        positions = Map.copyOf(positions);
+    }
+}

@@ -1,0 +1,12 @@
+package io.lendstream.core.event;
+
+/** How far a measurement may be trusted. */
+public enum Quality {
+    /** Not known to this version; treated as unsupported. */
+    UNKNOWN,
+    MEASURED,
+    /** The device cannot say, as with utilisation under MIG without GPM. Never read as zero. */
+    UNSUPPORTED,
+    /** The last known value, older than a sampling period. */
+    STALE
+}

@@ -1,0 +1,7 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.cluster.DomainId;
+import java.time.Instant;
+
+/** Time has come: a deadline, the end of a lease, or the time to plan. */
+public record Tick(DomainId domain, Instant at) implements Event {}

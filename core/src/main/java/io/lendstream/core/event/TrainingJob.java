@@ -1,0 +1,49 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.goodput.GoodputProfile;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A training job as submitted.
+ *
+ * @param application what it trains, for people and for profiles that jobs share
+ * @param requestedGpus what its owner asked for; policies that do not scale jobs give exactly this
+ * @param minGpus least it can run on; at least 1
+ * @param maxGpus most it can use
+ * @param elastic whether its number of GPUs may change while it runs
+ * @param priority greater goes first; 0 is usual
+ * @param profile what is known of its speed and its gradient noise before it has run
+ * @param costs what changing its GPUs costs until it has been measured
+ * @param driver the actuator's driver that runs it
+ */
+public record TrainingJob(
+        JobId job,
+        DomainId domain,
+        Instant submittedAt,
+        String application,
+        int requestedGpus,
+        int minGpus,
+        int maxGpus,
+        boolean elastic,
+        int priority,
+        Optional<Instant> deadline,
+        BatchRange batch,
+        GoodputProfile profile,
+        RescaleCosts costs,
+        String driver)
+        implements Event {
+    public TrainingJob {
+        Checks.atLeast("minGpus", 1, minGpus);
+        Checks.atLeast("maxGpus", minGpus, maxGpus);
+        Checks.atLeast("requestedGpus", 1, requestedGpus);
+    }
+
+    @Override
+    public Instant at() {
+        return submittedAt;
+    }
+}

@@ -1,0 +1,17 @@
+package io.lendstream.core.goodput;
+
+/**
+ * Gradient statistics at the initial batch size; their quotient is the gradient noise scale.
+ *
+ * @param squared squared norm of the mean gradient
+ * @param variance variance of the gradient
+ */
+public record GradientNoise(double squared, double variance) {
+    public GradientNoise {
+        if (!(squared >= 0) || !(variance >= 0) || Double.isInfinite(squared) || Double.isInfinite(variance)) {
+            throw new IllegalArgumentException(
+                    "gradient statistics must be finite and at least 0, but were squared=%s variance=%s"
+                            .formatted(squared, variance));
+        }
+    }
+}

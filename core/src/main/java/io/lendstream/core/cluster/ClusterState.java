@@ -1,0 +1,47 @@
+package io.lendstream.core.cluster;
+
+import io.lendstream.core.persistent.PersistentMap;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * All that the scheduler knows of a domain: the outcome of its events so far, and of nothing else.
+ *
+ * @param now the latest time that an event spoke of
+ * @param epoch the scheduler's term of office; 0 before the first
+ * @param eventSequence sequence of the last event applied
+ * @param decisionSequence sequence of the last decision made
+ * @param nextPlanAt when training is to be planned again
+ * @param mode what people have ordered
+ */
+public record ClusterState(
+        DomainId domain,
+        Instant now,
+        long epoch,
+        long eventSequence,
+        long decisionSequence,
+        Optional<Instant> nextPlanAt,
+        Mode mode,
+        PersistentMap<NodeId, NodeState> nodes,
+        PersistentMap<GpuId, GpuState> gpus,
+        PersistentMap<ServiceId, ServiceState> services,
+        PersistentMap<JobId, JobState> jobs) {
+
+    /** What people have ordered, by control commands. */
+    public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
+
+    public static ClusterState empty(DomainId domain) {
+        return new ClusterState(
+                domain,
+                Instant.EPOCH,
+                0,
+                0,
+                0,
+                Optional.empty(),
+                new Mode(false, false, false),
+                PersistentMap.empty(),
+                PersistentMap.empty(),
+                PersistentMap.empty(),
+                PersistentMap.empty());
+    }
+}

@@ -1,0 +1,40 @@
+package io.lendstream.core.cluster;
+
+import io.lendstream.core.event.RequestRate;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * The latest that one source said of a service's requests.
+ *
+ * @param window length of the window it spoke of
+ * @param event the domain's event that said so
+ */
+public record SourceRate(
+        String bootId,
+        long sequence,
+        Instant at,
+        Duration window,
+        double arrivalsPerSecond,
+        int inFlight,
+        int queueDepth,
+        long event) {
+    public static SourceRate of(RequestRate rate, double arrivalsPerSecond, long event) {
+        return new SourceRate(
+                rate.bootId(),
+                rate.sequence(),
+                rate.windowEnd(),
+                rate.window(),
+                arrivalsPerSecond,
+                rate.inFlight(),
+                rate.queueDepth(),
+                event);
+    }
+
+    /** Whether a record of the same source is no news: delivered again, or overtaken. */
+    public boolean covers(RequestRate rate) {
+        return bootId.equals(rate.bootId())
+                ? rate.sequence() <= sequence
+                : rate.windowEnd().isBefore(at);
+    }
+}

@@ -1,0 +1,102 @@
+package io.lendstream.core.goodput;
+
+import io.lendstream.core.event.BatchRange;
+
+/**
+ * A job's goodput on any number of GPUs: throughput times statistical efficiency, in samples of the initial batch per
+ * second.
+ *
+ * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, sections 3.1 and 3.2</a>
+ */
+public record GoodputModel(ThroughputParameters throughput, GradientNoise noise, BatchRange range) {
+    private static final int GRID = 50;
+    private static final double ROUNDING = 1e-8;
+
+    /** The best batch on a placement, and the goodput with it. */
+    public record Best(Batch batch, double goodput) {}
+
+    /** Seconds of one accumulation step of {@code local} samples. */
+    public double accumulationSeconds(int local) {
+        return throughput.alphaC() + throughput.betaC() * local;
+    }
+
+    /** Seconds that {@code replicas} on {@code nodes} need to synchronise their gradients. */
+    public double networkSeconds(int nodes, int replicas) {
+        double more = Math.max(replicas - 2, ROUNDING);
+        if (nodes > 1) {
+            return throughput.alphaN() + throughput.betaN() * more;
+        }
+        if (replicas > 1) {
+            return throughput.alphaR() + throughput.betaR() * more;
+        }
+        return ROUNDING * (1 + more);
+    }
+
+    /** Seconds of a synchronised iteration, its accumulation steps included. */
+    public double iterationSeconds(int nodes, int replicas, Batch batch) {
+        double gamma = throughput.gamma();
+        double compute = accumulationSeconds(batch.local());
+        double step = Math.pow(Math.pow(compute, gamma) + Math.pow(networkSeconds(nodes, replicas), gamma), 1 / gamma);
+        return batch.accumulation() * compute + step;
+    }
+
+    /**
+     * How much faster a job learns per iteration with {@code total} samples than with the initial batch (AdaScale): from 1
+     * to {@code total / initial}. Also the factor for its learning rate.
+     */
+    public double gain(int total) {
+        double scale = (double) total / range.initial();
+        double sum = noise.variance() / scale + noise.squared();
+        return sum > 0 ? (noise.variance() + noise.squared()) / sum : 1;
+    }
+
+    /**
+     * How much one sample teaches at a batch size, relative to the initial batch: a fraction in (0, 1].
+     *
+     * <p>{@code gain / scale}, which equals {@code (noiseScale + initial) / (noiseScale + total)}.
+     */
+    public double efficiency(int total) {
+        return gain(total) * range.initial() / total;
+    }
+
+    /** Samples per second times statistical efficiency. */
+    public double goodput(int nodes, int replicas, Batch batch) {
+        int total = batch.total(replicas);
+        return total / iterationSeconds(nodes, replicas, batch) * efficiency(total);
+    }
+
+    /** The batch with the greatest goodput on a placement, over 50 geometrically spaced total batch sizes. */
+    public Best best(int nodes, int replicas) {
+        if (range.fixed().isPresent()) {
+            Batch batch = split(range.fixed().get(), replicas);
+            return new Best(batch, goodput(nodes, replicas, batch));
+        }
+        double least = Math.max(range.initial(), (double) range.localMin() * replicas);
+        double most = Math.max(least, range.max());
+        Best best = new Best(split((int) Math.ceil(least), replicas), 0);
+        for (int i = 0; i < GRID; i++) {
+            double total = least * Math.pow(most / least, i / (GRID - 1.0));
+            Batch batch = split(total, replicas);
+            if (batch.local() < range.localMin() || batch.local() > range.localMax()) {
+                continue;
+            }
+            double goodput = goodput(nodes, replicas, batch);
+            if (goodput > best.goodput) {
+                best = new Best(batch, goodput);
+            }
+        }
+        return best.goodput > 0 ? best : new Best(best.batch, goodput(nodes, replicas, best.batch));
+    }
+
+    /** Splits a total batch into local batch and accumulation steps, as the memory of one GPU allows. */
+    private Batch split(double total, int replicas) {
+        double local = total / replicas;
+        int accumulation = (int) Math.ceil(local / range.localMax() - ROUNDING) - 1;
+        if (replicas == 1 && total > range.initial()) {
+            accumulation = Math.max(1, accumulation);
+        }
+        accumulation = Math.max(0, accumulation);
+        int each = (int) Math.ceil(local / (accumulation + 1) - ROUNDING);
+        return new Batch(Math.max(1, Math.min(each, range.localMax())), accumulation);
+    }
+}

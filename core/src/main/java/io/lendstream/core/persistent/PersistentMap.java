@@ -1,0 +1,240 @@
+package io.lendstream.core.persistent;
+
+import java.util.AbstractMap.SimpleImmutableEntry;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An immutable map in key order. A change makes a new map in O(log n) that shares all but one path with the old one.
+ *
+ * @see <a href="https://doi.org/10.1017/S0956796811000104">Balancing weight-balanced trees, JFP 2011</a>, with its
+ *     parameters (3, 2)
+ */
+public final class PersistentMap<K extends Comparable<? super K>, V> implements Iterable<Map.Entry<K, V>> {
+    private static final int DELTA = 3;
+    private static final int GAMMA = 2;
+
+    private final @Nullable Tree<K, V> root;
+
+    private PersistentMap(@Nullable Tree<K, V> root) {
+        this.root = root;
+    }
+
+    public static <K extends Comparable<? super K>, V> PersistentMap<K, V> empty() {
+        return new PersistentMap<>(null);
+    }
+
+    public int size() {
+        return size(root);
+    }
+
+    public boolean isEmpty() {
+        return root == null;
+    }
+
+    public Optional<V> get(K key) {
+        Tree<K, V> tree = root;
+        while (tree != null) {
+            int order = key.compareTo(tree.key);
+            if (order == 0) {
+                return Optional.of(tree.value);
+            }
+            tree = order < 0 ? tree.left : tree.right;
+        }
+        return Optional.empty();
+    }
+
+    /** The value of a key that has to be there. */
+    public V require(K key) {
+        return get(key).orElseThrow(() -> new NoSuchElementException("no entry for " + key));
+    }
+
+    public boolean contains(K key) {
+        return get(key).isPresent();
+    }
+
+    public PersistentMap<K, V> put(K key, V value) {
+        return new PersistentMap<>(put(root, key, value));
+    }
+
+    public PersistentMap<K, V> update(K key, UnaryOperator<V> change) {
+        return put(key, change.apply(require(key)));
+    }
+
+    public PersistentMap<K, V> remove(K key) {
+        return contains(key) ? new PersistentMap<>(remove(root, key)) : this;
+    }
+
+    /** The values in key order. */
+    public Iterable<V> values() {
+        return () -> {
+            Iterator<Map.Entry<K, V>> entries = iterator();
+            return new Iterator<>() {
+                @Override
+                public boolean hasNext() {
+                    return entries.hasNext();
+                }
+
+                @Override
+                public V next() {
+                    return entries.next().getValue();
+                }
+            };
+        };
+    }
+
+    /** The values in key order. */
+    public Stream<V> stream() {
+        return StreamSupport.stream(values().spliterator(), false);
+    }
+
+    @Override
+    public Iterator<Map.Entry<K, V>> iterator() {
+        Deque<Tree<K, V>> path = new ArrayDeque<>();
+        descend(root, path);
+        return new Iterator<>() {
+            @Override
+            public boolean hasNext() {
+                return !path.isEmpty();
+            }
+
+            @Override
+            public Map.Entry<K, V> next() {
+                Tree<K, V> tree = path.pop();
+                descend(tree.right, path);
+                return new SimpleImmutableEntry<>(tree.key, tree.value);
+            }
+        };
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        if (!(other instanceof PersistentMap<?, ?> map) || map.size() != size()) {
+            return false;
+        }
+        Iterator<? extends Map.Entry<?, ?>> others = map.iterator();
+        for (Map.Entry<K, V> entry : this) {
+            if (!entry.equals(others.next())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public int hashCode() {
+        int hash = 0;
+        for (Map.Entry<K, V> entry : this) {
+            hash = 31 * hash + entry.hashCode();
+        }
+        return hash;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("{");
+        for (Map.Entry<K, V> entry : this) {
+            text.append(text.length() > 1 ? ", " : "")
+                    .append(entry.getKey())
+                    .append('=')
+                    .append(entry.getValue());
+        }
+        return text.append('}').toString();
+    }
+
+    private record Tree<K, V>(
+            K key,
+            V value,
+            @Nullable Tree<K, V> left,
+            @Nullable Tree<K, V> right,
+            int size) {}
+
+    private static <K, V> void descend(@Nullable Tree<K, V> from, Deque<Tree<K, V>> path) {
+        for (Tree<K, V> tree = from; tree != null; tree = tree.left) {
+            path.push(tree);
+        }
+    }
+
+    private static int size(@Nullable Tree<?, ?> tree) {
+        return tree == null ? 0 : tree.size;
+    }
+
+    private static int weight(@Nullable Tree<?, ?> tree) {
+        return size(tree) + 1;
+    }
+
+    private static <K, V> Tree<K, V> node(K key, V value, @Nullable Tree<K, V> left, @Nullable Tree<K, V> right) {
+        return new Tree<>(key, value, left, right, size(left) + size(right) + 1);
+    }
+
+    private static <K extends Comparable<? super K>, V> Tree<K, V> put(@Nullable Tree<K, V> tree, K key, V value) {
+        if (tree == null) {
+            return node(key, value, null, null);
+        }
+        int order = key.compareTo(tree.key);
+        if (order == 0) {
+            return new Tree<>(key, value, tree.left, tree.right, tree.size);
+        }
+        return order < 0
+                ? balance(tree.key, tree.value, put(tree.left, key, value), tree.right)
+                : balance(tree.key, tree.value, tree.left, put(tree.right, key, value));
+    }
+
+    private static <K extends Comparable<? super K>, V> @Nullable Tree<K, V> remove(@Nullable Tree<K, V> tree, K key) {
+        if (tree == null) {
+            return null;
+        }
+        int order = key.compareTo(tree.key);
+        if (order < 0) {
+            return balance(tree.key, tree.value, remove(tree.left, key), tree.right);
+        }
+        if (order > 0) {
+            return balance(tree.key, tree.value, tree.left, remove(tree.right, key));
+        }
+        if (tree.left == null) {
+            return tree.right;
+        }
+        if (tree.right == null) {
+            return tree.left;
+        }
+        Tree<K, V> least = tree.right;
+        while (least.left != null) {
+            least = least.left;
+        }
+        return balance(least.key, least.value, tree.left, remove(tree.right, least.key));
+    }
+
+    private static <K, V> Tree<K, V> balance(K key, V value, @Nullable Tree<K, V> left, @Nullable Tree<K, V> right) {
+        if (right != null && weight(right) > DELTA * weight(left)) {
+            Tree<K, V> inner = right.left;
+            if (inner == null || weight(inner) < GAMMA * weight(right.right)) {
+                return node(right.key, right.value, node(key, value, left, inner), right.right);
+            }
+            return node(
+                    inner.key,
+                    inner.value,
+                    node(key, value, left, inner.left),
+                    node(right.key, right.value, inner.right, right.right));
+        }
+        if (left != null && weight(left) > DELTA * weight(right)) {
+            Tree<K, V> inner = left.right;
+            if (inner == null || weight(inner) < GAMMA * weight(left.left)) {
+                return node(left.key, left.value, left.left, node(key, value, inner, right));
+            }
+            return node(
+                    inner.key,
+                    inner.value,
+                    node(left.key, left.value, left.left, inner.left),
+                    node(key, value, inner.right, right));
+        }
+        return node(key, value, left, right);
+    }
+}

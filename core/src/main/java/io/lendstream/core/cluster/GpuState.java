@@ -1,16 +1,31 @@
 package io.lendstream.core.cluster;
 
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * A GPU, or a MIG instance, that can be given to somebody.
  *
  * @param failedBinds how often in a row it could not be bound
+ * @param warmHits how often in a row its replica was needed again while protected
+ * @param lastXid the XID error last reported for it; an old one that is still reported is no news
  * @param since when its owner last changed
  * @param changedBy the event by which it did
  */
 public record GpuState(
-        GpuId gpuId, NodeId nodeId, Pool pool, Owner owner, int failedBinds, Instant since, long changedBy) {
+        GpuId gpuId,
+        NodeId nodeId,
+        Pool pool,
+        Owner owner,
+        int failedBinds,
+        int warmHits,
+        Optional<Integer> lastXid,
+        Instant since,
+        long changedBy) {
+    public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
+        return new GpuState(gpuId, nodeId, pool, new Owner.Free(), 0, 0, Optional.empty(), since, event);
+    }
+
     public boolean isFree() {
         return owner instanceof Owner.Free;
     }
@@ -20,11 +35,19 @@ public record GpuState(
     }
 
     public GpuState with(Owner next, Instant at, long event) {
-        return new GpuState(gpuId, nodeId, pool, next, failedBinds, at, event);
+        return new GpuState(gpuId, nodeId, pool, next, failedBinds, warmHits, lastXid, at, event);
     }
 
     public GpuState withFailedBinds(int failures) {
-        return new GpuState(gpuId, nodeId, pool, owner, failures, since, changedBy);
+        return new GpuState(gpuId, nodeId, pool, owner, failures, warmHits, lastXid, since, changedBy);
+    }
+
+    public GpuState withWarmHits(int hits) {
+        return new GpuState(gpuId, nodeId, pool, owner, failedBinds, hits, lastXid, since, changedBy);
+    }
+
+    public GpuState withXid(int xid) {
+        return new GpuState(gpuId, nodeId, pool, owner, failedBinds, warmHits, Optional.of(xid), since, changedBy);
     }
 
     public Lease lease(DomainId domain, long epoch) {

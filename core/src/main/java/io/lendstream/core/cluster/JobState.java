@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param allocation as last decided: GPUs that it holds or is about to
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
  * @param changing the decision that is being carried out for it, if any
+ * @param changeDeadline until when {@code changing} has to be in force; after it nobody waits for it any more
  * @param largestRun most GPUs it has trained on so far
  * @param changes how often its GPUs were changed after its first start
  * @param attainedGpuSeconds GPU time it has been given up to {@code attainedUpTo}
@@ -35,6 +36,7 @@ public record JobState(
         Allocation allocation,
         List<GpuId> target,
         Optional<DecisionId> changing,
+        Instant changeDeadline,
         int largestRun,
         int changes,
         double attainedGpuSeconds,
@@ -55,6 +57,7 @@ public record JobState(
                 Allocation.suspended(Mechanism.RESTART),
                 List.of(),
                 Optional.empty(),
+                spec.submittedAt(),
                 0,
                 0,
                 0,
@@ -96,6 +99,7 @@ public record JobState(
                 allocation,
                 next,
                 changing,
+                changeDeadline,
                 largestRun,
                 changes,
                 attainedGpuSeconds,
@@ -106,7 +110,7 @@ public record JobState(
     }
 
     /** With a new allocation, decided now and not yet in force. */
-    public JobState allocated(Allocation next, DecisionId decision, Instant now) {
+    public JobState allocated(Allocation next, DecisionId decision, Instant deadline, Instant now) {
         boolean starts = startedAt.isEmpty() && !next.gpus().isEmpty();
         boolean changes =
                 startedAt.isPresent() && !next.gpus().isEmpty() && !next.gpus().equals(allocation.gpus());
@@ -118,6 +122,7 @@ public record JobState(
                 next,
                 target,
                 Optional.of(decision),
+                deadline,
                 largestRun,
                 this.changes + (changes ? 1 : 0),
                 attainedBy(now),
@@ -147,6 +152,7 @@ public record JobState(
                 next,
                 target.stream().filter(gpu -> !lost.contains(gpu)).toList(),
                 changing,
+                changeDeadline,
                 largestRun,
                 changes,
                 attainedBy(now),
@@ -165,6 +171,7 @@ public record JobState(
                 allocation,
                 target,
                 Optional.empty(),
+                changeDeadline,
                 largestRun,
                 changes,
                 attainedGpuSeconds,
@@ -183,6 +190,7 @@ public record JobState(
                 allocation,
                 target,
                 changing,
+                changeDeadline,
                 largestRun,
                 changes,
                 attainedGpuSeconds,
@@ -206,6 +214,7 @@ public record JobState(
                 allocation,
                 target,
                 changing,
+                changeDeadline,
                 said.phase() == JobPhase.RUNNING ? Math.max(largestRun, said.replicas()) : largestRun,
                 changes,
                 attainedGpuSeconds,

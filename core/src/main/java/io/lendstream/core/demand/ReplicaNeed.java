@@ -1,0 +1,75 @@
+package io.lendstream.core.demand;
+
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.HorizonQuantiles;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * Replicas that a service needs, and by which cause.
+ *
+ * @param now replicas for the requests that are there
+ * @param ahead replicas for what is expected within the time that a reclaim and a warm-up take; 0 where nothing is
+ *     expected of the forecast
+ * @param floor replicas that are kept whatever the demand
+ */
+public record ReplicaNeed(int now, int ahead, int floor) {
+    /** Load of a replica that demand may use, so that random bursts stay within the SLO. */
+    private static final double USABLE_CAPACITY = 0.85;
+
+    /** What a service needs; the greatest cause wins. A forecast can only raise it. */
+    public int replicas() {
+        return Math.max(floor, Math.max(now, ahead));
+    }
+
+    /** How the need came about, for people. */
+    public String explained() {
+        return "%d for the requests there are, %d expected, floor %d".formatted(now, ahead, floor);
+    }
+
+    /**
+     * What a service needs at a time.
+     *
+     * @param lead time from a decision to a replica that answers
+     * @param looksAhead whether forecasts count; where one is missing, the greatest demand of the last ten minutes stands
+     *     in
+     */
+    public static ReplicaNeed of(ServiceState service, Instant now, Duration lead, boolean looksAhead) {
+        return new ReplicaNeed(
+                present(service),
+                looksAhead ? ahead(service, now, lead) : 0,
+                service.spec().floorReplicas());
+    }
+
+    private static int present(ServiceState service) {
+        Optional<Integer> concurrency = service.spec().replicaConcurrency();
+        if (concurrency.isPresent()) {
+            return ceilDiv(service.inFlight() + service.queueDepth(), concurrency.get());
+        }
+        double backlogPerSecond =
+                service.queueDepth() / Math.max(1.0, service.window().toMillis() / 1000.0);
+        return replicasFor(service, service.arrivalsPerSecond() + backlogPerSecond);
+    }
+
+    private static int ahead(ServiceState service, Instant now, Duration lead) {
+        Optional<DemandForecast> fresh = service.forecast()
+                .filter(forecast -> forecast.issuedAt()
+                        .plus(forecast.step().multipliedBy(3))
+                        .isAfter(now));
+        double perSecond = fresh.map(forecast -> forecast.peakWithin(
+                        lead.plus(Duration.between(forecast.issuedAt(), now)), HorizonQuantiles::p99))
+                .orElseGet(() -> service.recentPeak(now));
+        return replicasFor(service, perSecond);
+    }
+
+    private static int replicasFor(ServiceState service, double requestsPerSecond) {
+        return (int)
+                Math.ceil(requestsPerSecond / (service.spec().replicaCapacityPerSecond() * USABLE_CAPACITY) - 1e-9);
+    }
+
+    private static int ceilDiv(int total, int each) {
+        return (total + each - 1) / each;
+    }
+}

@@ -1,0 +1,50 @@
+package io.lendstream.core.lending;
+
+import io.lendstream.core.cluster.GpuId;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Follows the paper: plans training every minute, reacts to demand when it is there, and protects replicas that were
+ * needed a moment ago for 30 s, and 15 s longer with every hit, up to 120 s.
+ *
+ * @param protectScale factor on the protect times
+ * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
+ */
+public record DeepBoot(double protectScale) implements Policy {
+    @Override
+    public PolicyInfo info() {
+        return new PolicyInfo(
+                "deepboot",
+                "DeepBoot's ATS: group knapsack over goodput every 60 s, reactive serving, reclaim by least loss",
+                true,
+                false,
+                false);
+    }
+
+    @Override
+    public Duration planEvery() {
+        return Duration.ofSeconds(60);
+    }
+
+    @Override
+    public Duration protectFor(int warmHits) {
+        double seconds = Math.min((30 + 15.0 * warmHits) * protectScale, 120 * protectScale);
+        return Duration.ofSeconds((long) seconds + 1);
+    }
+
+    @Override
+    public Plan plan(ClusterView cluster) {
+        return new Ats(cluster).plan();
+    }
+
+    @Override
+    public List<GpuId> victims(ClusterView cluster, int count) {
+        return new Ats(cluster).victims(count);
+    }
+
+    @Override
+    public String spec() {
+        return "deepboot:protect-scale=" + protectScale;
+    }
+}

@@ -1,0 +1,42 @@
+package io.lendstream.core.lending;
+
+import io.lendstream.core.cluster.GpuId;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Our own policy: ATS for training, and for inference the forecast, so that GPUs are back before they are needed.
+ *
+ * @param planEvery how often training is planned
+ */
+public record Lendstream(Duration planEvery) implements Policy {
+    @Override
+    public PolicyInfo info() {
+        return new PolicyInfo(
+                "lendstream",
+                "ATS with forecasts: takes GPUs back a release and a warm-up before demand needs them",
+                true,
+                false,
+                true);
+    }
+
+    @Override
+    public Duration protectFor(int warmHits) {
+        return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120));
+    }
+
+    @Override
+    public Plan plan(ClusterView cluster) {
+        return new Ats(cluster).plan();
+    }
+
+    @Override
+    public List<GpuId> victims(ClusterView cluster, int count) {
+        return new Ats(cluster).victims(count);
+    }
+
+    @Override
+    public String spec() {
+        return "lendstream:plan-every=" + planEvery.toSeconds() + "s";
+    }
+}

@@ -1,0 +1,91 @@
+package io.lendstream.core.lending;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** The policies by name. Adding one is one class and one line here. */
+public final class Policies {
+    private static final List<Entry> ENTRIES = List.of(
+            new Entry(Set.of("protect-scale"), settings -> new DeepBoot(settings.number("protect-scale", 1.0))),
+            new Entry(Set.of("plan-every"), settings -> new Lendstream(settings.duration("plan-every", "60s"))));
+
+    private Policies() {}
+
+    /** Every policy with its default settings. */
+    public static List<Policy> all() {
+        return ENTRIES.stream()
+                .map(entry -> entry.make.apply(new Settings("", Map.of())))
+                .toList();
+    }
+
+    /**
+     * Reads {@code name:key=value:key=value}.
+     *
+     * @throws IllegalArgumentException when there is no such policy or setting; the message names what there is
+     */
+    public static Policy parse(String spec) {
+        String[] parts = spec.split(":", -1);
+        String name = parts[0];
+        Entry entry = ENTRIES.stream()
+                .filter(known -> known.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no policy '%s'; policies are %s"
+                        .formatted(name, ENTRIES.stream().map(Entry::name).toList())));
+        Map<String, String> settings = new TreeMap<>();
+        for (int i = 1; i < parts.length; i++) {
+            int equals = parts[i].indexOf('=');
+            String key = equals < 0 ? parts[i] : parts[i].substring(0, equals);
+            if (equals < 0 || !entry.keys.contains(key)) {
+                throw new IllegalArgumentException(
+                        "policy %s has no setting '%s'; its settings are %s, written key=value"
+                                .formatted(name, parts[i], entry.keys));
+            }
+            settings.put(key, parts[i].substring(equals + 1));
+        }
+        return entry.make.apply(new Settings(name, settings));
+    }
+
+    private record Entry(Set<String> keys, Function<Settings, Policy> make) {
+        String name() {
+            return make.apply(new Settings("", Map.of())).info().name();
+        }
+    }
+
+    private record Settings(String policy, Map<String, String> values) {
+        double number(String key, double fallback) {
+            String value = values.get(key);
+            if (value == null) {
+                return fallback;
+            }
+            try {
+                double number = Double.parseDouble(value);
+                if (number >= 0 && Double.isFinite(number)) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // Falls through to the message that all bad values get.
+            }
+            throw new IllegalArgumentException(
+                    "%s of policy %s must be a number of at least 0, but was '%s'".formatted(key, policy, value));
+        }
+
+        Duration duration(String key, String fallback) {
+            String value = values.getOrDefault(key, fallback);
+            try {
+                Duration duration = Duration.parse("PT" + value);
+                if (duration.compareTo(Duration.ofSeconds(1)) >= 0) {
+                    return duration;
+                }
+            } catch (java.time.format.DateTimeParseException e) {
+                // Falls through to the message that all bad values get.
+            }
+            throw new IllegalArgumentException(
+                    "%s of policy %s must be a time of at least 1s, such as 60s, but was '%s'"
+                            .formatted(key, policy, value));
+        }
+    }
+}

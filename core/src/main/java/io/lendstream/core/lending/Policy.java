@@ -1,0 +1,36 @@
+package io.lendstream.core.lending;
+
+import io.lendstream.core.cluster.GpuId;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Who gets which GPU: a pure function of what it sees. Policies only propose; guards and the state machine around them
+ * decide what is done.
+ */
+public interface Policy {
+    PolicyInfo info();
+
+    /** How often training is planned. */
+    Duration planEvery();
+
+    /**
+     * How long a replica that demand no longer needs is kept out of everybody's reach.
+     *
+     * @param warmHits how often in a row it was needed again while protected
+     */
+    Duration protectFor(int warmHits);
+
+    /** The GPUs that each job should hold. Jobs that the plan does not name keep what they have. */
+    Plan plan(ClusterView cluster);
+
+    /**
+     * Lent GPUs to take back, those whose loss hurts training least first.
+     *
+     * @param count how many are needed; more may be named where a job cannot give up part of its GPUs
+     */
+    List<GpuId> victims(ClusterView cluster, int count);
+
+    /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */
+    String spec();
+}

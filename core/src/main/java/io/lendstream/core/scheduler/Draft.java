@@ -1,0 +1,236 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.ClusterState.Mode;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.persistent.PersistentMap;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/** A step in the making: the state as far as it has been worked out, and the decisions so far. */
+final class Draft {
+    private final ClusterState before;
+    private final DomainEvent event;
+    private final Instant now;
+    private final List<Decision> decisions = new ArrayList<>();
+    private final TreeSet<NodeId> changedNodes = new TreeSet<>();
+    private final TreeSet<GpuId> changedGpus = new TreeSet<>();
+    private final TreeSet<GpuId> changedOwners = new TreeSet<>();
+    private final TreeSet<ServiceId> changedServices = new TreeSet<>();
+    private final TreeSet<JobId> changedJobs = new TreeSet<>();
+    private PersistentMap<NodeId, NodeState> nodes;
+    private PersistentMap<GpuId, GpuState> gpus;
+    private PersistentMap<ServiceId, ServiceState> services;
+    private PersistentMap<JobId, JobState> jobs;
+    private long epoch;
+    private long decisionSequence;
+    private Optional<Instant> nextPlanAt;
+    private Mode mode;
+
+    Draft(ClusterState before, DomainEvent event) {
+        this.before = before;
+        this.event = event;
+        this.now = event.at().isAfter(before.now()) ? event.at() : before.now();
+        this.nodes = before.nodes();
+        this.gpus = before.gpus();
+        this.services = before.services();
+        this.jobs = before.jobs();
+        this.epoch = before.epoch();
+        this.decisionSequence = before.decisionSequence();
+        this.nextPlanAt = before.nextPlanAt();
+        this.mode = before.mode();
+    }
+
+    Step finished() {
+        ClusterState after = new ClusterState(
+                before.domain(),
+                now,
+                epoch,
+                event.sequence(),
+                decisionSequence,
+                nextPlanAt,
+                mode,
+                nodes,
+                gpus,
+                services,
+                jobs);
+        return new Step(
+                after,
+                decisions,
+                new Step.Changed(changedNodes, changedGpus, changedServices, changedJobs, changedOwners));
+    }
+
+    /**
+     * The step of a domain in which decisions are only advice: the state knows what was observed, and nothing of what was
+     * advised. Advice is given when a plan is due, not at every event.
+     *
+     * @param observed the step as far as observation went
+     */
+    Step advised(Step observed) {
+        boolean planned = !nextPlanAt.equals(before.nextPlanAt());
+        ClusterState seen = observed.state();
+        ClusterState after = new ClusterState(
+                seen.domain(),
+                seen.now(),
+                seen.epoch(),
+                seen.eventSequence(),
+                planned ? decisionSequence : seen.decisionSequence(),
+                nextPlanAt,
+                seen.mode(),
+                seen.nodes(),
+                seen.gpus(),
+                seen.services(),
+                seen.jobs());
+        return new Step(after, planned ? decisions : List.of(), observed.changed());
+    }
+
+    Instant now() {
+        return now;
+    }
+
+    long eventSequence() {
+        return event.sequence();
+    }
+
+    Mode mode() {
+        return mode;
+    }
+
+    void mode(Mode next) {
+        mode = next;
+    }
+
+    void epoch(long next) {
+        epoch = next;
+    }
+
+    Optional<Instant> nextPlanAt() {
+        return nextPlanAt;
+    }
+
+    void nextPlanAt(Instant next) {
+        nextPlanAt = Optional.of(next);
+    }
+
+    PersistentMap<NodeId, NodeState> nodes() {
+        return nodes;
+    }
+
+    PersistentMap<GpuId, GpuState> gpus() {
+        return gpus;
+    }
+
+    PersistentMap<ServiceId, ServiceState> services() {
+        return services;
+    }
+
+    PersistentMap<JobId, JobState> jobs() {
+        return jobs;
+    }
+
+    GpuState gpu(GpuId id) {
+        return gpus.require(id);
+    }
+
+    Stream<GpuState> usableGpus(Pool pool) {
+        return gpus.stream().filter(gpu -> gpu.pool() == pool && isReachable(gpu));
+    }
+
+    boolean isReachable(GpuState gpu) {
+        return nodes.get(gpu.nodeId())
+                .filter(node -> node.node().status() == NodeStatus.READY)
+                .isPresent();
+    }
+
+    void put(NodeState node) {
+        nodes = nodes.put(node.node().nodeId(), node);
+        changedNodes.add(node.node().nodeId());
+    }
+
+    void remove(NodeId node) {
+        nodes = nodes.remove(node);
+        changedNodes.add(node);
+    }
+
+    void put(GpuState gpu) {
+        gpus = gpus.put(gpu.gpuId(), gpu);
+        changedGpus.add(gpu.gpuId());
+    }
+
+    void remove(GpuId gpu) {
+        gpus = gpus.remove(gpu);
+        changedGpus.add(gpu);
+        changedOwners.add(gpu);
+    }
+
+    /** Changes who owns a GPU; every change of an owner goes through here. */
+    void own(GpuId id, Owner owner) {
+        GpuState gpu = gpu(id);
+        boolean binds = owner instanceof Owner.Binding;
+        if (binds && !gpu.isFree()) {
+            throw new IllegalStateException("%s must be free before it is bound, but is %s".formatted(id, gpu.owner()));
+        }
+        put(gpu.with(owner, now, event.sequence()));
+        changedOwners.add(id);
+    }
+
+    /** Gives the present owner more time. */
+    void extend(GpuId id, Owner owner) {
+        GpuState gpu = gpu(id);
+        put(gpu.with(owner, gpu.since(), event.sequence()));
+        changedOwners.add(id);
+    }
+
+    void put(ServiceState service) {
+        services = services.put(service.spec().service(), service);
+        changedServices.add(service.spec().service());
+    }
+
+    void put(JobState job) {
+        jobs = jobs.put(job.spec().job(), job);
+        changedJobs.add(job.spec().job());
+    }
+
+    void remove(JobId job) {
+        jobs = jobs.remove(job);
+        changedJobs.add(job);
+    }
+
+    /** The id of the next decision to be made. */
+    DecisionId nextId() {
+        return new DecisionId(before.domain(), epoch, decisionSequence + 1);
+    }
+
+    void decide(Instant deadline, Reason reason, Action action) {
+        decisions.add(new Decision(nextId(), now, deadline, mode.advisory(), reason, action));
+        decisionSequence++;
+    }
+
+    /** A reason that rests on the present event and on others. */
+    Reason because(String code, String text, Map<String, Double> numbers, List<Long> others) {
+        TreeSet<Long> inputs = new TreeSet<>(others);
+        inputs.remove(0L);
+        inputs.add(event.sequence());
+        return new Reason(code, text, numbers, List.copyOf(inputs));
+    }
+}

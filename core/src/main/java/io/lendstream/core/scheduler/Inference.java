@@ -1,0 +1,283 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.Policy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Gives inference the GPUs it needs, at once: warm replicas first, then free GPUs, then the sleeping replicas of others,
+ * then what was lent, where its loss hurts least.
+ *
+ * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, ATS for inference</a>
+ */
+final class Inference {
+    /** Time to drain a sleeping replica before it is stopped by force. */
+    private static final Duration DRAIN = Duration.ofSeconds(30);
+
+    private final Draft draft;
+    private final Policy policy;
+    private final SchedulerSettings settings;
+    private final Map<ServiceId, List<GpuState>> replicas = new TreeMap<>();
+
+    Inference(Draft draft, Policy policy, SchedulerSettings settings) {
+        this.draft = draft;
+        this.policy = policy;
+        this.settings = settings;
+    }
+
+    void serve() {
+        for (GpuState gpu : draft.gpus().values()) {
+            if (!(gpu.owner() instanceof Owner.Releasing)
+                    && gpu.owner().holder().isPresent()
+                    && gpu.owner().holder().get() instanceof Tenant.Service service) {
+                replicas.computeIfAbsent(service.service(), name -> new ArrayList<>())
+                        .add(gpu);
+            }
+        }
+        Map<ServiceId, Integer> missing = new TreeMap<>();
+        Map<ServiceId, ReplicaNeed> needs = new TreeMap<>();
+        for (ServiceState service : draft.services().values()) {
+            ReplicaNeed need = ReplicaNeed.of(
+                    service, draft.now(), lead(service), policy.info().looksAhead());
+            ServiceId name = service.spec().service();
+            needs.put(name, need);
+            int short_ = adjust(service, need);
+            if (short_ > 0) {
+                missing.put(name, short_);
+            }
+        }
+        if (!missing.isEmpty()) {
+            supply(missing, needs);
+        }
+    }
+
+    /** From a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
+    private Duration lead(ServiceState service) {
+        return settings.notice().plus(service.spec().warmUp());
+    }
+
+    /** Wakes warm replicas or lets surplus ones rest; returns how many replicas are still missing. */
+    private int adjust(ServiceState service, ReplicaNeed need) {
+        ServiceId name = service.spec().service();
+        List<GpuState> mine = replicas.getOrDefault(name, List.of());
+        List<GpuState> active = mine.stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Serving || gpu.owner() instanceof Owner.Binding)
+                .toList();
+        int gap = need.replicas() - active.size();
+        if (gap < 0) {
+            rest(name, active, -gap);
+            return 0;
+        }
+        List<GpuState> warm = mine.stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Protected || gpu.owner() instanceof Owner.Sleeping)
+                .sorted(Comparator.<GpuState>comparingInt(gpu -> gpu.owner() instanceof Owner.Protected ? 0 : 1)
+                        .thenComparing(
+                                Comparator.comparingInt(GpuState::warmHits).reversed())
+                        .thenComparing(GpuState::gpuId))
+                .limit(gap)
+                .toList();
+        if (!warm.isEmpty()) {
+            wake(service, need, warm);
+        }
+        return gap - warm.size();
+    }
+
+    private void rest(ServiceId service, List<GpuState> active, int surplus) {
+        List<GpuState> idle = active.stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Serving)
+                .sorted(Comparator.comparing(GpuState::gpuId).reversed())
+                .limit(surplus)
+                .toList();
+        for (GpuState gpu : idle) {
+            Instant until = draft.now().plus(policy.protectFor(gpu.warmHits()));
+            draft.own(gpu.gpuId(), new Owner.Protected(service, until, gpu.warmHits()));
+        }
+    }
+
+    private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
+        ServiceId name = service.spec().service();
+        List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
+        draft.decide(
+                draft.now().plus(settings.notice()),
+                reason(service, need, "%d warm replicas put to work".formatted(gpus.size())),
+                new Action.Serve(name, gpus, true));
+        for (GpuState gpu : warm) {
+            int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
+            draft.put(gpu.withWarmHits(hits));
+            draft.own(gpu.gpuId(), new Owner.Serving(name));
+        }
+    }
+
+    private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
+        Deque<GpuState> free = new ArrayDeque<>(draft.usableGpus(Pool.INFERENCE)
+                .filter(GpuState::isFree)
+                .sorted(Comparator.comparing(GpuState::nodeId).thenComparing(GpuState::gpuId))
+                .toList());
+        int stillMissing = 0;
+        for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
+            List<GpuId> taken = new ArrayList<>();
+            while (taken.size() < entry.getValue() && !free.isEmpty()) {
+                taken.add(free.removeFirst().gpuId());
+            }
+            ServiceState service = draft.services().require(entry.getKey());
+            if (!taken.isEmpty()) {
+                start(service, needs.get(entry.getKey()), taken);
+            }
+            entry.setValue(entry.getValue() - taken.size());
+            stillMissing += entry.getValue();
+        }
+        long coming = draft.usableGpus(Pool.INFERENCE)
+                .filter(gpu -> gpu.owner() instanceof Owner.Releasing)
+                .count();
+        int toFree = stillMissing - (int) coming;
+        if (toFree > 0) {
+            ServiceState service = draft.services().require(first(missing));
+            toFree -= stopSleeping(service, needs.get(first(missing)), needs, toFree);
+            if (toFree > 0) {
+                reclaim(service, needs.get(first(missing)), toFree);
+            }
+        }
+    }
+
+    private static ServiceId first(Map<ServiceId, Integer> missing) {
+        return missing.entrySet().stream()
+                .filter(entry -> entry.getValue() > 0)
+                .findFirst()
+                .orElseThrow()
+                .getKey();
+    }
+
+    private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
+        Instant deadline = draft.now().plus(bindTime(service));
+        DecisionId id = draft.nextId();
+        draft.decide(
+                deadline,
+                reason(service, need, "%d replicas started".formatted(gpus.size())),
+                new Action.Serve(service.spec().service(), gpus, false));
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        for (GpuId gpu : gpus) {
+            int attempt = draft.gpu(gpu).failedBinds() + 1;
+            draft.put(draft.gpu(gpu).withWarmHits(0));
+            draft.own(gpu, new Owner.Binding(tenant, id, deadline, java.util.Optional.empty(), attempt));
+        }
+    }
+
+    private Duration bindTime(ServiceState service) {
+        Duration twice = service.spec().warmUp().multipliedBy(2);
+        return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
+    }
+
+    /** Stops sleeping replicas of other services, as far as those keep their floors. */
+    private int stopSleeping(ServiceState forService, ReplicaNeed need, Map<ServiceId, ReplicaNeed> needs, int count) {
+        int stopped = 0;
+        for (ServiceState other : draft.services().values()) {
+            ServiceId name = other.spec().service();
+            List<GpuState> mine = replicas.getOrDefault(name, List.of());
+            int spare = mine.size() - needs.get(name).replicas();
+            List<GpuId> sleeping = mine.stream()
+                    .map(gpu -> draft.gpu(gpu.gpuId()))
+                    .filter(gpu -> gpu.owner() instanceof Owner.Sleeping)
+                    .limit(Math.max(0, Math.min(spare, count - stopped)))
+                    .map(GpuState::gpuId)
+                    .toList();
+            if (!sleeping.isEmpty() && !name.equals(forService.spec().service())) {
+                stop(
+                        draft,
+                        settings,
+                        name,
+                        sleeping,
+                        reason(
+                                forService,
+                                need,
+                                "%d sleeping replicas of %s make room".formatted(sleeping.size(), name)));
+                stopped += sleeping.size();
+            }
+        }
+        return stopped;
+    }
+
+    static void stop(Draft draft, SchedulerSettings settings, ServiceId service, List<GpuId> gpus, Reason reason) {
+        Instant by = draft.now().plus(DRAIN);
+        DecisionId id = draft.nextId();
+        draft.decide(by, reason, new Action.Idle(service, gpus, by));
+        for (GpuId gpu : gpus) {
+            draft.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
+        }
+    }
+
+    private void reclaim(ServiceState service, ReplicaNeed need, int count) {
+        ClusterView view = new Training(draft, policy, settings).view();
+        List<GpuId> victims = policy.victims(view, count);
+        takeBack(
+                draft,
+                settings,
+                victims,
+                job -> reason(
+                        service,
+                        need,
+                        "job %s gives GPUs back: least loss of training speed among the loans".formatted(job)));
+    }
+
+    /** Reclaims lent GPUs, job by job; a job left with too few is suspended. */
+    static void takeBack(
+            Draft draft,
+            SchedulerSettings settings,
+            List<GpuId> victims,
+            java.util.function.Function<JobId, Reason> reason) {
+        Map<JobId, List<GpuId>> byJob = new TreeMap<>();
+        for (GpuId gpu : victims) {
+            if (draft.gpu(gpu).owner() instanceof Owner.Lent lent) {
+                byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>()).add(gpu);
+            }
+        }
+        byJob.forEach((name, gpus) -> {
+            JobState job = draft.jobs().require(name);
+            List<GpuId> rest = job.allocation().gpus().stream()
+                    .filter(gpu -> !gpus.contains(gpu))
+                    .toList();
+            boolean goesOn = job.spec().elastic() && rest.size() >= job.spec().minGpus();
+            new JobChanges(draft, settings)
+                    .change(job, goesOn ? rest : List.of(), draft.now().plus(settings.notice()), reason.apply(name));
+        });
+    }
+
+    private Reason reason(ServiceState service, ReplicaNeed need, String what) {
+        String code = need.ahead() > Math.max(need.now(), need.floor()) ? "forecast" : "demand";
+        List<GpuState> mine = replicas.getOrDefault(service.spec().service(), List.of());
+        Map<String, Double> numbers = new TreeMap<>();
+        numbers.put("needed", (double) need.replicas());
+        numbers.put("neededNow", (double) need.now());
+        numbers.put("neededAhead", (double) need.ahead());
+        numbers.put("floor", (double) need.floor());
+        numbers.put("replicas", (double) mine.size());
+        numbers.put("requestsPerSecond", service.arrivalsPerSecond());
+        List<Long> inputs = new ArrayList<>(service.rateEvents());
+        if (policy.info().looksAhead()) {
+            inputs.add(service.forecastEvent());
+        }
+        String text = "service %s needs %d replicas (%s), has %d: %s"
+                .formatted(service.spec().service(), need.replicas(), need.explained(), mine.size(), what);
+        return draft.because(code, text, numbers, inputs);
+    }
+}

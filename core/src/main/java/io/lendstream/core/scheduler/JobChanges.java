@@ -1,0 +1,88 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.goodput.GoodputModel;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Turns a job's next GPUs into one decision and the transfers that go with it. */
+final class JobChanges {
+    private final Draft draft;
+    private final SchedulerSettings settings;
+
+    JobChanges(Draft draft, SchedulerSettings settings) {
+        this.draft = draft;
+        this.settings = settings;
+    }
+
+    /**
+     * Gives a job exactly these GPUs. Those that it gains must be free; those that it loses are released.
+     *
+     * @param by until when lost GPUs have to be released
+     */
+    void change(JobState job, List<GpuId> gpus, Instant by, Reason reason) {
+        Set<GpuId> held = new HashSet<>(job.allocation().gpus());
+        Set<GpuId> wanted = new HashSet<>(gpus);
+        List<GpuId> gained =
+                gpus.stream().filter(gpu -> !held.contains(gpu)).sorted().toList();
+        List<GpuId> lost =
+                held.stream().filter(gpu -> !wanted.contains(gpu)).sorted().toList();
+        List<GpuId> lent = gained.stream().filter(this::isInference).toList();
+        Instant until = draft.now().plus(settings.lease());
+        Allocation allocation = allocation(job, gpus);
+        Action action;
+        if (!lent.isEmpty()) {
+            action = new Action.Lend(job.spec().job(), lent, until, allocation);
+        } else if (lost.stream().anyMatch(this::isInference)) {
+            action = new Action.Reclaim(job.spec().job(), lost, by, allocation);
+        } else {
+            List<GpuId> changed = java.util.stream.Stream.concat(gained.stream(), lost.stream())
+                    .toList();
+            action = new Action.Resize(job.spec().job(), changed, allocation);
+        }
+        Tenant tenant = new Tenant.Job(job.spec().job());
+        DecisionId id = draft.nextId();
+        Instant bindBy = draft.now().plus(settings.bindDeadline());
+        Instant deadline = gained.isEmpty() ? by : bindBy;
+        draft.decide(deadline, reason, action);
+        for (GpuId gpu : gained) {
+            Optional<Instant> lease = isInference(gpu) ? Optional.of(until) : Optional.empty();
+            draft.own(gpu, new Owner.Binding(tenant, id, bindBy, lease, 1));
+        }
+        for (GpuId gpu : lost) {
+            draft.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
+        }
+        Instant settledBy = deadline.plus(job.spec().costs().first().multipliedBy(2));
+        draft.put(job.allocated(allocation, id, settledBy, draft.now()).aiming(gpus));
+    }
+
+    private boolean isInference(GpuId gpu) {
+        return draft.gpu(gpu).pool() == Pool.INFERENCE;
+    }
+
+    private Allocation allocation(JobState job, List<GpuId> gpus) {
+        Mechanism mechanism = settings.afe() && job.spec().elastic() ? Mechanism.AFE : Mechanism.RESTART;
+        if (gpus.isEmpty()) {
+            return Allocation.suspended(mechanism);
+        }
+        int nodes = (int)
+                gpus.stream().map(draft::gpu).map(GpuState::nodeId).distinct().count();
+        GoodputModel model = job.model();
+        GoodputModel.Best best = model.best(nodes, gpus.size());
+        double rate = model.gain(best.batch().total(gpus.size()));
+        return new Allocation(gpus, best.batch().local(), best.batch().accumulation(), rate, mechanism);
+    }
+}

@@ -1,0 +1,275 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.ClusterState.Mode;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Takes an event into the state. Decides nothing. */
+final class Observation {
+    /** Errors after which a GPU is not to be trusted: double-bit ECC, NVLink, fallen off the bus, contained and not. */
+    private static final Set<Integer> FATAL_XIDS = Set.of(48, 64, 74, 79, 94, 95);
+
+    private final Draft draft;
+
+    Observation(Draft draft) {
+        this.draft = draft;
+    }
+
+    void take(Event event) {
+        if (event instanceof SchedulerStarted started) {
+            draft.epoch(started.epoch());
+        } else if (event instanceof Node node) {
+            take(node);
+        } else if (event instanceof NodeLeft left) {
+            take(left);
+        } else if (event instanceof GpuTelemetry telemetry) {
+            take(telemetry);
+        } else if (event instanceof InferenceService service) {
+            draft.put(draft.services()
+                    .get(service.service())
+                    .map(known -> known.describedBy(service))
+                    .orElseGet(() -> ServiceState.of(service)));
+        } else if (event instanceof RequestRate rate) {
+            draft.services()
+                    .get(rate.service())
+                    .filter(service -> !service.hasSeen(rate))
+                    .ifPresent(service -> draft.put(service.observed(rate, draft.eventSequence())));
+        } else if (event instanceof DemandForecast forecast) {
+            draft.services()
+                    .get(forecast.service())
+                    .filter(service -> service.forecast()
+                            .map(last -> last.issuedAt().isBefore(forecast.issuedAt()))
+                            .orElse(true))
+                    .ifPresent(service -> draft.put(service.expecting(forecast, draft.eventSequence())));
+        } else if (event instanceof TrainingJob job) {
+            draft.put(draft.jobs()
+                    .get(job.job())
+                    .map(known -> known.described(job, draft.eventSequence()))
+                    .orElseGet(() -> JobState.of(job, draft.eventSequence())));
+        } else if (event instanceof TrainingProgress progress) {
+            draft.jobs()
+                    .get(progress.job())
+                    .filter(job -> !job.isOver())
+                    .ifPresent(job -> draft.put(job.observed(progress, draft.eventSequence())));
+        } else if (event instanceof ActuationReport report) {
+            take(report);
+        } else if (event instanceof ControlCommand command) {
+            take(command);
+        }
+    }
+
+    private void take(Node node) {
+        draft.put(draft.nodes()
+                .get(node.nodeId())
+                .map(known -> known.describedBy(node))
+                .orElseGet(() -> NodeState.of(node)));
+        Set<GpuId> reported = new HashSet<>();
+        for (Gpu gpu : node.gpus()) {
+            if (gpu.migEnabled()) {
+                for (GpuInstance instance : gpu.instances()) {
+                    add(node, instance.gpuId(), reported);
+                }
+            } else {
+                add(node, gpu.gpuId(), reported);
+            }
+        }
+        for (GpuState gpu : draft.gpus().values()) {
+            if (gpu.nodeId().equals(node.nodeId()) && !reported.contains(gpu.gpuId())) {
+                gone(gpu, "its node no longer reports it");
+            }
+        }
+    }
+
+    private void add(Node node, GpuId gpu, Set<GpuId> reported) {
+        reported.add(gpu);
+        if (!draft.gpus().contains(gpu)) {
+            draft.put(GpuState.free(gpu, node.nodeId(), node.pool(), draft.now(), draft.eventSequence()));
+            draft.own(gpu, new Owner.Free());
+        }
+    }
+
+    private void take(NodeLeft left) {
+        NodeId node = left.nodeId();
+        draft.remove(node);
+        for (GpuState gpu : draft.gpus().values()) {
+            if (gpu.nodeId().equals(node)) {
+                gone(gpu, "its node left");
+            }
+        }
+    }
+
+    private void gone(GpuState gpu, String why) {
+        if (gpu.isFree()) {
+            draft.remove(gpu.gpuId());
+        } else {
+            quarantine(gpu, why);
+        }
+    }
+
+    /** Takes a GPU out of service, and from whoever held it. */
+    private void quarantine(GpuState gpu, String why) {
+        if (gpu.owner() instanceof Owner.Quarantined) {
+            return;
+        }
+        bereave(gpu);
+        draft.own(gpu.gpuId(), new Owner.Quarantined(why));
+    }
+
+    /** Tells the job that held a GPU that it has it no longer. */
+    private void bereave(GpuState gpu) {
+        jobOf(gpu).ifPresent(job -> draft.put(job.without(List.of(gpu.gpuId()), draft.now())));
+    }
+
+    private Optional<JobState> jobOf(GpuState gpu) {
+        return gpu.owner()
+                .holder()
+                .filter(Tenant.Job.class::isInstance)
+                .map(tenant -> ((Tenant.Job) tenant).job())
+                .flatMap(job -> draft.jobs().get(job));
+    }
+
+    private void take(GpuTelemetry telemetry) {
+        Optional<NodeState> node = draft.nodes().get(telemetry.nodeId());
+        if (node.isEmpty()
+                || (node.get().bootId().equals(telemetry.bootId()) && node.get().sequence() >= telemetry.sequence())) {
+            return;
+        }
+        draft.put(node.get().sampled(telemetry.bootId(), telemetry.sequence(), telemetry.at()));
+        for (GpuSample sample : telemetry.gpus()) {
+            Optional<GpuState> gpu = draft.gpus().get(sample.gpuId());
+            if (gpu.isPresent()
+                    && sample.lastXid().isPresent()
+                    && !sample.lastXid().equals(gpu.get().lastXid())) {
+                int xid = sample.lastXid().get();
+                draft.put(gpu.get().withXid(xid));
+                if (FATAL_XIDS.contains(xid)) {
+                    quarantine(draft.gpu(sample.gpuId()), "XID " + xid);
+                }
+            }
+        }
+    }
+
+    private void take(ActuationReport report) {
+        for (GpuId id : report.gpus()) {
+            draft.gpus().get(id).ifPresent(gpu -> take(report, gpu));
+        }
+        if (report.tenant().isPresent() && report.tenant().get() instanceof Tenant.Job tenant) {
+            switch (report.outcome()) {
+                case APPLIED, FAILED -> settle(tenant.job(), report.decision());
+                default -> {}
+            }
+        }
+    }
+
+    private void take(ActuationReport report, GpuState gpu) {
+        switch (report.outcome()) {
+            case BOUND -> bound(report, gpu);
+            case RELEASED, FORCED -> released(report, gpu);
+            case FAILED -> failed(report, gpu);
+            default -> {}
+        }
+    }
+
+    private void bound(ActuationReport report, GpuState gpu) {
+        if (!(gpu.owner() instanceof Owner.Binding binding)
+                || !binding.decision().equals(report.decision())) {
+            return;
+        }
+        draft.put(gpu.withFailedBinds(0));
+        if (binding.tenant() instanceof Tenant.Service service) {
+            draft.own(gpu.gpuId(), new Owner.Serving(service.service()));
+            return;
+        }
+        JobId job = ((Tenant.Job) binding.tenant()).job();
+        draft.own(
+                gpu.gpuId(),
+                binding.until()
+                        .<Owner>map(until -> new Owner.Lent(job, binding.decision(), until))
+                        .orElseGet(() -> new Owner.Training(job)));
+    }
+
+    private void released(ActuationReport report, GpuState gpu) {
+        Optional<Tenant> holder = gpu.owner().holder();
+        if (report.tenant().isPresent() && !report.tenant().equals(holder)) {
+            return;
+        }
+        if (gpu.owner() instanceof Owner.Releasing) {
+            draft.own(gpu.gpuId(), new Owner.Free());
+        } else if (gpu.owner() instanceof Owner.Lent lent && lent.decision().equals(report.decision())) {
+            bereave(gpu);
+            draft.own(gpu.gpuId(), new Owner.Free());
+        }
+    }
+
+    private void failed(ActuationReport report, GpuState gpu) {
+        if (!(gpu.owner() instanceof Owner.Binding binding)
+                || !binding.decision().equals(report.decision())) {
+            return;
+        }
+        bereave(gpu);
+        int failures = gpu.failedBinds() + 1;
+        draft.put(draft.gpu(gpu.gpuId()).withFailedBinds(failures));
+        draft.own(
+                gpu.gpuId(),
+                failures >= 2
+                        ? new Owner.Quarantined("could not be bound twice in a row: " + report.reason())
+                        : new Owner.Free());
+    }
+
+    private void settle(JobId job, DecisionId decision) {
+        draft.jobs()
+                .get(job)
+                .filter(state -> state.changing().filter(decision::equals).isPresent())
+                .ifPresent(state -> draft.put(state.settled()));
+    }
+
+    private void take(ControlCommand command) {
+        Mode mode = draft.mode();
+        switch (command.kind()) {
+            case FREEZE -> draft.mode(new Mode(true, mode.advisory(), mode.lendingStopped()));
+            case THAW -> draft.mode(new Mode(false, mode.advisory(), false));
+            case ADVISORY_ON -> draft.mode(new Mode(mode.frozen(), true, mode.lendingStopped()));
+            case ADVISORY_OFF -> draft.mode(new Mode(mode.frozen(), false, mode.lendingStopped()));
+            case RECLAIM_ALL -> draft.mode(new Mode(mode.frozen(), mode.advisory(), true));
+            case RESET -> command.gpus().forEach(this::reset);
+            case APPROVE, UNKNOWN -> {}
+        }
+    }
+
+    private void reset(GpuId id) {
+        draft.gpus()
+                .get(id)
+                .filter(gpu -> gpu.owner() instanceof Owner.Quarantined)
+                .ifPresent(gpu -> {
+                    draft.put(gpu.withFailedBinds(0));
+                    draft.own(id, new Owner.Free());
+                });
+    }
+}

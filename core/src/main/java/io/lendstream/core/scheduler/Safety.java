@@ -1,0 +1,129 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** What stale telemetry forbids: the less is known, the more stays with inference. */
+record Safety(SchedulerSettings settings) {
+    /** Silence of a service after which its demand is unknown and everything lent is taken back. */
+    static final Duration DEMAND_UNKNOWN_AFTER = Duration.ofSeconds(60);
+
+    private static final int WINDOWS = 3;
+    private static final double TOO_MANY_STALE_NODES = 0.4;
+
+    /** Why nothing may be newly lent; empty when loans are allowed. */
+    Optional<String> againstLoans(Draft draft) {
+        if (draft.mode().lendingStopped()) {
+            return Optional.of("all loans were ordered back; thaw to lend again");
+        }
+        for (ServiceState service : draft.services().values()) {
+            Duration silence = silence(service, draft.now());
+            Duration bound = service.window().multipliedBy(WINDOWS);
+            if (silence.compareTo(bound) > 0) {
+                return Optional.of("request rates of service %s are stale: %d s old, more than 3 windows of %d s"
+                        .formatted(
+                                service.spec().service(),
+                                silence.toSeconds(),
+                                service.window().toSeconds()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Why everything lent has to come back; empty when loans may stay. */
+    Optional<String> againstKeepingLoans(Draft draft) {
+        if (draft.mode().lendingStopped()) {
+            return Optional.of("all loans were ordered back");
+        }
+        for (ServiceState service : draft.services().values()) {
+            Duration silence = silence(service, draft.now());
+            if (silence.compareTo(unknownAfter(service)) > 0) {
+                return Optional.of("demand of service %s is unknown: nothing heard of it for %d s"
+                        .formatted(service.spec().service(), silence.toSeconds()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Why jobs may not be changed, other than to give inference its GPUs back; empty usually. */
+    Optional<String> againstChanges(Draft draft) {
+        if (draft.mode().frozen()) {
+            return Optional.of("the domain is frozen");
+        }
+        return againstEverything(draft);
+    }
+
+    /** Why nothing at all may be changed, so that loans end with their leases; empty usually. */
+    Optional<String> againstEverything(Draft draft) {
+        int sampled = 0;
+        int stale = 0;
+        for (NodeState node : draft.nodes().values()) {
+            if (node.lastSampleAt().isPresent()) {
+                sampled++;
+                stale += node.lastSampleAt().get().plus(nodeStaleAfter(node)).isBefore(draft.now()) ? 1 : 0;
+            }
+        }
+        if (sampled > 0 && stale > TOO_MANY_STALE_NODES * sampled) {
+            return Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
+                    .formatted(stale, sampled));
+        }
+        return Optional.empty();
+    }
+
+    /** Why a job may not be lent more; empty when it may. */
+    Optional<String> againstLoansTo(JobState job, Instant now) {
+        Optional<Instant> last = job.lastProgressAt();
+        Duration bound = Duration.ofMinutes(5);
+        if (job.gpus() > 0
+                && last.isPresent()
+                && last.get().plus(bound).isBefore(now)
+                && job.changing().isEmpty()) {
+            return Optional.of("progress of job %s is stale: %d s old"
+                    .formatted(
+                            job.spec().job(), Duration.between(last.get(), now).toSeconds()));
+        }
+        return Optional.empty();
+    }
+
+    /** When silence next forces something, if everybody stays silent from now on. */
+    Optional<Instant> nextChange(Iterable<ServiceState> services, Instant now) {
+        Optional<Instant> next = Optional.empty();
+        for (ServiceState service : services) {
+            Instant at = heard(service).plus(unknownAfter(service)).plusMillis(1);
+            if (at.isAfter(now) && (next.isEmpty() || at.isBefore(next.get()))) {
+                next = Optional.of(at);
+            }
+        }
+        return next;
+    }
+
+    /** The events that a judgement on stale demand rests on. */
+    static List<Long> inputs(Draft draft) {
+        return draft.services().stream()
+                .flatMap(service -> service.rateEvents().stream())
+                .toList();
+    }
+
+    private Duration nodeStaleAfter(NodeState node) {
+        Duration windows = node.samplePeriod().orElse(Duration.ZERO).multipliedBy(WINDOWS);
+        return windows.compareTo(settings.nodeStaleAfter()) > 0 ? windows : settings.nodeStaleAfter();
+    }
+
+    private static Duration unknownAfter(ServiceState service) {
+        Duration windows = service.window().multipliedBy(WINDOWS);
+        return windows.compareTo(DEMAND_UNKNOWN_AFTER) > 0 ? windows : DEMAND_UNKNOWN_AFTER;
+    }
+
+    private static Instant heard(ServiceState service) {
+        return service.lastRateAt().orElse(service.spec().at());
+    }
+
+    private static Duration silence(ServiceState service, Instant now) {
+        return Duration.between(heard(service), now);
+    }
+}

@@ -1,0 +1,68 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.lending.Policy;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The centre: a state and an event give the next state and the decisions. Equal inputs give equal outputs, whoever asks:
+ * the Streams topology, the simulator, the history checker, the tests.
+ *
+ * <p>A step observes the event, lets deadlines pass, gives inference what it needs, plans training when it is time, moves
+ * jobs towards the plan, and renews leases.
+ */
+public record Scheduler(Policy policy, SchedulerSettings settings) {
+    /** The scheduler that a log's {@link SchedulerStarted} describes. */
+    public static Scheduler of(SchedulerStarted started) {
+        return new Scheduler(Policies.parse(started.policy()), SchedulerSettings.of(started.settings()));
+    }
+
+    /** The event by which this scheduler takes a domain over. */
+    public SchedulerStarted started(ClusterState state, Instant at) {
+        return new SchedulerStarted(state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap());
+    }
+
+    /** What an event leads to. */
+    public Step step(ClusterState state, DomainEvent event) {
+        if (event.sequence() != state.eventSequence() + 1) {
+            throw new IllegalArgumentException(
+                    "event %d of domain %s cannot follow event %d: the log has a gap or repeats"
+                            .formatted(event.sequence(), state.domain(), state.eventSequence()));
+        }
+        Draft draft = new Draft(state, event);
+        new Observation(draft).take(event.event());
+        if (!draft.mode().advisory()) {
+            decide(draft);
+            return draft.finished();
+        }
+        Step observed = draft.finished();
+        Draft advice = new Draft(state, event);
+        new Observation(advice).take(event.event());
+        decide(advice);
+        return advice.advised(observed);
+    }
+
+    private void decide(Draft draft) {
+        Deadlines deadlines = new Deadlines(draft, settings);
+        Training training = new Training(draft, policy, settings);
+        deadlines.expire();
+        if (new Safety(settings).againstEverything(draft).isPresent()) {
+            training.planIfDue();
+            return;
+        }
+        new Inference(draft, policy, settings).serve();
+        training.planIfDue();
+        training.carryOut(Map.of());
+        deadlines.keepLeases();
+    }
+
+    /** When the domain next needs a tick though nothing else happens. */
+    public Optional<Instant> nextTimer(ClusterState state) {
+        return Deadlines.next(state, settings);
+    }
+}

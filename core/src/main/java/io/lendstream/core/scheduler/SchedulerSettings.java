@@ -1,0 +1,102 @@
+package io.lendstream.core.scheduler;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What decisions depend on besides events and the policy.
+ *
+ * @param lending whether inference GPUs may be lent at all
+ * @param afe whether elastic jobs are changed in place
+ * @param notice time a job gets to give GPUs up before the actuator forces it
+ * @param bindDeadline time an actuator gets to bind a GPU to a job
+ * @param lease how long a loan runs until it is renewed
+ * @param nodeStaleAfter silence after which a node's telemetry is stale
+ * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
+ * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans
+ */
+public record SchedulerSettings(
+        boolean lending,
+        boolean afe,
+        Duration notice,
+        Duration bindDeadline,
+        Duration lease,
+        Duration nodeStaleAfter,
+        double maxShareLent,
+        int maxLoansPerMinute) {
+    public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
+            true,
+            true,
+            Duration.ofSeconds(45),
+            Duration.ofSeconds(60),
+            Duration.ofMinutes(10),
+            Duration.ofSeconds(60),
+            1.0,
+            1000);
+
+    public SchedulerSettings {
+        atLeastOneSecond("notice", notice);
+        atLeastOneSecond("bind-deadline", bindDeadline);
+        atLeastOneSecond("node-stale-after", nodeStaleAfter);
+        if (!(maxShareLent >= 0 && maxShareLent <= 1)) {
+            throw new IllegalArgumentException(
+                    "scheduler.max-share-lent must lie between 0 and 1, but was " + maxShareLent);
+        }
+        if (maxLoansPerMinute < 0) {
+            throw new IllegalArgumentException(
+                    "scheduler.max-loans-per-minute must be at least 0, but was " + maxLoansPerMinute);
+        }
+        if (lease.compareTo(notice.multipliedBy(4)) < 0) {
+            throw new IllegalArgumentException(
+                    ("scheduler.lease is %ds, but must be at least 4 x scheduler.notice, which is %ds, so that a loan can"
+                                    + " be renewed or taken back in time. Make the lease longer or the notice shorter.")
+                            .formatted(lease.toSeconds(), notice.toSeconds()));
+        }
+    }
+
+    public SchedulerSettings withLending(boolean on) {
+        return new SchedulerSettings(
+                on, afe, notice, bindDeadline, lease, nodeStaleAfter, maxShareLent, maxLoansPerMinute);
+    }
+
+    public SchedulerSettings withAfe(boolean on) {
+        return new SchedulerSettings(
+                lending, on, notice, bindDeadline, lease, nodeStaleAfter, maxShareLent, maxLoansPerMinute);
+    }
+
+    /** The settings by configuration key, as the log of a domain carries them. */
+    public Map<String, String> toMap() {
+        Map<String, String> map = new TreeMap<>();
+        map.put("lending", Boolean.toString(lending));
+        map.put("afe", Boolean.toString(afe));
+        map.put("notice", notice.toString());
+        map.put("bind-deadline", bindDeadline.toString());
+        map.put("lease", lease.toString());
+        map.put("node-stale-after", nodeStaleAfter.toString());
+        map.put("max-share-lent", Double.toString(maxShareLent));
+        map.put("max-loans-per-minute", Integer.toString(maxLoansPerMinute));
+        return map;
+    }
+
+    /** Reads what {@link #toMap()} wrote; keys that are not there have their defaults. */
+    public static SchedulerSettings of(Map<String, String> map) {
+        Map<String, String> all = new TreeMap<>(DEFAULTS.toMap());
+        all.putAll(map);
+        return new SchedulerSettings(
+                Boolean.parseBoolean(all.get("lending")),
+                Boolean.parseBoolean(all.get("afe")),
+                Duration.parse(all.get("notice")),
+                Duration.parse(all.get("bind-deadline")),
+                Duration.parse(all.get("lease")),
+                Duration.parse(all.get("node-stale-after")),
+                Double.parseDouble(all.get("max-share-lent")),
+                Integer.parseInt(all.get("max-loans-per-minute")));
+    }
+
+    private static void atLeastOneSecond(String key, Duration value) {
+        if (value.compareTo(Duration.ofSeconds(1)) < 0) {
+            throw new IllegalArgumentException("scheduler.%s must be at least 1s, but was %s".formatted(key, value));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Decision;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What an event led to.
+ *
+ * @param state the next state
+ * @param decisions in the order in which they were made
+ * @param changed what differs between the two states
+ */
+public record Step(ClusterState state, List<Decision> decisions, Changed changed) {
+    public Step {
+        decisions = List.copyOf(decisions);
+    }
+
+    /** The entries of a state that a step put, changed or removed, in order. */
+    public record Changed(
+            Set<NodeId> nodes, Set<GpuId> gpus, Set<ServiceId> services, Set<JobId> jobs, Set<GpuId> owners) {}
+}

@@ -1,0 +1,249 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, every decision
+ * answered or timed out, inference never under its floor, and the log replayed through the core gives exactly the decisions
+ * that were published.
+ */
+public final class HistoryChecker {
+    private static final int MOST_PER_RULE = 20;
+    /** Time beyond its deadline in which a decision may still be answered before that counts as silence. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final DomainId domain;
+    private final List<Violation> violations = new ArrayList<>();
+    private final Map<String, Integer> counts = new TreeMap<>();
+    private final Map<GpuId, Tenant> running = new HashMap<>();
+    private final Map<DecisionId, Set<Outcome>> answers = new HashMap<>();
+    private final Set<DecisionId> undone = new HashSet<>();
+    private final Set<ServiceId> floorReached = new HashSet<>();
+    private int reports;
+    private int lends;
+    private int reclaims;
+
+    private HistoryChecker(DomainId domain) {
+        this.domain = domain;
+    }
+
+    /**
+     * Judges a history.
+     *
+     * @param log the domain's events in the order of {@code domain-events}
+     * @param decisions what was published on {@code decisions}, in its order
+     * @param leases the records of {@code leases} about the domain, as far as compaction left them, in their order
+     */
+    public static Verdict check(DomainId domain, List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {
+        return new HistoryChecker(domain).judge(log, decisions, leases);
+    }
+
+    private Verdict judge(List<DomainEvent> log, List<Decision> published, List<Lease> leases) {
+        List<DomainEvent> events = once(log);
+        List<Decision> replayed = new ArrayList<>();
+        Map<GpuId, Lease> owners = new HashMap<>();
+        ClusterState state = ClusterState.empty(domain);
+        Optional<Scheduler> scheduler = Optional.empty();
+        for (DomainEvent event : events) {
+            if (event.event() instanceof SchedulerStarted started) {
+                scheduler = Optional.of(Scheduler.of(started));
+            }
+            if (scheduler.isEmpty()) {
+                violated("log", "event %d comes before any scheduler started".formatted(event.sequence()));
+                break;
+            }
+            if (event.sequence() != state.eventSequence() + 1) {
+                violated("log", "event %d follows event %d".formatted(event.sequence(), state.eventSequence()));
+                break;
+            }
+            if (event.event() instanceof ActuationReport report) {
+                take(report);
+            }
+            Step step = scheduler.get().step(state, event);
+            state = step.state();
+            replayed.addAll(step.decisions());
+            inspect(step, owners);
+        }
+        compare(replayed, published);
+        compare(owners, leases);
+        allAnswered(replayed, state.now());
+        return new Verdict(events.size(), published.size(), reports, lends, reclaims, violations);
+    }
+
+    /** At-least-once delivery may write an event again; the same event twice is no harm, two different ones are. */
+    private List<DomainEvent> once(List<DomainEvent> log) {
+        Map<Long, DomainEvent> bySequence = new LinkedHashMap<>();
+        for (DomainEvent event : log) {
+            DomainEvent earlier = bySequence.putIfAbsent(event.sequence(), event);
+            if (earlier != null && !earlier.equals(event)) {
+                violated("log", "event %d was written twice, with different contents".formatted(event.sequence()));
+            }
+        }
+        return List.copyOf(bySequence.values());
+    }
+
+    private void take(ActuationReport report) {
+        reports++;
+        answers.computeIfAbsent(report.decision(), id -> new HashSet<>()).add(report.outcome());
+        for (GpuId gpu : report.gpus()) {
+            if (report.outcome() == Outcome.BOUND && report.tenant().isPresent()) {
+                Tenant before = running.put(gpu, report.tenant().get());
+                if (before != null && !before.equals(report.tenant().get())) {
+                    violated(
+                            "bind before release",
+                            "%s was bound to %s at %s while %s ran on it"
+                                    .formatted(gpu, report.tenant().get(), report.at(), before));
+                }
+            } else if (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED) {
+                running.remove(gpu);
+            }
+        }
+    }
+
+    private void inspect(Step step, Map<GpuId, Lease> owners) {
+        ClusterState state = step.state();
+        if (!step.changed().owners().isEmpty() || !step.changed().jobs().isEmpty()) {
+            Invariants.check(state).forEach(violation -> violated(violation.rule(), violation.text()));
+        }
+        for (GpuId gpu : step.changed().owners()) {
+            Optional<GpuState> next = state.gpus().get(gpu);
+            if (next.isPresent()) {
+                owners.put(gpu, next.get().lease(domain, state.epoch()));
+                if (next.get().owner() instanceof Owner.Quarantined) {
+                    // What was under way on it will not be answered.
+                    step.decisions().forEach(decision -> undone.add(decision.id()));
+                }
+            } else {
+                owners.remove(gpu);
+            }
+        }
+        for (Decision decision : step.decisions()) {
+            inspect(decision);
+        }
+        if (!step.changed().owners().isEmpty()) {
+            floors(state);
+        }
+    }
+
+    private void inspect(Decision decision) {
+        if (decision.action() instanceof Action.Lend) {
+            lends++;
+        } else if (decision.action() instanceof Action.Reclaim) {
+            reclaims++;
+        }
+        boolean startsCold = decision.action() instanceof Action.Serve serve && !serve.warm();
+        if (decision.action() instanceof Action.Lend || startsCold) {
+            for (GpuId gpu : decision.action().gpus()) {
+                if (running.containsKey(gpu)) {
+                    violated(
+                            "bind before release",
+                            "decision %s binds %s, where %s still runs"
+                                    .formatted(decision.id(), gpu, running.get(gpu)));
+                }
+            }
+        }
+    }
+
+    private void floors(ClusterState state) {
+        Map<ServiceId, Integer> replicas = new HashMap<>();
+        int quarantined = 0;
+        for (GpuState gpu : state.gpus().values()) {
+            quarantined += gpu.owner() instanceof Owner.Quarantined ? 1 : 0;
+            if (!(gpu.owner() instanceof Owner.Releasing)
+                    && gpu.owner().holder().isPresent()
+                    && gpu.owner().holder().get() instanceof Tenant.Service service) {
+                replicas.merge(service.service(), 1, Integer::sum);
+            }
+        }
+        for (ServiceState service : state.services().values()) {
+            ServiceId name = service.spec().service();
+            int has = replicas.getOrDefault(name, 0);
+            int floor = service.spec().floorReplicas();
+            if (has >= floor) {
+                floorReached.add(name);
+            } else if (floorReached.contains(name) && quarantined == 0) {
+                violated(
+                        "floor",
+                        "service %s has %d replicas at %s, under its floor of %d"
+                                .formatted(name, has, state.now(), floor));
+            }
+        }
+    }
+
+    private void compare(List<Decision> replayed, List<Decision> published) {
+        Map<DecisionId, Decision> seen = new LinkedHashMap<>();
+        for (Decision decision : published) {
+            Decision earlier = seen.putIfAbsent(decision.id(), decision);
+            if (earlier != null && !earlier.equals(decision)) {
+                violated("replay", "decision %s was published twice, with different contents".formatted(decision.id()));
+            }
+        }
+        List<Decision> once = List.copyOf(seen.values());
+        for (int i = 0; i < Math.max(once.size(), replayed.size()); i++) {
+            Optional<Decision> was = i < once.size() ? Optional.of(once.get(i)) : Optional.empty();
+            Optional<Decision> is = i < replayed.size() ? Optional.of(replayed.get(i)) : Optional.empty();
+            if (!was.equals(is)) {
+                violated("replay", "decision %d was published as %s, but the log gives %s".formatted(i + 1, was, is));
+                return;
+            }
+        }
+    }
+
+    private void compare(Map<GpuId, Lease> owners, List<Lease> leases) {
+        Map<GpuId, Lease> latest = new HashMap<>();
+        leases.forEach(lease -> latest.put(lease.gpuId(), lease));
+        owners.forEach((gpu, lease) -> {
+            Lease published = latest.get(gpu);
+            if (!lease.equals(published)) {
+                violated("leases", "%s is published as %s, but the log gives %s".formatted(gpu, published, lease));
+            }
+        });
+    }
+
+    private void allAnswered(List<Decision> decisions, Instant end) {
+        for (Decision decision : decisions) {
+            boolean asks = !(decision.action() instanceof Action.Hold) && !decision.advisory();
+            boolean due = decision.deadline().plus(PATIENCE).isBefore(end);
+            if (asks && due && !answers.containsKey(decision.id()) && !undone.contains(decision.id())) {
+                violated(
+                        "answer",
+                        "decision %s (%s) was due at %s and nobody reported on it"
+                                .formatted(decision.id(), decision.action().kind(), decision.deadline()));
+            }
+        }
+    }
+
+    private void violated(String rule, String text) {
+        if (counts.merge(rule, 1, Integer::sum) <= MOST_PER_RULE) {
+            violations.add(new Violation(rule, text));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What has to be true of every state. */
+public final class Invariants {
+    private Invariants() {}
+
+    /** What is wrong with a state; empty when nothing is. */
+    public static List<Violation> check(ClusterState state) {
+        List<Violation> violations = new ArrayList<>();
+        Map<GpuId, JobId> claimed = new HashMap<>();
+        for (JobState job : state.jobs().values()) {
+            for (GpuId gpu : job.allocation().gpus()) {
+                JobId other = claimed.put(gpu, job.spec().job());
+                if (other != null) {
+                    violations.add(new Violation(
+                            "one owner",
+                            "%s is allocated to %s and %s"
+                                    .formatted(gpu, other, job.spec().job())));
+                }
+            }
+        }
+        for (GpuState gpu : state.gpus().values()) {
+            Optional<JobId> owner = jobOf(gpu);
+            Optional<JobId> claim = Optional.ofNullable(claimed.get(gpu.gpuId()));
+            if (!owner.equals(claim)) {
+                violations.add(new Violation(
+                        "one owner", "%s is %s, but is allocated to %s".formatted(gpu.gpuId(), gpu.owner(), claim)));
+            }
+            if (gpu.owner() instanceof Owner.Lent && gpu.pool() != Pool.INFERENCE) {
+                violations.add(new Violation("lend", "%s is lent, but is not inference's".formatted(gpu.gpuId())));
+            }
+            if (gpu.owner() instanceof Owner.Training && gpu.pool() != Pool.TRAINING) {
+                violations.add(new Violation("lend", "%s is held without a lease".formatted(gpu.gpuId())));
+            }
+        }
+        return violations;
+    }
+
+    private static Optional<JobId> jobOf(GpuState gpu) {
+        if (gpu.owner() instanceof Owner.Releasing) {
+            return Optional.empty();
+        }
+        return gpu.owner().holder().filter(Tenant.Job.class::isInstance).map(tenant -> ((Tenant.Job) tenant).job());
+    }
+}

@@ -1,0 +1,817 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.TrainingJob;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What an actuator does with decisions, and what it reports: obeys the latest epoch, each decision once and none that is
+ * only advice; binds a GPU only when nobody has it; and returns a GPU when its lease runs out. How long things take, and
+ * what goes wrong, is the {@link DelayModel}'s.
+ *
+ * <p>It has no clock: it is told the time with every call, and reports come in the order of their times. Everything that
+ * changes a job names all the job's GPUs afterwards; what the job has and is not named is released, what is named and
+ * the job has not is bound. A decision that cannot be carried out as a whole is refused as a whole; two things are left
+ * out instead, since the scheduler will hear of them anyway: a GPU of the job whose lease has just run out, and, when
+ * taking GPUs back, one that is gone already.
+ *
+ * <p>When a job is changed again before the last change is in force, both are reported applied together: the older as
+ * superseded.
+ */
+public final class Actuation {
+    private final String actuator;
+    private final Duration leaseNotice;
+    private final DelayModel delays;
+
+    private final Map<GpuId, Pool> pools = new HashMap<>();
+    private final Map<NodeId, List<GpuId>> gpusByNode = new HashMap<>();
+    private final Map<JobId, TrainingJob> jobs = new HashMap<>();
+    private final Map<ServiceId, InferenceService> services = new HashMap<>();
+
+    private final Map<DomainId, DecisionId> latest = new TreeMap<>();
+    private final Holdings holdings = new Holdings();
+    private final TreeSet<Step> steps = new TreeSet<>();
+    private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
+    private Instant clock = Instant.EPOCH;
+    private long nextOrder;
+
+    /**
+     * @param actuator its name in reports
+     * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
+     */
+    public Actuation(String actuator, Duration leaseNotice, DelayModel delays) {
+        this.actuator = actuator;
+        this.leaseNotice = leaseNotice;
+        this.delays = delays;
+    }
+
+    /** Goes on where another left off; it still has to be told of nodes, jobs and services. */
+    public static Actuation restore(
+            String actuator, Duration leaseNotice, DelayModel delays, ActuationSnapshot snapshot) {
+        var restored = new Actuation(actuator, leaseNotice, delays);
+        restored.clock = snapshot.clock();
+        restored.nextOrder = snapshot.nextOrder();
+        snapshot.latest().forEach(id -> restored.latest.put(id.domain(), id));
+        snapshot.holdings().forEach(restored.holdings::put);
+        restored.steps.addAll(snapshot.steps());
+        restored.refusals.putAll(snapshot.refusals());
+        return restored;
+    }
+
+    public ActuationSnapshot snapshot() {
+        return new ActuationSnapshot(
+                clock,
+                nextOrder,
+                List.copyOf(latest.values()),
+                List.copyOf(holdings.all()),
+                List.copyOf(steps),
+                refusals);
+    }
+
+    /** Learns which GPUs there are; a node of an unknown pool is never touched. */
+    public void know(Node node) {
+        forget(node.nodeId());
+        var gpus = new ArrayList<GpuId>();
+        for (Gpu gpu : node.gpus()) {
+            gpus.add(gpu.gpuId());
+            gpu.instances().forEach(instance -> gpus.add(instance.gpuId()));
+        }
+        if (node.pool() != Pool.UNKNOWN) {
+            gpusByNode.put(node.nodeId(), gpus);
+            gpus.forEach(gpu -> pools.put(gpu, node.pool()));
+        }
+    }
+
+    public void know(TrainingJob job) {
+        jobs.put(job.job(), job);
+    }
+
+    public void know(InferenceService service) {
+        services.put(service.service(), service);
+    }
+
+    public void forget(NodeId node) {
+        Optional.ofNullable(gpusByNode.remove(node)).ifPresent(gpus -> gpus.forEach(pools::remove));
+    }
+
+    public void forget(JobId job) {
+        jobs.remove(job);
+    }
+
+    public void forget(ServiceId service) {
+        services.remove(service);
+    }
+
+    /** Who has which GPU, in the order of the GPUs. */
+    public Collection<Holding> holdings() {
+        return holdings.all();
+    }
+
+    /** How often something was refused, by cause. */
+    public Map<Refusal, Long> refusals() {
+        return new EnumMap<>(refusals);
+    }
+
+    /** The last decision of a domain that it has seen. */
+    public Optional<DecisionId> latest(DomainId domain) {
+        return Optional.ofNullable(latest.get(domain));
+    }
+
+    /** Up to when it has done what was due. */
+    public Instant clock() {
+        return clock;
+    }
+
+    /** When it next has something to do by itself. */
+    public Optional<Instant> nextEventAt() {
+        Optional<Instant> step =
+                steps.isEmpty() ? Optional.empty() : Optional.of(steps.first().due());
+        Optional<Instant> lease = holdings.nextLeaseEnd();
+        if (step.isEmpty() || lease.isEmpty()) {
+            return step.or(() -> lease);
+        }
+        return step.get().isAfter(lease.get()) ? lease : step;
+    }
+
+    /**
+     * Takes a decision up, or refuses it.
+     *
+     * @param now when it was learned; what was due until then is reported first, save that a lease that ends this very
+     *     moment may still be renewed
+     */
+    public List<ActuationReport> take(Decision decision, Instant now) {
+        var reports = new ArrayList<ActuationReport>();
+        carryOn(now, false, reports);
+        Optional<Refusal> fenced = fence(decision);
+        if (fenced.isPresent()) {
+            refuse(decision, fenced.get(), decision.action().gpus(), fencedText(decision, fenced.get()), reports);
+            return reports;
+        }
+        decision.action().match(new Taking(decision, reports));
+        carryOn(now, false, reports);
+        return reports;
+    }
+
+    /** Does, and reports, everything that is due by now, each with its own time. */
+    public List<ActuationReport> advance(Instant now) {
+        var reports = new ArrayList<ActuationReport>();
+        carryOn(now, true, reports);
+        return reports;
+    }
+
+    private void carryOn(Instant now, boolean leasesToo, List<ActuationReport> reports) {
+        Instant upTo = laterOf(now, clock);
+        while (true) {
+            Optional<Instant> lease =
+                    holdings.nextLeaseEnd().filter(end -> leasesToo ? !end.isAfter(upTo) : end.isBefore(upTo));
+            if (!steps.isEmpty() && !steps.first().due().isAfter(lease.orElse(upTo))) {
+                Step step = steps.first();
+                steps.remove(step);
+                clock = laterOf(clock, step.due());
+                complete(step, reports);
+            } else if (lease.isPresent()) {
+                clock = laterOf(clock, lease.get());
+                endLeases(lease.get());
+            } else {
+                clock = upTo;
+                return;
+            }
+        }
+    }
+
+    private void complete(Step step, List<ActuationReport> reports) {
+        Outcome outcome = switch (step.kind()) {
+            case RELEASE -> Outcome.RELEASED;
+            case FORCE -> Outcome.FORCED;
+            case BIND -> Outcome.BOUND;
+            case FAIL -> Outcome.FAILED;
+            case APPLY -> Outcome.APPLIED;
+        };
+        switch (step.kind()) {
+            case RELEASE, FORCE, FAIL -> step.gpus().forEach(holdings::remove);
+            case BIND ->
+                step.gpus()
+                        .forEach(gpu ->
+                                holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.BOUND))));
+            case APPLY -> {}
+        }
+        if (step.kind() == Step.Kind.FAIL) {
+            withdraw(step.gpus(), other -> other.kind() == Step.Kind.APPLY);
+        }
+        if (step.reported()) {
+            reports.add(new ActuationReport(
+                    step.decision().domain(),
+                    step.decision(),
+                    actuator,
+                    clock,
+                    outcome,
+                    step.gpus(),
+                    Optional.of(step.tenant()),
+                    step.timings(),
+                    step.reason()));
+        }
+    }
+
+    private void endLeases(Instant until) {
+        record Loan(Tenant tenant, DecisionId granted) {}
+        var ending = new HashMap<Loan, List<GpuId>>();
+        var order = new ArrayList<Loan>();
+        for (Holding holding : holdings.endingAt(until)) {
+            var loan = new Loan(
+                    holding.tenant(), holding.loan().map(Holding.Loan::granted).orElseThrow());
+            if (!ending.containsKey(loan)) {
+                order.add(loan);
+            }
+            ending.computeIfAbsent(loan, any -> new ArrayList<>()).add(holding.gpu());
+        }
+        for (Loan loan : order) {
+            List<GpuId> gpus = ending.getOrDefault(loan, List.of());
+            Optional<TrainingJob> job = jobOf(loan.tenant);
+            int before = active(loan.tenant).size();
+            Course course = delays.course(new Undertaking(
+                    loan.granted,
+                    loan.tenant,
+                    gpus,
+                    List.of(),
+                    before,
+                    before - gpus.size(),
+                    job.map(TrainingJob::elastic).orElse(false) ? Mechanism.AFE : Mechanism.RESTART,
+                    0,
+                    Duration.ZERO,
+                    job,
+                    Optional.empty()));
+            leave(loan.granted, loan.tenant, gpus, course, clock.plus(leaseNotice), "lease ran out at " + until);
+        }
+    }
+
+    /** The only place where a decision is let in. */
+    private Optional<Refusal> fence(Decision decision) {
+        DecisionId id = decision.id();
+        Optional<DecisionId> last = latest(id.domain());
+        if (last.isPresent() && id.epoch() < last.get().epoch()) {
+            return Optional.of(Refusal.OLD_EPOCH);
+        }
+        if (last.isPresent() && id.compareTo(last.get()) <= 0) {
+            return Optional.of(Refusal.SEEN_BEFORE);
+        }
+        latest.put(id.domain(), id);
+        return decision.advisory() ? Optional.of(Refusal.ADVISORY) : Optional.empty();
+    }
+
+    private String fencedText(Decision decision, Refusal refusal) {
+        String last = latest(decision.id().domain()).map(DecisionId::toString).orElse("");
+        return switch (refusal) {
+            case OLD_EPOCH ->
+                "epoch %d is over: %s has been decided since"
+                        .formatted(decision.id().epoch(), last);
+            case SEEN_BEFORE -> "seen before: the last decision of this epoch was " + last;
+            default -> "advisory: decisions are advice until advisory mode is switched off, or this one is approved";
+        };
+    }
+
+    private void refuse(
+            Decision decision, Refusal refusal, Collection<GpuId> gpus, String reason, List<ActuationReport> reports) {
+        refusals.merge(refusal, 1L, Long::sum);
+        reports.add(report(decision, Outcome.REJECTED, gpus, tenantOf(decision.action()), Timings.NONE, reason));
+    }
+
+    private ActuationReport report(
+            Decision decision,
+            Outcome outcome,
+            Collection<GpuId> gpus,
+            Optional<Tenant> tenant,
+            Timings timings,
+            String reason) {
+        return new ActuationReport(
+                decision.id().domain(),
+                decision.id(),
+                actuator,
+                clock,
+                outcome,
+                gpus.stream().sorted().toList(),
+                tenant,
+                timings,
+                reason);
+    }
+
+    /** Makes a tenant leave GPUs by {@code by}; returns when it will have left them all. */
+    private Instant leave(
+            DecisionId decision, Tenant tenant, Collection<GpuId> gpus, Course course, Instant by, String reason) {
+        if (gpus.isEmpty()) {
+            return clock;
+        }
+        withdraw(gpus, step -> step.binds() || step.kind() == Step.Kind.APPLY);
+        for (GpuId gpu : gpus) {
+            holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.RELEASING)));
+        }
+        Instant deadline = laterOf(clock, by);
+        Instant left = clock.plus(course.release());
+        boolean forced = course.trouble() == Course.Trouble.STUCK_RELEASE || left.isAfter(deadline);
+        Instant due = forced ? deadline : left;
+        plan(
+                due,
+                forced ? Step.Kind.FORCE : Step.Kind.RELEASE,
+                decision,
+                tenant,
+                gpus,
+                timings(Duration.between(clock, due), Optional.empty(), Optional.empty()),
+                course.trouble() != Course.Trouble.UNREPORTED,
+                forced ? join(reason, "still there at the deadline") : reason);
+        return due;
+    }
+
+    /** A release that is under way already is owed under a newer decision from now on, and by its deadline. */
+    private void hasten(Decision decision, Collection<GpuId> gpus, Instant by) {
+        for (Step step : List.copyOf(steps)) {
+            List<GpuId> moved = step.gpus().stream().filter(gpus::contains).toList();
+            if (!step.frees() || moved.isEmpty()) {
+                continue;
+            }
+            withdraw(moved, step::equals);
+            Instant deadline = laterOf(clock, by);
+            boolean cut = step.due().isAfter(deadline);
+            plan(
+                    cut ? deadline : step.due(),
+                    cut ? Step.Kind.FORCE : step.kind(),
+                    decision.id(),
+                    step.tenant(),
+                    moved,
+                    step.timings(),
+                    step.reported(),
+                    join(step.reason(), "first asked for by " + step.decision()));
+        }
+    }
+
+    private void plan(
+            Instant due,
+            Step.Kind kind,
+            DecisionId decision,
+            Tenant tenant,
+            Collection<GpuId> gpus,
+            Timings timings,
+            boolean reported,
+            String reason) {
+        steps.add(new Step(due, nextOrder++, kind, decision, tenant, List.copyOf(gpus), timings, reported, reason));
+    }
+
+    /** Takes GPUs out of steps to come; a step without any is dropped, save that what is applied is still said. */
+    private void withdraw(Collection<GpuId> gpus, java.util.function.Predicate<Step> which) {
+        var gone = Set.copyOf(gpus);
+        for (Step step : List.copyOf(steps)) {
+            if (!which.test(step) || step.gpus().stream().noneMatch(gone::contains)) {
+                continue;
+            }
+            List<GpuId> rest =
+                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
+            steps.remove(step);
+            if (step.kind() == Step.Kind.APPLY) {
+                steps.add(step.of(rest)
+                        .because(join(
+                                step.reason(),
+                                "without "
+                                        + names(step.gpus().stream()
+                                                .filter(gone::contains)
+                                                .toList()))));
+            } else if (!rest.isEmpty()) {
+                steps.add(step.of(rest));
+            }
+        }
+    }
+
+    private SortedSet<GpuId> active(Tenant tenant) {
+        var active = new TreeSet<GpuId>();
+        for (GpuId gpu : holdings.of(tenant)) {
+            if (phaseOf(gpu) != Holding.Phase.RELEASING) {
+                active.add(gpu);
+            }
+        }
+        return active;
+    }
+
+    private Holding.Phase phaseOf(GpuId gpu) {
+        return holdings.of(gpu).map(Holding::phase).orElseThrow();
+    }
+
+    private Optional<TrainingJob> jobOf(Tenant tenant) {
+        return tenant instanceof Tenant.Job job ? Optional.ofNullable(jobs.get(job.job())) : Optional.empty();
+    }
+
+    private Optional<InferenceService> serviceOf(Tenant tenant) {
+        return tenant instanceof Tenant.Service service
+                ? Optional.ofNullable(services.get(service.service()))
+                : Optional.empty();
+    }
+
+    private static Optional<Tenant> tenantOf(Action action) {
+        if (action instanceof Action.Lend lend) {
+            return Optional.of(new Tenant.Job(lend.job()));
+        }
+        if (action instanceof Action.Reclaim reclaim) {
+            return Optional.of(new Tenant.Job(reclaim.job()));
+        }
+        if (action instanceof Action.Resize resize) {
+            return Optional.of(new Tenant.Job(resize.job()));
+        }
+        if (action instanceof Action.Serve serve) {
+            return Optional.of(new Tenant.Service(serve.service()));
+        }
+        if (action instanceof Action.Idle idle) {
+            return Optional.of(new Tenant.Service(idle.service()));
+        }
+        if (action instanceof Action.Batching batching) {
+            return Optional.of(new Tenant.Service(batching.service()));
+        }
+        return Optional.empty();
+    }
+
+    private static Timings timings(Duration release, Optional<Duration> bind, Optional<Duration> ready) {
+        return new Timings(Optional.empty(), Optional.of(release), bind, ready);
+    }
+
+    private static String join(String reason, String more) {
+        return reason.isEmpty() ? more : reason + "; " + more;
+    }
+
+    private static String names(Collection<GpuId> gpus) {
+        return String.join(", ", gpus.stream().map(GpuId::value).toList());
+    }
+
+    private static Instant laterOf(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+
+    /** Takes up one decision that was let in. */
+    private final class Taking implements Action.Cases<Taking> {
+        private final Decision decision;
+        private final List<ActuationReport> reports;
+
+        Taking(Decision decision, List<ActuationReport> reports) {
+            this.decision = decision;
+            this.reports = reports;
+        }
+
+        @Override
+        public Taking lend(Action.Lend lend) {
+            if (!lend.until().isAfter(clock)) {
+                return refused(
+                        Refusal.LEASE_OVER,
+                        lend.gpus(),
+                        "the lease until %s is over at %s".formatted(lend.until(), clock));
+            }
+            return change(lend.job(), lend.gpus(), lend.allocation(), decision.deadline(), Optional.of(lend.until()));
+        }
+
+        @Override
+        public Taking reclaim(Action.Reclaim reclaim) {
+            var job = new Tenant.Job(reclaim.job());
+            SortedSet<GpuId> active = active(job);
+            var kept = new TreeSet<>(active);
+            kept.retainAll(Set.copyOf(reclaim.allocation().gpus()));
+            var gone = new TreeSet<>(reclaim.allocation().gpus());
+            gone.removeAll(active);
+            return carryOut(
+                    job,
+                    reclaim.gpus(),
+                    kept,
+                    List.of(),
+                    reclaim.by(),
+                    reclaim.allocation(),
+                    gone.isEmpty() ? "" : "goes on without " + names(gone) + ", which it does not have any more");
+        }
+
+        @Override
+        public Taking resize(Action.Resize resize) {
+            return change(resize.job(), resize.gpus(), resize.allocation(), decision.deadline(), Optional.empty());
+        }
+
+        @Override
+        public Taking serve(Action.Serve serve) {
+            var service = new Tenant.Service(serve.service());
+            if (serve.warm()) {
+                for (GpuId gpu : serve.gpus()) {
+                    boolean warm = holdings.of(gpu)
+                            .filter(holding -> holding.tenant().equals(service))
+                            .filter(holding -> holding.phase() == Holding.Phase.BOUND)
+                            .isPresent();
+                    if (!warm) {
+                        return refused(
+                                Refusal.GPU_NOT_HELD,
+                                serve.gpus(),
+                                "%s has no warm replica of %s: %s".formatted(gpu, service, state(gpu)));
+                    }
+                }
+                return carryOut(service, List.of(), active(service), List.of(), decision.deadline(), NO_JOB, "");
+            }
+            for (GpuId gpu : serve.gpus()) {
+                Optional<Refusal> taken = whyNotFree(gpu);
+                if (taken.isPresent()) {
+                    return refused(taken.get(), serve.gpus(), "%s cannot be bound: %s".formatted(gpu, state(gpu)));
+                }
+            }
+            return carryOut(service, List.of(), active(service), serve.gpus(), decision.deadline(), NO_JOB, "");
+        }
+
+        @Override
+        public Taking idle(Action.Idle idle) {
+            var service = new Tenant.Service(idle.service());
+            SortedSet<GpuId> kept = active(service);
+            kept.removeAll(Set.copyOf(idle.gpus()));
+            return carryOut(service, idle.gpus(), kept, List.of(), idle.by(), NO_JOB, "");
+        }
+
+        @Override
+        public Taking batching(Action.Batching batching) {
+            return inForce(batching.gpus());
+        }
+
+        @Override
+        public Taking repartition(Action.Repartition repartition) {
+            return refused(
+                    Refusal.UNSUPPORTED,
+                    repartition.gpus(),
+                    "no driver here cuts GPUs into MIG instances; leave MIG layouts to the node's own tools");
+        }
+
+        @Override
+        public Taking renew(Action.Renew renew) {
+            var renewed = new ArrayList<GpuId>();
+            var ended = new ArrayList<GpuId>();
+            for (GpuId gpu : renew.gpus()) {
+                Optional<Holding> loan = holdings.of(gpu)
+                        .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
+                        .filter(holding -> holding.loan().isPresent());
+                loan.ifPresent(holding -> holding.loan()
+                        .ifPresent(old -> holdings.put(
+                                holding.onLoan(new Holding.Loan(old.granted(), laterOf(old.until(), renew.until()))))));
+                (loan.isPresent() ? renewed : ended).add(gpu);
+            }
+            if (!renewed.isEmpty()) {
+                inForce(renewed);
+            }
+            if (!ended.isEmpty()) {
+                refused(Refusal.NOT_ON_LOAN, ended, "no loan to renew: " + state(ended.get(0)));
+            }
+            return this;
+        }
+
+        @Override
+        public Taking hold(Action.Hold hold) {
+            return this;
+        }
+
+        private Taking inForce(List<GpuId> gpus) {
+            Optional<Tenant> tenant = tenantOf(decision.action());
+            reports.add(report(decision, Outcome.ACCEPTED, gpus, tenant, Timings.NONE, ""));
+            reports.add(report(decision, Outcome.APPLIED, gpus, tenant, Timings.NONE, ""));
+            return this;
+        }
+
+        private Taking refused(Refusal refusal, Collection<GpuId> gpus, String reason) {
+            refuse(decision, refusal, gpus, reason, reports);
+            return this;
+        }
+
+        private Taking change(JobId id, List<GpuId> named, Allocation allocation, Instant by, Optional<Instant> lease) {
+            var job = new Tenant.Job(id);
+            SortedSet<GpuId> active = active(job);
+            var gained = new ArrayList<GpuId>();
+            var lost = new ArrayList<GpuId>();
+            for (GpuId gpu : allocation.gpus()) {
+                if (active.contains(gpu)) {
+                    continue;
+                }
+                boolean training = pools.get(gpu) == Pool.TRAINING;
+                if (!named.contains(gpu) && (lease.isEmpty() || !training)) {
+                    lost.add(gpu);
+                    continue;
+                }
+                Optional<Refusal> taken = whyNotFree(gpu);
+                if (taken.isPresent()) {
+                    return refused(taken.get(), named, "%s cannot be bound: %s".formatted(gpu, state(gpu)));
+                }
+                if (lease.isEmpty() && !training) {
+                    return refused(
+                            Refusal.NOT_ON_LOAN,
+                            named,
+                            "%s is an inference GPU: a job gets it only on loan".formatted(gpu));
+                }
+                gained.add(gpu);
+            }
+            var kept = new TreeSet<>(active);
+            kept.retainAll(Set.copyOf(allocation.gpus()));
+            if (!lost.isEmpty()) {
+                refusals.merge(Refusal.NOT_ON_LOAN, 1L, Long::sum);
+            }
+            carryOut(
+                    job,
+                    named,
+                    kept,
+                    gained,
+                    by,
+                    allocation,
+                    lost.isEmpty() ? "" : "goes on without " + names(lost) + ", which it does not have any more");
+            lease.ifPresent(until -> {
+                for (GpuId gpu : named) {
+                    holdings.of(gpu)
+                            .filter(holding -> holding.tenant().equals(job))
+                            .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
+                            .ifPresent(holding -> holdings.put(holding.onLoan(new Holding.Loan(decision.id(), until))));
+                }
+            });
+            return this;
+        }
+
+        /**
+         * Makes a tenant leave what it has and is not to keep, and come to what it gains.
+         *
+         * @param named the GPUs whose release is asked for by name
+         */
+        private Taking carryOut(
+                Tenant tenant,
+                List<GpuId> named,
+                SortedSet<GpuId> kept,
+                List<GpuId> gained,
+                Instant by,
+                Allocation allocation,
+                String remark) {
+            SortedSet<GpuId> active = active(tenant);
+            var leaving = new TreeSet<>(active);
+            leaving.removeAll(kept);
+            var underWay = new ArrayList<GpuId>();
+            var nobodys = new ArrayList<GpuId>();
+            var foreign = new ArrayList<GpuId>();
+            for (GpuId gpu : named) {
+                if (kept.contains(gpu) || leaving.contains(gpu) || gained.contains(gpu)) {
+                    continue;
+                }
+                Optional<Holding> holding = holdings.of(gpu);
+                if (holding.isEmpty()) {
+                    nobodys.add(gpu);
+                } else if (holding.get().tenant().equals(tenant)) {
+                    underWay.add(gpu);
+                } else {
+                    foreign.add(gpu);
+                }
+            }
+            var changing = new TreeSet<>(leaving);
+            changing.addAll(gained);
+            changing.addAll(underWay);
+            changing.addAll(nobodys);
+            if (changing.isEmpty() && !foreign.isEmpty()) {
+                return refused(
+                        Refusal.GPU_NOT_HELD,
+                        foreign,
+                        "%s is not %s's: %s".formatted(foreign.get(0), tenant, state(foreign.get(0))));
+            }
+            boolean warm = decision.action() instanceof Action.Serve serve && serve.warm();
+            Collection<GpuId> about = warm ? decision.action().gpus() : changing;
+            reports.add(report(decision, Outcome.ACCEPTED, about, Optional.of(tenant), Timings.NONE, remark));
+            if (!foreign.isEmpty()) {
+                refused(
+                        Refusal.GPU_NOT_HELD,
+                        foreign,
+                        "%s is not %s's: %s".formatted(foreign.get(0), tenant, state(foreign.get(0))));
+            }
+            if (!nobodys.isEmpty()) {
+                reports.add(report(
+                        decision,
+                        Outcome.RELEASED,
+                        nobodys,
+                        Optional.of(tenant),
+                        timings(Duration.ZERO, Optional.empty(), Optional.empty()),
+                        "nothing ran there any more"));
+            }
+            hasten(decision, underWay, by);
+
+            boolean isJob = tenant instanceof Tenant.Job;
+            List<Step> open = isJob ? pending(tenant, Step.Kind.APPLY) : List.of();
+            Duration remaining = open.stream()
+                    .map(step -> Duration.between(clock, step.due()))
+                    .max(Duration::compareTo)
+                    .orElse(Duration.ZERO);
+            Course course = delays.course(new Undertaking(
+                    decision.id(),
+                    tenant,
+                    List.copyOf(leaving),
+                    gained,
+                    active.size(),
+                    kept.size() + gained.size(),
+                    allocation.mechanism(),
+                    allocation.localBatch(),
+                    remaining,
+                    jobOf(tenant),
+                    serviceOf(tenant)));
+            boolean reported = course.trouble() != Course.Trouble.UNREPORTED;
+
+            Instant left = leave(decision.id(), tenant, leaving, course, by, "");
+            Instant last = left;
+            boolean fails = !gained.isEmpty() && course.trouble() == Course.Trouble.BIND_FAILS;
+            if (!gained.isEmpty()) {
+                for (GpuId gpu : gained) {
+                    holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty()));
+                }
+                Instant bound = left.plus(course.bind());
+                last = laterOf(last, bound);
+                plan(
+                        bound,
+                        fails ? Step.Kind.FAIL : Step.Kind.BIND,
+                        decision.id(),
+                        tenant,
+                        gained,
+                        timings(Duration.between(clock, left), Optional.of(course.bind()), Optional.empty()),
+                        reported,
+                        fails ? "did not come up" : "");
+            }
+            if (isJob) {
+                for (Step bind : pending(tenant, Step.Kind.BIND)) {
+                    last = laterOf(last, bind.due());
+                }
+            }
+            Instant applied = laterOf(last, clock.plus(course.ready()));
+            for (Step older : open) {
+                steps.remove(older);
+                plan(
+                        fails ? last : applied,
+                        Step.Kind.APPLY,
+                        older.decision(),
+                        tenant,
+                        List.of(),
+                        older.timings(),
+                        older.reported(),
+                        "superseded by " + decision.id());
+            }
+            if (!fails) {
+                var after = new TreeSet<>(kept);
+                after.addAll(gained);
+                plan(
+                        applied,
+                        Step.Kind.APPLY,
+                        decision.id(),
+                        tenant,
+                        isJob ? after : about,
+                        timings(
+                                Duration.between(clock, left),
+                                Optional.of(Duration.between(left, last)),
+                                Optional.of(Duration.between(last, applied))),
+                        reported,
+                        remark);
+            }
+            return this;
+        }
+
+        private Optional<Refusal> whyNotFree(GpuId gpu) {
+            if (!pools.containsKey(gpu)) {
+                return Optional.of(Refusal.GPU_UNKNOWN);
+            }
+            return holdings.of(gpu).map(holding -> Refusal.GPU_HELD);
+        }
+
+        private String state(GpuId gpu) {
+            return holdings.of(gpu)
+                    .map(holding -> switch (holding.phase()) {
+                        case BINDING -> "it is being bound to " + holding.tenant();
+                        case BOUND -> holding.tenant() + " has it, and its release has not been asked for";
+                        case RELEASING -> holding.tenant() + " is still leaving it";
+                    })
+                    .orElse(pools.containsKey(gpu) ? "nobody has it" : "no node that is known has it");
+        }
+
+        private List<Step> pending(Tenant tenant, Step.Kind kind) {
+            return steps.stream()
+                    .filter(step -> step.kind() == kind && step.tenant().equals(tenant))
+                    .toList();
+        }
+    }
+
+    /** For services, which have no allocation to speak of. */
+    private static final Allocation NO_JOB = Allocation.suspended(Mechanism.UNKNOWN);
+}

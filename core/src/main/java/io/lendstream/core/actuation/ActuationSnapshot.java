@@ -1,0 +1,38 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.decision.DecisionId;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * All that an actuator has to remember over a restart. Nodes, jobs and services are not part of it: it is told them anew.
+ *
+ * @param clock up to when it has done what was due
+ * @param nextOrder number of the next step to be planned
+ * @param latest the last decision of each domain that it has seen
+ * @param holdings who has which GPU
+ * @param steps what is under way
+ * @param refusals how often it refused, by cause
+ */
+public record ActuationSnapshot(
+        Instant clock,
+        long nextOrder,
+        List<DecisionId> latest,
+        List<Holding> holdings,
+        List<Step> steps,
+        Map<Refusal, Long> refusals) {
+    public ActuationSnapshot {
+        latest = latest.stream().sorted().toList();
+        holdings = List.copyOf(holdings);
+        steps = steps.stream().sorted().toList();
+        refusals = Collections.unmodifiableSortedMap(new TreeMap<>(refusals));
+    }
+
+    /** Nothing seen and nothing held. */
+    public static ActuationSnapshot empty() {
+        return new ActuationSnapshot(Instant.EPOCH, 0, List.of(), List.of(), List.of(), Map.of());
+    }
+}

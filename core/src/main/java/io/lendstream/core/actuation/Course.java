@@ -1,0 +1,35 @@
+package io.lendstream.core.actuation;
+
+import java.time.Duration;
+
+/**
+ * How an undertaking goes.
+ *
+ * @param release until nothing of the tenant runs on the GPUs that it leaves
+ * @param bind from then until the tenant runs on the GPUs that it gets
+ * @param ready from the beginning until the whole of it is in force
+ */
+public record Course(Duration release, Duration bind, Duration ready, Trouble trouble) {
+    /** Done the moment it is begun. */
+    public static final Course AT_ONCE = new Course(Duration.ZERO, Duration.ZERO, Duration.ZERO, Trouble.NONE);
+
+    public Course {
+        for (Duration part : new Duration[] {release, bind, ready}) {
+            if (part.isNegative()) {
+                throw new IllegalArgumentException("the parts of a course must take at least 0 s, but were %s, %s, %s"
+                        .formatted(release, bind, ready));
+            }
+        }
+    }
+
+    /** What goes wrong. */
+    public enum Trouble {
+        NONE,
+        /** The tenant does not leave by itself and is killed at the deadline. */
+        STUCK_RELEASE,
+        /** The tenant does not come up on the GPUs that it gets. */
+        BIND_FAILS,
+        /** All goes well, but nobody hears of it. */
+        UNREPORTED
+    }
+}

@@ -1,0 +1,37 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A GPU that somebody has, as its actuator knows.
+ *
+ * @param loan the lease by which a job has an inference GPU
+ */
+public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan) {
+    /** How far a tenant has got on a GPU. */
+    public enum Phase {
+        BINDING,
+        BOUND,
+        RELEASING
+    }
+
+    /**
+     * A lease.
+     *
+     * @param granted the decision that granted it
+     * @param until when the GPU returns by itself
+     */
+    public record Loan(DecisionId granted, Instant until) {}
+
+    Holding in(Phase next) {
+        return new Holding(gpu, tenant, next, loan);
+    }
+
+    Holding onLoan(Loan next) {
+        return new Holding(gpu, tenant, phase, Optional.of(next));
+    }
+}

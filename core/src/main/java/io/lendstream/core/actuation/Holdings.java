@@ -1,0 +1,77 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Who has which GPU, found by GPU, by tenant, and by the end of the lease. */
+final class Holdings {
+    private final TreeMap<GpuId, Holding> byGpu = new TreeMap<>();
+    private final Map<Tenant, SortedSet<GpuId>> byTenant = new HashMap<>();
+    private final TreeMap<Instant, SortedSet<GpuId>> byLeaseEnd = new TreeMap<>();
+
+    Optional<Holding> of(GpuId gpu) {
+        return Optional.ofNullable(byGpu.get(gpu));
+    }
+
+    SortedSet<GpuId> of(Tenant tenant) {
+        return Collections.unmodifiableSortedSet(byTenant.getOrDefault(tenant, new TreeSet<>()));
+    }
+
+    Collection<Holding> all() {
+        return Collections.unmodifiableCollection(byGpu.values());
+    }
+
+    void put(Holding holding) {
+        remove(holding.gpu());
+        byGpu.put(holding.gpu(), holding);
+        byTenant.computeIfAbsent(holding.tenant(), any -> new TreeSet<>()).add(holding.gpu());
+        leaseEnd(holding)
+                .ifPresent(until -> byLeaseEnd
+                        .computeIfAbsent(until, any -> new TreeSet<>())
+                        .add(holding.gpu()));
+    }
+
+    void remove(GpuId gpu) {
+        Optional.ofNullable(byGpu.remove(gpu)).ifPresent(holding -> {
+            drop(byTenant, holding.tenant(), gpu);
+            leaseEnd(holding).ifPresent(until -> drop(byLeaseEnd, until, gpu));
+        });
+    }
+
+    /** The next moment at which a lease ends that nobody has begun to end yet. */
+    Optional<Instant> nextLeaseEnd() {
+        return byLeaseEnd.isEmpty() ? Optional.empty() : Optional.of(byLeaseEnd.firstKey());
+    }
+
+    List<Holding> endingAt(Instant until) {
+        var ending = new ArrayList<Holding>();
+        for (GpuId gpu : byLeaseEnd.getOrDefault(until, new TreeSet<>())) {
+            of(gpu).ifPresent(ending::add);
+        }
+        return ending;
+    }
+
+    private static Optional<Instant> leaseEnd(Holding holding) {
+        return holding.phase() == Holding.Phase.RELEASING
+                ? Optional.empty()
+                : holding.loan().map(Holding.Loan::until);
+    }
+
+    private static <K> void drop(Map<K, SortedSet<GpuId>> index, K key, GpuId gpu) {
+        SortedSet<GpuId> gpus = index.get(key);
+        if (gpus != null && gpus.remove(gpu) && gpus.isEmpty()) {
+            index.remove(key);
+        }
+    }
+}

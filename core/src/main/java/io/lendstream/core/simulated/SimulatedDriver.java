@@ -1,0 +1,167 @@
+package io.lendstream.core.simulated;
+
+import io.lendstream.core.actuation.Course;
+import io.lendstream.core.actuation.DelayModel;
+import io.lendstream.core.actuation.Undertaking;
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.ThroughputParameters;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/**
+ * How long elastic training and model servers take to let GPUs go and to come up on others.
+ *
+ * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are in; a
+ * restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what {@link RescaleCosts}
+ * say; a change on top of one that is not over does not shorten it. A replica serves after its service's warm-up time.
+ *
+ * @param afeRelease from an AFE shrink to the step at whose end workers leave; zero leaves the step out too
+ * @param restartRelease from a restart to the last of the old processes being gone
+ * @param bind until a job's process runs on a GPU that it gained
+ * @param drain until a replica has answered what it had begun, and is gone
+ * @param addsUp whether a job's change waits for the one before it; the published simulator replaces it instead
+ * @param jitterFraction every part takes up to this fraction longer or shorter
+ * @param trouble how often things go wrong
+ * @param seed of the jitter and the trouble
+ */
+public record SimulatedDriver(
+        Duration afeRelease,
+        Duration restartRelease,
+        Duration bind,
+        Duration drain,
+        boolean addsUp,
+        double jitterFraction,
+        Trouble trouble,
+        long seed)
+        implements DelayModel {
+    private static final RescaleCosts USUAL = new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3));
+    private static final Duration USUAL_WARM_UP = Duration.ofSeconds(6);
+
+    public SimulatedDriver {
+        if (!(jitterFraction >= 0 && jitterFraction < 1)) {
+            throw new IllegalArgumentException(
+                    "jitterFraction must be at least 0 and below 1, but was " + jitterFraction);
+        }
+    }
+
+    /**
+     * Shares of undertakings that go wrong; together at most 1.
+     *
+     * @param stuckReleases the tenant has to be killed at the deadline
+     * @param failedBinds the tenant does not come up
+     * @param silence what was done is never reported
+     */
+    public record Trouble(double stuckReleases, double failedBinds, double silence) {
+        public static final Trouble NONE = new Trouble(0, 0, 0);
+
+        public Trouble {
+            if (!(stuckReleases >= 0 && failedBinds >= 0 && silence >= 0)
+                    || stuckReleases + failedBinds + silence > 1) {
+                throw new IllegalArgumentException(
+                        "shares of trouble must each be at least 0 and at most 1 together, but were %s, %s, %s"
+                                .formatted(stuckReleases, failedBinds, silence));
+            }
+        }
+    }
+
+    /** What was measured on real elastic training, without chance. */
+    public static SimulatedDriver realistic() {
+        return new SimulatedDriver(
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(4),
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(2),
+                true,
+                0,
+                Trouble.NONE,
+                0);
+    }
+
+    /**
+     * As DeepBoot's published simulator has it: GPUs change hands at once, and a job's pause starts anew with every change.
+     *
+     * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
+     */
+    public static SimulatedDriver published() {
+        return new SimulatedDriver(
+                Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ZERO, false, 0, Trouble.NONE, 0);
+    }
+
+    public SimulatedDriver withJitter(double fraction, long otherSeed) {
+        return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, fraction, trouble, otherSeed);
+    }
+
+    public SimulatedDriver withTrouble(Trouble other, long otherSeed) {
+        return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, jitterFraction, other, otherSeed);
+    }
+
+    @Override
+    public Course course(Undertaking undertaking) {
+        if (undertaking.released().isEmpty() && undertaking.gained().isEmpty()) {
+            return Course.AT_ONCE;
+        }
+        SplittableRandom chance = Chance.of(seed, undertaking.decision(), undertaking.tenant());
+        Course plain = undertaking.tenant() instanceof Tenant.Job ? train(undertaking) : serve(undertaking);
+        return new Course(
+                about(plain.release(), chance),
+                about(plain.bind(), chance),
+                about(plain.ready(), chance),
+                pick(undertaking, chance.nextDouble()));
+    }
+
+    private Course train(Undertaking change) {
+        boolean afe = change.mechanism() == Mechanism.AFE;
+        RescaleCosts costs = change.job().map(TrainingJob::costs).orElse(USUAL);
+        Duration ready = costs.delay(change.before(), change.after(), afe);
+        if (addsUp && change.after() > 0 && change.remaining().compareTo(ready) > 0) {
+            ready = change.remaining();
+        }
+        Duration release =
+                afe && !afeRelease.isZero() ? afeRelease.plus(step(change)) : afe ? afeRelease : restartRelease;
+        return new Course(change.released().isEmpty() ? Duration.ZERO : release, bind, ready, Course.Trouble.NONE);
+    }
+
+    private Course serve(Undertaking change) {
+        if (change.gained().isEmpty()) {
+            return new Course(drain, Duration.ZERO, Duration.ZERO, Course.Trouble.NONE);
+        }
+        Duration warmUp = change.service().map(InferenceService::warmUp).orElse(USUAL_WARM_UP);
+        return new Course(Duration.ZERO, warmUp, warmUp, Course.Trouble.NONE);
+    }
+
+    /** How long the training step takes at whose end workers may leave; half a second for a job that is not known. */
+    private static Duration step(Undertaking change) {
+        double seconds = change.job().map(job -> stepSeconds(job, change)).orElse(0.5);
+        return Duration.ofMillis(Math.round(1000 * Math.min(seconds, 60)));
+    }
+
+    private static double stepSeconds(TrainingJob job, Undertaking change) {
+        int localBatch = change.localBatch() > 0
+                ? change.localBatch()
+                : Math.max(1, job.batch().initial() / Math.max(1, change.before()));
+        ThroughputParameters speed = job.profile().throughput();
+        return speed.alphaC() + speed.betaC() * localBatch + speed.alphaR();
+    }
+
+    private Duration about(Duration part, SplittableRandom chance) {
+        double factor = 1 + jitterFraction * (2 * chance.nextDouble() - 1);
+        return jitterFraction == 0 ? part : Duration.ofMillis(Math.round(part.toMillis() * factor));
+    }
+
+    private Course.Trouble pick(Undertaking undertaking, double draw) {
+        if (draw < trouble.silence) {
+            return Course.Trouble.UNREPORTED;
+        }
+        if (draw < trouble.silence + trouble.stuckReleases) {
+            return undertaking.released().isEmpty() ? Course.Trouble.NONE : Course.Trouble.STUCK_RELEASE;
+        }
+        if (draw < trouble.silence + trouble.stuckReleases + trouble.failedBinds) {
+            return undertaking.gained().isEmpty() ? Course.Trouble.NONE : Course.Trouble.BIND_FAILS;
+        }
+        return Course.Trouble.NONE;
+    }
+}

@@ -1,0 +1,203 @@
+package io.lendstream.core.simulated;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Quality;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.UUID;
+
+/**
+ * Nodes with GPUs that do not exist. It is told who uses which GPU, by reports or by leases, and gives samples as an agent
+ * on such nodes would: busy and full of memory where a job trains, half busy where a replica serves, idle but loaded
+ * where one sleeps.
+ */
+public final class SimulatedNodes {
+    private static final String MODEL = "NVIDIA A100-SXM4-80GB";
+    private static final long GIB = 1L << 30;
+    private static final long MEMORY_BYTES = 80 * GIB;
+
+    private final Layout layout;
+    private final Instant start;
+    private final Duration period;
+    private final String bootId;
+    private final List<Node> nodes;
+    private final Map<GpuId, Use> uses = new HashMap<>();
+    private long sampled;
+
+    /**
+     * How many nodes of what kind.
+     *
+     * @param trainingNodes how many of them, the first ones, are of the training pool
+     */
+    public record Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, long seed) {
+        public Layout {
+            if (nodes < 1 || gpusPerNode < 1) {
+                throw new IllegalArgumentException(
+                        "nodes and gpusPerNode must be at least 1, but were %d and %d".formatted(nodes, gpusPerNode));
+            }
+            if (trainingNodes < 0 || trainingNodes > nodes) {
+                throw new IllegalArgumentException(
+                        "trainingNodes must lie between 0 and %d, the number of nodes, but was %d"
+                                .formatted(nodes, trainingNodes));
+            }
+        }
+    }
+
+    private enum Use {
+        TRAINING,
+        SERVING,
+        WARM
+    }
+
+    /**
+     * @param start when the nodes' agents started; the first samples follow a period later
+     * @param bootId the name of that start
+     */
+    public SimulatedNodes(Layout layout, Instant start, Duration period, String bootId) {
+        if (period.isNegative() || period.isZero()) {
+            throw new IllegalArgumentException("the sampling period must be above 0 s, but was " + period);
+        }
+        this.layout = layout;
+        this.start = start;
+        this.period = period;
+        this.bootId = bootId;
+        this.nodes = nodes(layout, start, bootId);
+    }
+
+    /** The inventory, as the agents publish it when they start. */
+    public List<Node> inventory() {
+        return nodes;
+    }
+
+    /** Learns who uses a GPU from what the actuator did. */
+    public void observe(ActuationReport report) {
+        switch (report.outcome()) {
+            case BOUND ->
+                report.tenant().ifPresent(tenant -> report.gpus().forEach(gpu -> uses.put(gpu, useBy(tenant))));
+            case RELEASED, FORCED, FAILED -> report.gpus().forEach(uses::remove);
+            default -> {}
+        }
+    }
+
+    /** Learns who uses a GPU from its lease. */
+    public void observe(Lease lease) {
+        use(lease.owner()).ifPresentOrElse(use -> uses.put(lease.gpuId(), use), () -> uses.remove(lease.gpuId()));
+    }
+
+    /** When the next samples are taken. */
+    public Instant nextSampleAt() {
+        return start.plus(period.multipliedBy(sampled + 1));
+    }
+
+    /** The samples due by now that were not given yet, each at its own time, node by node. */
+    public List<GpuTelemetry> samplesUntil(Instant now) {
+        var samples = new ArrayList<GpuTelemetry>();
+        while (!nextSampleAt().isAfter(now)) {
+            Instant at = nextSampleAt();
+            sampled++;
+            nodes.forEach(node -> samples.add(sample(node, sampled, at)));
+        }
+        return samples;
+    }
+
+    /** One sample of every node at this moment, out of turn. */
+    public List<GpuTelemetry> sampleNow(Instant at) {
+        sampled++;
+        return nodes.stream().map(node -> sample(node, sampled, at)).toList();
+    }
+
+    private GpuTelemetry sample(Node node, long sequence, Instant at) {
+        List<GpuSample> samples =
+                node.gpus().stream().map(gpu -> sample(gpu.gpuId(), at)).toList();
+        return new GpuTelemetry(node.nodeId(), node.domain(), bootId, sequence, at, samples);
+    }
+
+    private GpuSample sample(GpuId gpu, Instant at) {
+        SplittableRandom chance = Chance.of(layout.seed, gpu, at);
+        Optional<Use> use = Optional.ofNullable(uses.get(gpu));
+        double busy = use.map(kind -> switch (kind) {
+                    case TRAINING -> 0.93 + 0.06 * centred(chance);
+                    case SERVING -> 0.55 + 0.2 * centred(chance);
+                    case WARM -> 0.0;
+                })
+                .orElse(0.0);
+        double full = use.map(kind -> switch (kind) {
+                    case TRAINING -> 0.72 + 0.02 * centred(chance);
+                    case SERVING, WARM -> 0.38 + 0.01 * centred(chance);
+                })
+                .orElse(0.006);
+        double watts = 62 + 318 * busy + 4 * centred(chance) + (use.isPresent() ? 12 : 0);
+        return new GpuSample(
+                gpu,
+                Quality.MEASURED,
+                Optional.of(round(busy, 1000)),
+                Optional.of(round(0.8 * busy, 1000)),
+                Optional.of(round(0.45 * busy, 1000)),
+                Optional.of(Math.round(full * MEMORY_BYTES / (1 << 20)) * (1L << 20)),
+                Optional.of(MEMORY_BYTES),
+                Optional.of(round(watts, 10)),
+                Optional.of(round(31 + 38 * busy + centred(chance), 1)),
+                Optional.empty());
+    }
+
+    private static Optional<Use> use(Owner owner) {
+        if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
+            return Optional.of(Use.WARM);
+        }
+        if (owner instanceof Owner.Binding) {
+            return Optional.empty();
+        }
+        return owner.holder().map(SimulatedNodes::useBy);
+    }
+
+    private static Use useBy(Tenant tenant) {
+        return tenant instanceof Tenant.Job ? Use.TRAINING : Use.SERVING;
+    }
+
+    private static List<Node> nodes(Layout layout, Instant start, String bootId) {
+        int digits = Math.max(2, String.valueOf(layout.nodes - 1).length());
+        var nodes = new ArrayList<Node>();
+        for (int number = 0; number < layout.nodes; number++) {
+            var id = new NodeId("node-%%0%dd".formatted(digits).formatted(number));
+            var gpus = new ArrayList<Gpu>();
+            for (int index = 0; index < layout.gpusPerNode; index++) {
+                gpus.add(Gpu.whole(gpuId(layout.domain, id, index), index, MODEL, MEMORY_BYTES));
+            }
+            Pool pool = number < layout.trainingNodes ? Pool.TRAINING : Pool.INFERENCE;
+            nodes.add(new Node(id, layout.domain, pool, bootId, start, NodeStatus.READY, gpus));
+        }
+        return List.copyOf(nodes);
+    }
+
+    private static GpuId gpuId(DomainId domain, NodeId node, int index) {
+        byte[] name = "%s/%s/%d".formatted(domain, node, index).getBytes(StandardCharsets.UTF_8);
+        return new GpuId("GPU-" + UUID.nameUUIDFromBytes(name));
+    }
+
+    private static double centred(SplittableRandom chance) {
+        return 2 * chance.nextDouble() - 1;
+    }
+
+    private static double round(double value, int parts) {
+        return (double) Math.round(value * parts) / parts;
+    }
+}

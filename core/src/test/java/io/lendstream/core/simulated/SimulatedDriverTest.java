@@ -1,0 +1,85 @@
+package io.lendstream.core.simulated;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.actuation.Course;
+import io.lendstream.core.actuation.Undertaking;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class SimulatedDriverTest {
+    @Test
+    void aChangeOnTopOfOneThatIsNotOverDoesNotShortenIt() {
+        Duration remaining = Duration.ofSeconds(17);
+
+        assertThat(SimulatedDriver.realistic().course(shrink(1, remaining)).ready())
+                .isEqualTo(remaining);
+    }
+
+    @Test
+    void asPublishedAChangeReplacesTheOneBeforeItAndGpusChangeHandsAtOnce() {
+        Course course = SimulatedDriver.published().course(shrink(1, Duration.ofSeconds(17)));
+
+        assertThat(course)
+                .isEqualTo(new Course(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(3), Course.Trouble.NONE));
+    }
+
+    @Test
+    void jitterStaysWithinItsFractionAndFollowsFromTheSeed() {
+        var driver = SimulatedDriver.realistic().withJitter(0.2, 3);
+
+        for (int sequence = 1; sequence <= 100; sequence++) {
+            Course course = driver.course(shrink(sequence, Duration.ZERO));
+            assertThat(course.release()).isBetween(Duration.ofMillis(1200), Duration.ofMillis(1800));
+            assertThat(driver.course(shrink(sequence, Duration.ZERO))).isEqualTo(course);
+        }
+        assertThat(driver.withJitter(0.2, 4).course(shrink(1, Duration.ZERO)))
+                .isNotEqualTo(driver.course(shrink(1, Duration.ZERO)));
+    }
+
+    @Test
+    void troubleComesAboutAsOftenAsAsked() {
+        var driver = SimulatedDriver.realistic().withTrouble(new SimulatedDriver.Trouble(0.3, 0, 0.1), 3);
+        int stuck = 0;
+        int silent = 0;
+        for (int sequence = 1; sequence <= 1000; sequence++) {
+            Course.Trouble trouble =
+                    driver.course(shrink(sequence, Duration.ZERO)).trouble();
+            stuck += trouble == Course.Trouble.STUCK_RELEASE ? 1 : 0;
+            silent += trouble == Course.Trouble.UNREPORTED ? 1 : 0;
+        }
+
+        assertThat(stuck).isBetween(250, 350);
+        assertThat(silent).isBetween(70, 130);
+    }
+
+    @Test
+    void sharesOfTroubleAboveOneAreRefused() {
+        assertThatThrownBy(() -> new SimulatedDriver.Trouble(0.6, 0.6, 0))
+                .hasMessage("shares of trouble must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
+    }
+
+    private static Undertaking shrink(long sequence, Duration remaining) {
+        return new Undertaking(
+                new DecisionId(new DomainId("d"), 1, sequence),
+                new Tenant.Job(new JobId("job")),
+                List.of(new GpuId("g")),
+                List.of(),
+                2,
+                1,
+                Mechanism.AFE,
+                10,
+                remaining,
+                Optional.empty(),
+                Optional.empty());
+    }
+}

@@ -1,0 +1,156 @@
+package io.lendstream.core.simulated;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class SimulatedNodesTest {
+    private static final DomainId DOMAIN = new DomainId("d");
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Duration PERIOD = Duration.ofSeconds(10);
+
+    private final SimulatedNodes nodes = nodes(7);
+
+    @Test
+    void theFirstNodesAreTrainingsAndTheRestInferences() {
+        assertThat(nodes.inventory())
+                .extracting(node -> node.nodeId().value())
+                .containsExactly("node-00", "node-01", "node-02");
+        assertThat(nodes.inventory())
+                .extracting(Node::pool)
+                .containsExactly(Pool.TRAINING, Pool.INFERENCE, Pool.INFERENCE);
+    }
+
+    @Test
+    void everyGpuHasANameOfItsOwnAndKeepsItWhateverTheSeed() {
+        List<GpuId> names = gpus(nodes);
+
+        assertThat(names)
+                .hasSize(6)
+                .doesNotHaveDuplicates()
+                .allMatch(
+                        gpu -> gpu.value().matches("GPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
+        assertThat(gpus(nodes(8))).isEqualTo(names);
+    }
+
+    @Test
+    void samplesComeEveryPeriodFromEveryNodeWithNumbersThatGoUp() {
+        List<GpuTelemetry> samples = nodes.samplesUntil(START.plusSeconds(25));
+
+        assertThat(samples)
+                .extracting(GpuTelemetry::at)
+                .containsOnly(START.plusSeconds(10), START.plusSeconds(20))
+                .hasSize(6);
+        assertThat(samples).extracting(GpuTelemetry::sequence).containsExactly(1L, 1L, 1L, 2L, 2L, 2L);
+        assertThat(nodes.samplesUntil(START.plusSeconds(25))).isEmpty();
+        assertThat(nodes.nextSampleAt()).isEqualTo(START.plusSeconds(30));
+    }
+
+    @Test
+    void equalSeedsGiveEqualSamplesAndOthersDoNot() {
+        GpuId gpu = gpus(nodes).get(0);
+        var twin = nodes(7);
+        var other = nodes(8);
+        List.of(nodes, twin, other).forEach(each -> each.observe(report(Outcome.BOUND, gpu)));
+
+        List<GpuTelemetry> samples = nodes.samplesUntil(START.plusSeconds(100));
+
+        assertThat(twin.samplesUntil(START.plusSeconds(100))).isEqualTo(samples);
+        assertThat(other.samplesUntil(START.plusSeconds(100))).isNotEqualTo(samples);
+    }
+
+    @Test
+    void aGpuIsBusyFromItsBindToItsRelease() {
+        GpuId gpu = gpus(nodes).get(0);
+
+        assertThat(sample(gpu).utilization()).contains(0.0);
+
+        nodes.observe(report(Outcome.BOUND, gpu));
+        assertThat(sample(gpu).utilization())
+                .hasValueSatisfying(busy -> assertThat(busy).isBetween(0.85, 1.0));
+        assertThat(sample(gpu).powerWatts())
+                .hasValueSatisfying(watts -> assertThat(watts).isBetween(330.0, 400.0));
+
+        nodes.observe(report(Outcome.RELEASED, gpu));
+        assertThat(sample(gpu).utilization()).contains(0.0);
+        assertThat(sample(gpu).powerWatts())
+                .hasValueSatisfying(watts -> assertThat(watts).isBetween(50.0, 70.0));
+    }
+
+    @Test
+    void aSleepingReplicaKeepsItsMemoryAndDoesNothing() {
+        GpuId gpu = gpus(nodes).get(2);
+
+        nodes.observe(new Lease(
+                gpu,
+                nodes.inventory().get(1).nodeId(),
+                DOMAIN,
+                Pool.INFERENCE,
+                new Owner.Sleeping(new ServiceId("chat")),
+                1,
+                1,
+                START));
+
+        assertThat(sample(gpu).utilization()).contains(0.0);
+        assertThat(sample(gpu).memoryUsedBytes())
+                .hasValueSatisfying(used -> assertThat(used).isGreaterThan(20L << 30));
+    }
+
+    @Test
+    void moreTrainingNodesThanNodesAreRefused() {
+        assertThatThrownBy(() -> new SimulatedNodes.Layout(DOMAIN, 2, 4, 3, 0))
+                .hasMessage("trainingNodes must lie between 0 and 2, the number of nodes, but was 3");
+    }
+
+    private GpuSample sample(GpuId gpu) {
+        return nodes.sampleNow(START.plusSeconds(5)).stream()
+                .flatMap(telemetry -> telemetry.gpus().stream())
+                .filter(sample -> sample.gpuId().equals(gpu))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static ActuationReport report(Outcome outcome, GpuId gpu) {
+        return new ActuationReport(
+                DOMAIN,
+                new DecisionId(DOMAIN, 1, 1),
+                "a",
+                START,
+                outcome,
+                List.of(gpu),
+                Optional.of(new Tenant.Job(new JobId("job"))),
+                Timings.NONE,
+                "");
+    }
+
+    private static List<GpuId> gpus(SimulatedNodes nodes) {
+        return nodes.inventory().stream()
+                .flatMap(node -> node.gpus().stream())
+                .map(gpu -> gpu.gpuId())
+                .toList();
+    }
+
+    private static SimulatedNodes nodes(long seed) {
+        return new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 3, 2, 1, seed), START, PERIOD, "boot");
+    }
+}

@@ -40,9 +40,8 @@ import java.util.TreeSet;
  *
  * <p>It has no clock: it is told the time with every call, and reports come in the order of their times. Everything that
  * changes a job names all the job's GPUs afterwards; what the job has and is not named is released, what is named and
- * the job has not is bound. A decision that cannot be carried out as a whole is refused as a whole; two things are left
- * out instead, since the scheduler will hear of them anyway: a GPU of the job whose lease has just run out, and, when
- * taking GPUs back, one that is gone already.
+ * the job has not is bound. A decision that cannot be carried out as a whole is refused as a whole; what the
+ * allocation names but the job cannot have, such as a GPU whose lease has just run out, is left out instead.
  *
  * <p>When a job is changed again before the last change is in force, both are reported applied together: the older as
  * superseded.
@@ -487,30 +486,19 @@ public final class Actuation {
                         lend.gpus(),
                         "the lease until %s is over at %s".formatted(lend.until(), clock));
             }
-            return change(lend.job(), lend.gpus(), lend.allocation(), decision.deadline(), Optional.of(lend.until()));
+            return change(
+                    lend.job(), lend.gpus(), lend.allocation(), decision.deadline(), true, Optional.of(lend.until()));
         }
 
         @Override
         public Taking reclaim(Action.Reclaim reclaim) {
-            var job = new Tenant.Job(reclaim.job());
-            SortedSet<GpuId> active = active(job);
-            var kept = new TreeSet<>(active);
-            kept.retainAll(Set.copyOf(reclaim.allocation().gpus()));
-            var gone = new TreeSet<>(reclaim.allocation().gpus());
-            gone.removeAll(active);
-            return carryOut(
-                    job,
-                    reclaim.gpus(),
-                    kept,
-                    List.of(),
-                    reclaim.by(),
-                    reclaim.allocation(),
-                    gone.isEmpty() ? "" : "goes on without " + names(gone) + ", which it does not have any more");
+            return change(reclaim.job(), reclaim.gpus(), reclaim.allocation(), reclaim.by(), true, Optional.empty());
         }
 
         @Override
         public Taking resize(Action.Resize resize) {
-            return change(resize.job(), resize.gpus(), resize.allocation(), decision.deadline(), Optional.empty());
+            return change(
+                    resize.job(), resize.gpus(), resize.allocation(), decision.deadline(), false, Optional.empty());
         }
 
         @Override
@@ -600,7 +588,17 @@ public final class Actuation {
             return this;
         }
 
-        private Taking change(JobId id, List<GpuId> named, Allocation allocation, Instant by, Optional<Instant> lease) {
+        /**
+         * @param fillsUp whether training GPUs that the allocation names, but the decision does not, are bound as well
+         * @param lease end of the lease of the GPUs named, where they are lent
+         */
+        private Taking change(
+                JobId id,
+                List<GpuId> named,
+                Allocation allocation,
+                Instant by,
+                boolean fillsUp,
+                Optional<Instant> lease) {
             var job = new Tenant.Job(id);
             SortedSet<GpuId> active = active(job);
             var gained = new ArrayList<GpuId>();
@@ -610,11 +608,11 @@ public final class Actuation {
                     continue;
                 }
                 boolean training = pools.get(gpu) == Pool.TRAINING;
-                if (!named.contains(gpu) && (lease.isEmpty() || !training)) {
-                    lost.add(gpu);
+                Optional<Refusal> taken = whyNotFree(gpu);
+                if (!named.contains(gpu)) {
+                    (fillsUp && training && taken.isEmpty() ? gained : lost).add(gpu);
                     continue;
                 }
-                Optional<Refusal> taken = whyNotFree(gpu);
                 if (taken.isPresent()) {
                     return refused(taken.get(), named, "%s cannot be bound: %s".formatted(gpu, state(gpu)));
                 }
@@ -638,7 +636,7 @@ public final class Actuation {
                     gained,
                     by,
                     allocation,
-                    lost.isEmpty() ? "" : "goes on without " + names(lost) + ", which it does not have any more");
+                    lost.isEmpty() ? "" : "goes on without %s: %s".formatted(names(lost), state(lost.get(0))));
             lease.ifPresent(until -> {
                 for (GpuId gpu : named) {
                     holdings.of(gpu)

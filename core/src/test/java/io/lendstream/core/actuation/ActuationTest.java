@@ -200,6 +200,36 @@ class ActuationTest {
     }
 
     @Test
+    void aReclaimGivesTheJobTheTrainingGpusOfItsNewAllocation() {
+        take(0, lend(JOB, 900, List.of("i1"), "i1"));
+        advance(99);
+        log.clear();
+
+        take(100, reclaim(JOB, 145, List.of("i1"), "t1"));
+        advance(200);
+
+        assertThat(log)
+                .containsExactly(
+                        "100 d/1/2 ACCEPTED i1,t1",
+                        "101.5 d/1/2 RELEASED i1",
+                        "104.5 d/1/2 BOUND t1",
+                        "120 d/1/2 APPLIED t1");
+    }
+
+    @Test
+    void aReclaimIsCarriedOutEvenWhereTheJobCannotHaveAllOfItsNewAllocation() {
+        running(OTHER, "t1");
+        take(100, lend(JOB, 900, List.of("i1"), "i1"));
+        advance(199);
+        log.clear();
+
+        take(200, reclaim(JOB, 245, List.of("i1"), "t1"));
+        advance(300);
+
+        assertThat(log).hasSize(3).element(1).isEqualTo("201.5 d/1/3 RELEASED i1");
+    }
+
+    @Test
     void whatHasNotLeftAtTheDeadlineIsForced() {
         actuation = actuation(DRIVER.withTrouble(new Trouble(1, 0, 0), 7));
         running(JOB, "t1", "t2");
@@ -361,9 +391,9 @@ class ActuationTest {
 
         assertThat(log)
                 .containsExactly(
-                        "403 d/1/3 ACCEPTED t2 (goes on without i1, which it does not have any more)",
+                        "403 d/1/3 ACCEPTED t2 (goes on without i1: nobody has it)",
                         "406 d/1/3 BOUND t2",
-                        "414 d/1/3 APPLIED t1,t2 (goes on without i1, which it does not have any more)");
+                        "414 d/1/3 APPLIED t1,t2 (goes on without i1: nobody has it)");
     }
 
     @Test

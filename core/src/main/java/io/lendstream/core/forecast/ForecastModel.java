@@ -1,0 +1,36 @@
+package io.lendstream.core.forecast;
+
+import io.lendstream.core.event.HorizonQuantiles;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A way to look ahead. It is fed the steps of one service in order, each as demand or as missing, and can say after each
+ * of them what it expects at every horizon. It knows nothing of the steps to come, and its state does not grow.
+ */
+public interface ForecastModel {
+    /**
+     * The demand of a step.
+     *
+     * @param step number of the step: its start divided by the step length; one more than the last one's
+     * @param arrivalsPerSecond requests offered per second over the step
+     */
+    void observe(long step, double arrivalsPerSecond);
+
+    /** A step whose demand nobody reported. */
+    void miss(long step);
+
+    /** What it expects as of the last step, a line a horizon; empty until it has seen demand. */
+    List<HorizonQuantiles> forecast();
+
+    /** Mean absolute error of its recent forecasts at the first horizon, over mean demand. */
+    Optional<Double> recentError();
+
+    /** Share of recent steps in which demand stayed under the p90 forecast of the first horizon. */
+    Optional<Double> recentCoverage90();
+
+    void save(StateWriter out);
+
+    /** Takes on the state that a model of the same settings saved. */
+    void load(StateReader in);
+}

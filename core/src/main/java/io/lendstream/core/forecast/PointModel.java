@@ -1,0 +1,18 @@
+package io.lendstream.core.forecast;
+
+/**
+ * A way to say the one most likely value at each horizon; {@link Calibrated} makes quantiles of it. It works on the
+ * <em>level</em> of demand, the natural logarithm of one plus the requests of a step.
+ */
+interface PointModel {
+    void observe(long step, double level);
+
+    void miss(long step);
+
+    /** The level it expects at the horizon of this index; NaN as long as it cannot say. */
+    double ahead(int horizon);
+
+    void save(StateWriter out);
+
+    void load(StateReader in);
+}

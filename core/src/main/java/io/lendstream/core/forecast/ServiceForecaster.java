@@ -1,0 +1,163 @@
+package io.lendstream.core.forecast;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.RequestRate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Everything that is known of one service's demand: request rates go in, record by record, and each time a step of demand
+ * is complete a forecast comes out. The Flink job and the replay both run this.
+ */
+public final class ServiceForecaster {
+    private static final int FORMAT = 1;
+
+    private final ForecastSettings settings;
+    private final ServiceId service;
+    private final DemandTracker tracker;
+    private DomainId domain;
+    private ForecastModel model;
+    private long lastStep = Long.MIN_VALUE;
+    private long duplicates;
+    private long late;
+
+    /** @param domain the domain of the service's first record; later records may move it */
+    public ServiceForecaster(ForecastSettings settings, ServiceId service, DomainId domain) {
+        this.settings = settings;
+        this.service = service;
+        this.domain = domain;
+        tracker = new DemandTracker(settings.step());
+        model = Models.create(settings);
+    }
+
+    /** Throws, and says why, if no source could have measured this. */
+    public static void check(RequestRate rate) {
+        DemandTracker.check(rate);
+    }
+
+    /**
+     * Takes in a record of this service.
+     *
+     * @return the newest forecast, if the record completed a step
+     */
+    public Optional<DemandForecast> observe(RequestRate rate) {
+        if (!rate.service().equals(service)) {
+            throw new IllegalArgumentException(
+                    "the forecaster of %s was given a record of %s".formatted(service, rate.service()));
+        }
+        switch (tracker.add(rate)) {
+            case DUPLICATE -> duplicates++;
+            case LATE -> late++;
+            case COUNTED -> {}
+        }
+        domain = rate.domain();
+        return look();
+    }
+
+    /** Event time has got this far: whoever should have reported by then and has not is no longer waited for. */
+    public Optional<DemandForecast> advanceTo(Instant now) {
+        tracker.advanceTo(now.toEpochMilli());
+        return look();
+    }
+
+    private Optional<DemandForecast> look() {
+        List<ClosedStep> steps = tracker.close();
+        for (ClosedStep step : steps) {
+            if (lastStep != Long.MIN_VALUE && step.number() != lastStep + 1) {
+                model = Models.create(settings);
+            }
+            if (step.arrivalsPerSecond().isPresent()) {
+                model.observe(step.number(), step.arrivalsPerSecond().getAsDouble());
+            } else {
+                model.miss(step.number());
+            }
+            lastStep = step.number();
+        }
+        List<HorizonQuantiles> horizons = steps.isEmpty() ? List.of() : model.forecast();
+        if (horizons.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new DemandForecast(
+                service,
+                domain,
+                Instant.ofEpochMilli(tracker.closedTo()),
+                settings.step(),
+                settings.model(),
+                horizons,
+                model.recentError(),
+                model.recentCoverage90()));
+    }
+
+    /**
+     * When {@link #advanceTo} has to be called at the latest, in case no record comes before: the step in hand is closed
+     * then, whoever is silent. Empty if there is no step in hand.
+     */
+    public Optional<Instant> closesBy() {
+        OptionalLong by = tracker.closesBy();
+        return by.isPresent() ? Optional.of(Instant.ofEpochMilli(by.getAsLong())) : Optional.empty();
+    }
+
+    public ForecastSettings settings() {
+        return settings;
+    }
+
+    public ServiceId service() {
+        return service;
+    }
+
+    /** Records that were left out because they had been seen before. */
+    public long duplicates() {
+        return duplicates;
+    }
+
+    /** Records that came, in part or whole, after their step was closed. */
+    public long late() {
+        return late;
+    }
+
+    /** Its whole state, settings included; {@link #restore} goes on from it as if nothing had happened. */
+    public byte[] snapshot() {
+        StateWriter out = new StateWriter().integer(FORMAT);
+        out.text(settings.model())
+                .duration(settings.step())
+                .integer(settings.horizons().size());
+        settings.horizons().forEach(out::duration);
+        out.text(service.value()).text(domain.value());
+        out.number(lastStep).number(duplicates).number(late);
+        tracker.save(out);
+        model.save(out);
+        return out.bytes();
+    }
+
+    public static ServiceForecaster restore(byte[] snapshot) {
+        StateReader in = new StateReader(snapshot);
+        int format = in.integer();
+        if (format != FORMAT) {
+            throw new IllegalArgumentException(
+                    "the forecaster's state has format %d, but this version reads %d; start it without the old state"
+                            .formatted(format, FORMAT));
+        }
+        String model = in.text();
+        Duration step = in.duration();
+        List<Duration> horizons = new ArrayList<>();
+        for (int left = in.count(Long.BYTES); left > 0; left--) {
+            horizons.add(in.duration());
+        }
+        ServiceForecaster forecaster = new ServiceForecaster(
+                new ForecastSettings(model, step, horizons), new ServiceId(in.text()), new DomainId(in.text()));
+        forecaster.lastStep = in.wholeNumber();
+        forecaster.duplicates = in.wholeNumber();
+        forecaster.late = in.wholeNumber();
+        forecaster.tracker.load(in);
+        forecaster.model.load(in);
+        in.end();
+        return forecaster;
+    }
+}

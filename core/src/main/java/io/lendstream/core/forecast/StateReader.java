@@ -1,0 +1,80 @@
+package io.lendstream.core.forecast;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+
+/** Reads back what a {@link StateWriter} wrote, in the same order. */
+public final class StateReader {
+    private final ByteBuffer bytes;
+
+    public StateReader(byte[] bytes) {
+        this.bytes = ByteBuffer.wrap(bytes);
+    }
+
+    public int integer() {
+        return need(Integer.BYTES).getInt();
+    }
+
+    public long wholeNumber() {
+        return need(Long.BYTES).getLong();
+    }
+
+    public double number() {
+        return need(Double.BYTES).getDouble();
+    }
+
+    /** Fills an array that has the length it was saved with. */
+    public void numbers(float[] into) {
+        int count = integer();
+        if (count != into.length) {
+            throw new IllegalArgumentException(
+                    "the saved state has %d numbers where this model keeps %d: it was saved under other settings"
+                            .formatted(count, into.length));
+        }
+        need((long) count * Float.BYTES);
+        bytes.asFloatBuffer().get(into);
+        bytes.position(bytes.position() + count * Float.BYTES);
+    }
+
+    public String text() {
+        byte[] encoded = new byte[count(Byte.BYTES)];
+        bytes.get(encoded);
+        return new String(encoded, StandardCharsets.UTF_8);
+    }
+
+    /** A count of things that follow, each at least {@code bytesEach} long. */
+    public int count(int bytesEach) {
+        int count = integer();
+        if (count < 0) {
+            throw new IllegalArgumentException("the saved state is damaged: a count in it is %d".formatted(count));
+        }
+        need((long) count * bytesEach);
+        return count;
+    }
+
+    public Duration duration() {
+        return Duration.ofMillis(wholeNumber());
+    }
+
+    public Instant instant() {
+        return Instant.ofEpochMilli(wholeNumber());
+    }
+
+    /** Throws unless everything was read. */
+    public void end() {
+        if (bytes.hasRemaining()) {
+            throw new IllegalArgumentException(
+                    "the saved state is damaged: %d bytes are left over".formatted(bytes.remaining()));
+        }
+    }
+
+    private ByteBuffer need(long count) {
+        if (bytes.remaining() < count) {
+            throw new IllegalArgumentException("the saved state is cut short: it needs %d more bytes, but has %d"
+                    .formatted(count, bytes.remaining()));
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,62 @@
+package io.lendstream.core.forecast;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+
+/** Puts a model's state into bytes, value after value; {@link StateReader} reads them in the same order. */
+public final class StateWriter {
+    private byte[] bytes = new byte[1024];
+    private int length;
+
+    public StateWriter integer(int value) {
+        room(Integer.BYTES).putInt(value);
+        return this;
+    }
+
+    public StateWriter number(long value) {
+        room(Long.BYTES).putLong(value);
+        return this;
+    }
+
+    public StateWriter number(double value) {
+        room(Double.BYTES).putDouble(value);
+        return this;
+    }
+
+    public StateWriter numbers(float[] values) {
+        integer(values.length);
+        room(values.length * Float.BYTES).asFloatBuffer().put(values);
+        return this;
+    }
+
+    public StateWriter text(String value) {
+        byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
+        integer(encoded.length);
+        room(encoded.length).put(encoded);
+        return this;
+    }
+
+    public StateWriter duration(Duration value) {
+        return number(value.toMillis());
+    }
+
+    public StateWriter instant(Instant value) {
+        return number(value.toEpochMilli());
+    }
+
+    public byte[] bytes() {
+        return Arrays.copyOf(bytes, length);
+    }
+
+    private ByteBuffer room(int needed) {
+        if (bytes.length - length < needed) {
+            bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + needed));
+        }
+        ByteBuffer room = ByteBuffer.wrap(bytes, length, needed);
+        length += needed;
+        return room;
+    }
+}

@@ -1,0 +1,41 @@
+package io.lendstream.core.forecast;
+
+import java.time.Duration;
+
+/** The day cut into equal bins of at least five minutes, as many as the step allows. */
+final class TimeOfDay {
+    private static final long MOST_BINS = Duration.ofDays(1).dividedBy(Duration.ofMinutes(5));
+
+    private final long stepMillis;
+    private final int bins;
+
+    TimeOfDay(ForecastSettings settings) {
+        stepMillis = settings.step().toMillis();
+        bins = (int) Math.min(MOST_BINS, Math.max(1, ForecastSettings.DAY.toMillis() / stepMillis));
+    }
+
+    int bins() {
+        return bins;
+    }
+
+    /** The bin in which a step starts. */
+    int bin(long step) {
+        long millis = Math.floorMod(step * stepMillis, ForecastSettings.DAY.toMillis());
+        return (int) (millis * bins / ForecastSettings.DAY.toMillis());
+    }
+
+    /** A bin so many bins after another, around midnight. */
+    int after(int bin, int distance) {
+        return Math.floorMod(bin + distance, bins);
+    }
+
+    /** How many steps start in one bin. */
+    double stepsPerBin() {
+        return (double) ForecastSettings.DAY.toMillis() / stepMillis / bins;
+    }
+
+    /** How many bins lie within a span of time. */
+    int binsWithin(Duration span) {
+        return (int) (span.toMillis() * bins / ForecastSettings.DAY.toMillis());
+    }
+}

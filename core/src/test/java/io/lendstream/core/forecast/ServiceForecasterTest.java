@@ -1,0 +1,98 @@
+package io.lendstream.core.forecast;
+
+import static io.lendstream.core.forecast.Rates.DOMAIN;
+import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static io.lendstream.core.forecast.Rates.SERVICE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.HorizonQuantiles;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ServiceForecasterTest {
+    private final ServiceForecaster forecaster = new ServiceForecaster(ForecastSettings.DEFAULT, SERVICE, DOMAIN);
+
+    @Test
+    void answersTheRecordThatCompletesAStep() {
+        var gateway = Rates.of("gateway");
+        assertThat(forecaster.observe(gateway.next(15))).isEmpty();
+        assertThat(forecaster.observe(gateway.next(15))).isEmpty();
+        assertThat(forecaster.observe(gateway.next(15))).isEmpty();
+
+        var forecast = forecaster.observe(gateway.next(15)).orElseThrow();
+
+        assertThat(forecast.service()).isEqualTo(SERVICE);
+        assertThat(forecast.domain()).isEqualTo(DOMAIN);
+        assertThat(forecast.issuedAt()).isEqualTo(MIDNIGHT.plusSeconds(60));
+        assertThat(forecast.model()).isEqualTo("lendstream");
+        assertThat(forecast.horizons())
+                .extracting(HorizonQuantiles::horizon)
+                .containsExactlyElementsOf(ForecastSettings.DEFAULT.horizons());
+        assertThat(forecast.horizons().get(0).p50()).isBetween(0.99, 1.01);
+        assertThat(forecast.recentError()).isEmpty();
+    }
+
+    @Test
+    void closesAStepByTheClockWhenTheOnlySourceFellSilent() {
+        var gateway = Rates.of("gateway");
+        forecaster.observe(gateway.next(15));
+        forecaster.observe(gateway.next(15));
+        var by = forecaster.closesBy().orElseThrow();
+
+        assertThat(by).isEqualTo(MIDNIGHT.plusSeconds(30 + 3 * 15).plusMillis(1));
+        assertThat(forecaster.advanceTo(by))
+                .hasValueSatisfying(forecast -> assertThat(forecast.issuedAt()).isEqualTo(MIDNIGHT.plusSeconds(60)));
+        assertThat(forecaster.closesBy()).isEmpty();
+    }
+
+    @Test
+    void countsDuplicatesAndLateRecords() {
+        var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
+        var first = gateway.next(60);
+        forecaster.observe(first);
+        forecaster.observe(first);
+        forecaster.observe(Rates.of("newcomer").next(15));
+
+        assertThat(forecaster.duplicates()).isEqualTo(1);
+        assertThat(forecaster.late()).isEqualTo(1);
+    }
+
+    @Test
+    void startsAfreshAfterMonthsOfSilence() {
+        var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
+        for (int minute = 0; minute < 100; minute++) {
+            forecaster.observe(gateway.next(6000));
+        }
+        var later = gateway.from(MIDNIGHT.plus(Duration.ofDays(90))).rebooted("boot-2");
+
+        var forecast = forecaster.observe(later.next(60)).orElseThrow();
+
+        assertThat(forecast.horizons().get(0).p50()).isBetween(0.99, 1.01);
+        assertThat(forecast.recentError()).isEmpty();
+    }
+
+    @Test
+    void refusesTheRecordsOfAnotherServiceAndAStateOfAnotherFormat() {
+        var other = new ServiceForecaster(ForecastSettings.DEFAULT, new ServiceId("search"), DOMAIN);
+        byte[] snapshot = forecaster.snapshot();
+        snapshot[3] = 9;
+
+        assertThatThrownBy(() -> other.observe(Rates.of("gateway").next(1)))
+                .hasMessage("the forecaster of search was given a record of chat");
+        assertThatThrownBy(() -> ServiceForecaster.restore(snapshot))
+                .hasMessage("the forecaster's state has format 9, but this version reads 1;"
+                        + " start it without the old state");
+    }
+
+    @Test
+    void staysSmall() {
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 3 * 24 * 60 * 4; window++) {
+            forecaster.observe(gateway.next(window % 50));
+        }
+
+        assertThat(forecaster.snapshot()).hasSizeLessThan(16 * 1024);
+    }
+}

@@ -13,6 +13,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
@@ -46,7 +47,7 @@ public final class HistoryChecker {
     private final Map<GpuId, Tenant> running = new HashMap<>();
     private final Map<DecisionId, Set<Outcome>> answers = new HashMap<>();
     private final Set<DecisionId> undone = new HashSet<>();
-    private final Set<ServiceId> floorReached = new HashSet<>();
+    private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
     private int reports;
     private int lends;
     private int reclaims;
@@ -86,6 +87,8 @@ public final class HistoryChecker {
             }
             if (event.event() instanceof ActuationReport report) {
                 take(report);
+            } else if (event.event() instanceof ControlCommand command && command.kind() == ControlCommand.Kind.RESET) {
+                command.gpus().forEach(running::remove);
             }
             Step step = scheduler.get().step(state, event);
             state = step.state();
@@ -133,11 +136,13 @@ public final class HistoryChecker {
         if (!step.changed().owners().isEmpty() || !step.changed().jobs().isEmpty()) {
             Invariants.check(state).forEach(violation -> violated(violation.rule(), violation.text()));
         }
+        boolean fault = false;
         for (GpuId gpu : step.changed().owners()) {
             Optional<GpuState> next = state.gpus().get(gpu);
             if (next.isPresent()) {
                 owners.put(gpu, next.get().lease(domain, state.epoch()));
                 if (next.get().owner() instanceof Owner.Quarantined) {
+                    fault = true;
                     // What was under way on it will not be answered.
                     step.decisions().forEach(decision -> undone.add(decision.id()));
                 }
@@ -149,7 +154,7 @@ public final class HistoryChecker {
             inspect(decision);
         }
         if (!step.changed().owners().isEmpty()) {
-            floors(state);
+            floors(state, fault);
         }
     }
 
@@ -172,30 +177,33 @@ public final class HistoryChecker {
         }
     }
 
-    private void floors(ClusterState state) {
-        Map<ServiceId, Integer> replicas = new HashMap<>();
-        int quarantined = 0;
+    /** A fault may take replicas away; a decision must not take those that the floor needs. */
+    private void floors(ClusterState state, boolean fault) {
+        Map<ServiceId, Integer> warm = new HashMap<>();
         for (GpuState gpu : state.gpus().values()) {
-            quarantined += gpu.owner() instanceof Owner.Quarantined ? 1 : 0;
-            if (!(gpu.owner() instanceof Owner.Releasing)
-                    && gpu.owner().holder().isPresent()
-                    && gpu.owner().holder().get() instanceof Tenant.Service service) {
-                replicas.merge(service.service(), 1, Integer::sum);
-            }
+            Optional<ServiceId> service = warmReplicaOf(gpu.owner());
+            service.ifPresent(name -> warm.merge(name, 1, Integer::sum));
         }
         for (ServiceState service : state.services().values()) {
             ServiceId name = service.spec().service();
-            int has = replicas.getOrDefault(name, 0);
+            int has = warm.getOrDefault(name, 0);
+            int had = warmBefore.getOrDefault(name, 0);
             int floor = service.spec().floorReplicas();
-            if (has >= floor) {
-                floorReached.add(name);
-            } else if (floorReached.contains(name) && quarantined == 0) {
+            if (has < floor && has < had && !fault) {
                 violated(
                         "floor",
-                        "service %s has %d replicas at %s, under its floor of %d"
-                                .formatted(name, has, state.now(), floor));
+                        "service %s went from %d to %d replicas at %s, under its floor of %d"
+                                .formatted(name, had, has, state.now(), floor));
             }
         }
+        warmBefore.clear();
+        warmBefore.putAll(warm);
+    }
+
+    private static Optional<ServiceId> warmReplicaOf(Owner owner) {
+        boolean warm =
+                owner instanceof Owner.Serving || owner instanceof Owner.Protected || owner instanceof Owner.Sleeping;
+        return warm ? owner.holder().map(tenant -> ((Tenant.Service) tenant).service()) : Optional.empty();
     }
 
     private void compare(List<Decision> replayed, List<Decision> published) {

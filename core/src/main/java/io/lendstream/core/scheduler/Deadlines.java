@@ -182,9 +182,6 @@ final class Deadlines {
     }
 
     private void quarantine(GpuState gpu, String why) {
-        if (gpu.owner().holder().isPresent() && gpu.owner().holder().get() instanceof Tenant.Job tenant) {
-            draft.jobs().get(tenant.job()).ifPresent(job -> draft.put(job.without(List.of(gpu.gpuId()), draft.now())));
-        }
         draft.own(gpu.gpuId(), new Owner.Quarantined(why));
     }
 

@@ -86,7 +86,7 @@ final class Inference {
                 .toList();
         int gap = need.replicas() - active.size();
         if (gap < 0) {
-            rest(name, active, -gap);
+            rest(name, active, need.replicas());
             return 0;
         }
         List<GpuState> warm = mine.stream()
@@ -103,11 +103,12 @@ final class Inference {
         return gap - warm.size();
     }
 
-    private void rest(ServiceId service, List<GpuState> active, int surplus) {
+    /** Protects the replicas beyond the need that are up; those still coming up do not count as there yet. */
+    private void rest(ServiceId service, List<GpuState> active, int needed) {
         List<GpuState> idle = active.stream()
                 .filter(gpu -> gpu.owner() instanceof Owner.Serving)
-                .sorted(Comparator.comparing(GpuState::gpuId).reversed())
-                .limit(surplus)
+                .sorted(Comparator.comparing(GpuState::gpuId))
+                .skip(needed)
                 .toList();
         for (GpuState gpu : idle) {
             Instant until = draft.now().plus(policy.protectFor(gpu.warmHits()));

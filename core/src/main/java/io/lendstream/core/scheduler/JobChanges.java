@@ -63,14 +63,63 @@ final class JobChanges {
             draft.own(gpu, new Owner.Binding(tenant, id, bindBy, lease, 1));
         }
         for (GpuId gpu : lost) {
+            if (!holds(job, gpu)) {
+                continue;
+            }
             draft.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
         Instant settledBy = deadline.plus(job.spec().costs().first().multipliedBy(2));
         draft.put(job.allocated(allocation, id, settledBy, draft.now()).aiming(gpus));
     }
 
+    /**
+     * Tells jobs of GPUs that they lost without a decision: by a fault, a failed bind, or a lease that ran out.
+     *
+     * @param decides whether a decision is made of it; without, only the state follows
+     */
+    void shedLost(boolean decides) {
+        for (JobState job : draft.jobs().values()) {
+            List<GpuId> kept = job.allocation().gpus().stream()
+                    .filter(gpu -> holds(job, gpu))
+                    .toList();
+            List<GpuId> lost = job.allocation().gpus().stream()
+                    .filter(gpu -> !holds(job, gpu))
+                    .toList();
+            if (lost.isEmpty()) {
+                continue;
+            }
+            if (!decides) {
+                draft.put(job.without(lost, draft.now()));
+                continue;
+            }
+            boolean goesOn = job.spec().elastic() && kept.size() >= job.spec().minGpus();
+            List<Long> events = lost.stream()
+                    .flatMap(gpu -> draft.gpus().get(gpu).stream())
+                    .map(GpuState::changedBy)
+                    .toList();
+            Reason reason = draft.because(
+                    "lost",
+                    "job %s lost %s and goes on with %d GPUs"
+                            .formatted(job.spec().job(), lost, goesOn ? kept.size() : 0),
+                    java.util.Map.of("lost", (double) lost.size()),
+                    events);
+            change(job, goesOn ? kept : List.of(), draft.now().plus(settings.notice()), reason);
+        }
+    }
+
+    private boolean holds(JobState job, GpuId gpu) {
+        return draft.gpus()
+                .get(gpu)
+                .filter(state -> !(state.owner() instanceof Owner.Releasing)
+                        && state.isHeldBy(new Tenant.Job(job.spec().job())))
+                .isPresent();
+    }
+
     private boolean isInference(GpuId gpu) {
-        return draft.gpu(gpu).pool() == Pool.INFERENCE;
+        return draft.gpus()
+                .get(gpu)
+                .filter(state -> state.pool() == Pool.INFERENCE)
+                .isPresent();
     }
 
     private Allocation allocation(JobState job, List<GpuId> gpus) {

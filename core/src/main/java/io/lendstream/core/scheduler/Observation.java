@@ -27,7 +27,6 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -133,26 +132,10 @@ final class Observation {
         }
     }
 
-    /** Takes a GPU out of service, and from whoever held it. */
     private void quarantine(GpuState gpu, String why) {
-        if (gpu.owner() instanceof Owner.Quarantined) {
-            return;
+        if (!(gpu.owner() instanceof Owner.Quarantined)) {
+            draft.own(gpu.gpuId(), new Owner.Quarantined(why));
         }
-        bereave(gpu);
-        draft.own(gpu.gpuId(), new Owner.Quarantined(why));
-    }
-
-    /** Tells the job that held a GPU that it has it no longer. */
-    private void bereave(GpuState gpu) {
-        jobOf(gpu).ifPresent(job -> draft.put(job.without(List.of(gpu.gpuId()), draft.now())));
-    }
-
-    private Optional<JobState> jobOf(GpuState gpu) {
-        return gpu.owner()
-                .holder()
-                .filter(Tenant.Job.class::isInstance)
-                .map(tenant -> ((Tenant.Job) tenant).job())
-                .flatMap(job -> draft.jobs().get(job));
     }
 
     private void take(GpuTelemetry telemetry) {
@@ -198,6 +181,15 @@ final class Observation {
     }
 
     private void bound(ActuationReport report, GpuState gpu) {
+        if (gpu.isFree()
+                && !report.at().isBefore(gpu.since())
+                && report.tenant().isPresent()) {
+            quarantine(
+                    gpu,
+                    "%s runs on it by decision %s, which no longer holds"
+                            .formatted(report.tenant().get(), report.decision()));
+            return;
+        }
         if (!(gpu.owner() instanceof Owner.Binding binding)
                 || !binding.decision().equals(report.decision())) {
             return;
@@ -223,7 +215,6 @@ final class Observation {
         if (gpu.owner() instanceof Owner.Releasing) {
             draft.own(gpu.gpuId(), new Owner.Free());
         } else if (gpu.owner() instanceof Owner.Lent lent && lent.decision().equals(report.decision())) {
-            bereave(gpu);
             draft.own(gpu.gpuId(), new Owner.Free());
         }
     }
@@ -233,7 +224,6 @@ final class Observation {
                 || !binding.decision().equals(report.decision())) {
             return;
         }
-        bereave(gpu);
         int failures = gpu.failedBinds() + 1;
         draft.put(draft.gpu(gpu.gpuId()).withFailedBinds(failures));
         draft.own(

@@ -40,6 +40,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
             decide(draft);
             return draft.finished();
         }
+        new JobChanges(draft, settings).shedLost(false);
         Step observed = draft.finished();
         Draft advice = new Draft(state, event);
         new Observation(advice).take(event.event());
@@ -51,6 +52,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
         Deadlines deadlines = new Deadlines(draft, settings);
         Training training = new Training(draft, policy, settings);
         deadlines.expire();
+        new JobChanges(draft, settings).shedLost(true);
         if (new Safety(settings).againstEverything(draft).isPresent()) {
             training.planIfDue();
             return;

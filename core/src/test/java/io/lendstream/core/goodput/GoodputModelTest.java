@@ -1,0 +1,66 @@
+package io.lendstream.core.goodput;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lendstream.core.event.BatchRange;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class GoodputModelTest {
+    private static final ThroughputParameters PARAMETERS =
+            new ThroughputParameters(0.1, 0.001, 0.3, 0.01, 0.05, 0.002, 1);
+    private static final BatchRange RANGE = new BatchRange(100, 1600, 10, 200, Optional.empty());
+    private final GoodputModel model = new GoodputModel(PARAMETERS, new GradientNoise(1, 1), RANGE);
+
+    @Test
+    void anIterationTakesItsAccumulationStepsAndOneSynchronisedStep() {
+        // Two nodes, four replicas: T_acc = 0.1 + 0.001 * 100 = 0.2; T_net = 0.3 + 0.01 * 2 = 0.32; gamma 1 adds them.
+        assertThat(model.iterationSeconds(2, 4, new Batch(100, 1))).isCloseTo(0.2 + 0.52, within(1e-12));
+        // One node: T_net = 0.05 + 0.002 * 2 = 0.054.
+        assertThat(model.iterationSeconds(1, 4, new Batch(100, 0))).isCloseTo(0.254, within(1e-12));
+    }
+
+    @Test
+    void aLargerBatchTeachesLessPerSample() {
+        // scale 4: gain = (1 + 1) / (1/4 + 1) = 1.6, efficiency 0.4.
+        assertThat(model.gain(400)).isCloseTo(1.6, within(1e-12));
+        assertThat(model.efficiency(400)).isCloseTo(0.4, within(1e-12));
+        assertThat(model.efficiency(100)).isCloseTo(1.0, within(1e-12));
+    }
+
+    @Test
+    void goodputIsThroughputTimesEfficiency() {
+        Batch batch = new Batch(100, 0);
+
+        assertThat(model.goodput(1, 4, batch)).isCloseTo(400 / 0.254 * 0.4, within(1e-9));
+    }
+
+    @Test
+    void theBestBatchFitsTheGpuAndIsNoWorseThanTheInitialOne() {
+        GoodputModel.Best best = model.best(1, 4);
+
+        assertThat(best.batch().local()).isBetween(10, 200);
+        assertThat(best.goodput()).isGreaterThanOrEqualTo(model.goodput(1, 4, new Batch(25, 0)));
+    }
+
+    @Test
+    void aFixedBatchIsKept() {
+        BatchRange fixed = new BatchRange(100, 1600, 10, 200, Optional.of(800));
+
+        assertThat(new GoodputModel(PARAMETERS, new GradientNoise(1, 1), fixed)
+                        .best(1, 2)
+                        .batch())
+                .isEqualTo(new Batch(200, 1));
+    }
+
+    @Test
+    void moreGpusNeverLowerTheIdealGoodputOfANoisyJob() {
+        GoodputModel noisy = new GoodputModel(PARAMETERS, new GradientNoise(1, 1e6), RANGE);
+
+        for (int replicas = 2; replicas <= 8; replicas++) {
+            assertThat(noisy.best(1, replicas).goodput())
+                    .isGreaterThan(noisy.best(1, replicas - 1).goodput() * 0.999);
+        }
+    }
+}

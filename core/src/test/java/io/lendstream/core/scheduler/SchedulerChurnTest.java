@@ -1,0 +1,149 @@
+package io.lendstream.core.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.history.Invariants;
+import io.lendstream.core.history.Violation;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/** Random clusters, and an actuator that is slow, says things twice, or says nothing. */
+class SchedulerChurnTest {
+    private static final List<String> SERVICES = List.of("chat", "search");
+
+    @Property(tries = 150)
+    void keepsItsPromisesWhateverHappens(@ForAll long seed) {
+        Random random = new Random(seed);
+        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+
+        assertThat(story.verdict().violations())
+                .as("seed %d, %d events", seed, story.log().size())
+                .filteredOn(violation -> !violation.rule().equals("answer"))
+                .isEmpty();
+    }
+
+    @Property(tries = 60)
+    void everyDecisionIsAnsweredWhenTheActuatorIs(@ForAll long seed) {
+        Story story = churn(new Random(seed), "deepboot", 0);
+
+        assertThat(story.verdict().violations()).as("seed %d", seed).isEmpty();
+    }
+
+    @Property(tries = 40)
+    void theSameLogGivesTheSameDecisions(@ForAll long seed) {
+        Story story = churn(new Random(seed), "lendstream", 0.05);
+        Scheduler scheduler = Scheduler.of(
+                (io.lendstream.core.event.SchedulerStarted) story.log().get(0).event());
+        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        List<Decision> again = new ArrayList<>();
+        for (DomainEvent event : story.log()) {
+            Step step = scheduler.step(state, event);
+            state = step.state();
+            again.addAll(step.decisions());
+        }
+
+        assertThat(again).isEqualTo(story.decisions());
+        assertThat(state).isEqualTo(story.state());
+    }
+
+    private static Story churn(Random random, String policy, double lossOfReports) {
+        Story story = Story.of(policy);
+        int nodes = 1 + random.nextInt(3);
+        for (int i = 0; i < nodes; i++) {
+            story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4));
+            story.node("infer-" + i, Pool.INFERENCE, 1 + random.nextInt(4));
+        }
+        SERVICES.forEach(service -> story.service(service, random.nextInt(2)));
+        Deque<ActuationReport> reports = new ArrayDeque<>();
+        queue(story, 0, reports, random, lossOfReports);
+        int jobs = 0;
+        for (int i = 0; i < 120; i++) {
+            int answered = story.decisions().size();
+            int dice = random.nextInt(100);
+            if (dice < 40) {
+                for (String service : SERVICES) {
+                    story.rate(service, random.nextInt(30));
+                }
+            } else if (dice < 50) {
+                story.job("job-" + jobs++, 1 + random.nextInt(8));
+            } else if (dice < 70 && jobs > 0) {
+                String job = "job-" + random.nextInt(jobs);
+                story.progress(job, random.nextInt(6) == 0 ? JobPhase.FINISHED : JobPhase.RUNNING);
+            } else if (dice < 78) {
+                story.forecast(SERVICES.get(random.nextInt(2)), random.nextInt(40));
+            } else if (dice < 80) {
+                story.sample("infer-0", Optional.of(random.nextBoolean() ? 79 : 13));
+            } else if (dice < 82) {
+                ControlCommand.Kind[] kinds = {
+                    ControlCommand.Kind.FREEZE, ControlCommand.Kind.THAW, ControlCommand.Kind.RECLAIM_ALL
+                };
+                story.control(kinds[random.nextInt(kinds.length)]);
+            } else if (dice < 84) {
+                GpuId[] quarantined = story.state().gpus().stream()
+                        .filter(gpu -> gpu.owner() instanceof Owner.Quarantined)
+                        .map(gpu -> gpu.gpuId())
+                        .toArray(GpuId[]::new);
+                reports.removeIf(report -> report.gpus().stream().anyMatch(List.of(quarantined)::contains));
+                story.control(ControlCommand.Kind.RESET, quarantined);
+            } else {
+                story.after(Duration.ofSeconds(1 + random.nextInt(60)));
+            }
+            queue(story, answered, reports, random, lossOfReports);
+            for (int n = random.nextInt(4); n > 0 && !reports.isEmpty(); n--) {
+                answered = story.decisions().size();
+                deliver(story, reports.removeFirst());
+                queue(story, answered, reports, random, lossOfReports);
+            }
+            List<Violation> violations = Invariants.check(story.state());
+            assertThat(violations).isEmpty();
+        }
+        return story;
+    }
+
+    private static void queue(
+            Story story, int from, Deque<ActuationReport> reports, Random random, double lossOfReports) {
+        for (Decision decision :
+                story.decisions().subList(from, story.decisions().size())) {
+            reports.add(story.report(
+                    decision.id(), io.lendstream.core.event.Outcome.ACCEPTED, List.of(), Optional.empty()));
+            for (ActuationReport report : story.answers(decision)) {
+                if (random.nextDouble() >= lossOfReports) {
+                    reports.add(report);
+                    if (random.nextInt(20) == 0) {
+                        reports.add(report);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void deliver(Story story, ActuationReport report) {
+        story.tell(new ActuationReport(
+                report.domain(),
+                report.decision(),
+                report.actuator(),
+                story.now(),
+                report.outcome(),
+                report.gpus(),
+                report.tenant(),
+                report.timings(),
+                report.reason()));
+    }
+}

@@ -1,0 +1,333 @@
+package io.lendstream.core.scheduler;
+
+import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.Story;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SchedulerTest {
+    private Story story = Story.of("deepboot");
+
+    /** Two training GPUs, four of inference, one service that needs one replica. */
+    private Story smallCluster(String policy) {
+        story = Story.of(policy);
+        return story.node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 4)
+                .service("chat", 1)
+                .settled();
+    }
+
+    /** The small cluster with a job that has been lent two GPUs. */
+    private Story lending(String policy) {
+        smallCluster(policy).job("a", 4);
+        for (int i = 0; i < 8; i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+            if (story.job("a").gpus() > 0) {
+                story.progress("a", JobPhase.RUNNING).settled();
+            }
+        }
+        for (int i = 0; i < 40 && story.job("a").gpus() < 4; i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+            story.progress("a", JobPhase.RUNNING).settled();
+        }
+        assertThat(story.job("a").gpus()).isEqualTo(4);
+        assertThat(story.count("lent")).isEqualTo(2);
+        return story.rate("chat", 1).settled();
+    }
+
+    @AfterEach
+    void theHistoryIsClean() {
+        assertThat(story.verdict().violations()).isEmpty();
+    }
+
+    @Test
+    void keepsTheFloorOfAServiceBeforeAnyRequest() {
+        smallCluster("deepboot");
+
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void startsAQueuedJobAtTheNextPlanOnTrainingsOwnGpus() {
+        smallCluster("deepboot").job("a", 2).after(ofSeconds(45)).rate("chat", 1);
+        assertThat(story.last()).isEmpty();
+
+        story.after(ofSeconds(15));
+
+        assertThat(story.lastKinds()).containsExactly("resize");
+        assertThat(story.job("a").allocation().gpus()).containsExactly(new GpuId("train-g0"));
+        assertThat(story.owner("train-g0")).isInstanceOf(Owner.Binding.class);
+        assertThat(story.last().get(0).reason().text()).contains("from 0 to 1 GPUs");
+    }
+
+    @Test
+    void lendsIdleInferenceGpusOnceTrainingsOwnAreUsed() {
+        lending("deepboot");
+
+        List<Decision> lends = story.decisions().stream()
+                .filter(decision -> decision.action() instanceof Action.Lend)
+                .toList();
+        assertThat(lends).hasSize(1);
+        assertThat(((Action.Lend) lends.get(0).action()).gpus())
+                .hasSize(2)
+                .allMatch(gpu -> gpu.value().startsWith("infer"));
+    }
+
+    @Test
+    void takesLentGpusBackAtOnceWhenDemandComesAndServesOnlyAfterTheirRelease() {
+        lending("deepboot").rate("chat", 25);
+
+        assertThat(story.lastKinds()).containsExactly("serve", "reclaim");
+        Action.Reclaim reclaim = (Action.Reclaim) story.last().get(1).action();
+        assertThat(reclaim.gpus()).hasSize(1);
+        assertThat(reclaim.allocation().gpus()).hasSize(3);
+        assertThat(story.owner(reclaim.gpus().get(0).value())).isInstanceOf(Owner.Releasing.class);
+
+        story.tell(story.answers(story.last().get(1)).get(0));
+
+        assertThat(story.lastKinds()).containsExactly("serve");
+        assertThat(story.last().get(0).action().gpus()).isEqualTo(reclaim.gpus());
+        story.settled();
+    }
+
+    @Test
+    void protectsAReplicaThatIsNoLongerNeededThenLetsItSleepAndWakesItWarm() {
+        smallCluster("deepboot").rate("chat", 15).settled();
+        assertThat(story.count("serving")).isEqualTo(2);
+
+        story.after(ofSeconds(15)).rate("chat", 1);
+        assertThat(story.count("protected")).isEqualTo(1);
+
+        story.after(ofSeconds(15))
+                .rate("chat", 1)
+                .after(ofSeconds(15))
+                .rate("chat", 1)
+                .after(ofSeconds(15));
+        assertThat(story.count("sleeping")).isEqualTo(1);
+
+        story.rate("chat", 15);
+        assertThat(((Action.Serve) story.last().get(0).action()).warm()).isTrue();
+        assertThat(story.count("serving")).isEqualTo(2);
+        story.settled();
+    }
+
+    @Test
+    void renewsLoansWhileAllIsWell() {
+        lending("deepboot");
+        for (int i = 0; i < 30; i++) {
+            story.after(ofSeconds(15)).settled().rate("chat", 1).settled();
+        }
+
+        assertThat(story.decisions()).anyMatch(decision -> decision.action() instanceof Action.Renew);
+        assertThat(story.count("lent")).isEqualTo(2);
+    }
+
+    @Test
+    void takesEverythingBackWhenDemandIsUnknownForAMinute() {
+        lending("deepboot").after(ofSeconds(59));
+        assertThat(story.lastKinds()).doesNotContain("reclaim");
+
+        story.after(ofSeconds(2));
+
+        assertThat(story.lastKinds()).containsExactly("hold", "reclaim");
+        assertThat(story.last().get(1).reason().text()).contains("demand of service chat is unknown");
+        story.settled();
+        assertThat(story.count("lent")).isZero();
+    }
+
+    @Test
+    void lendsNothingNewWhileRatesAreStale() {
+        smallCluster("deepboot").rate("chat", 1).settled().rigidJob("a", 4).after(ofSeconds(60));
+
+        assertThat(story.lastKinds()).containsExactly("hold");
+        assertThat(story.last().get(0).reason().text()).contains("request rates of service chat are stale");
+    }
+
+    @Test
+    void undoesABindThatNobodyReports() {
+        smallCluster("deepboot")
+                .job("a", 2)
+                .after(ofSeconds(45))
+                .rate("chat", 1)
+                .after(ofSeconds(15));
+        Decision start = story.last().get(0);
+
+        story.rate("chat", 1).after(ofSeconds(60));
+
+        assertThat(story.decisions())
+                .anyMatch(decision -> decision.reason().code().equals("timeout"));
+        assertThat(story.owner("train-g0")).isInstanceOf(Owner.Releasing.class);
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(start.action()).isInstanceOf(Action.Resize.class);
+        story.settled();
+        assertThat(story.owner("train-g0")).isNotInstanceOf(Owner.Quarantined.class);
+    }
+
+    @Test
+    void quarantinesAGpuWhoseReleaseIsNeverReported() {
+        lending("deepboot").rate("chat", 25);
+        GpuId gpu = story.last().get(1).action().gpus().get(0);
+        Decision serve = story.last().get(0);
+        story.answers(serve).forEach(story::tell);
+
+        for (int i = 0; i < 6; i++) {
+            story.after(ofSeconds(15)).rate("chat", 25).settled();
+        }
+
+        assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Quarantined.class);
+        story.control(ControlCommand.Kind.RESET, gpu);
+        assertThat(story.owner(gpu.value())).isNotInstanceOf(Owner.Quarantined.class);
+    }
+
+    @Test
+    void quarantinesAGpuThatCouldNotBeBoundTwiceInARow() {
+        story = Story.of("deepboot").node("infer", Pool.INFERENCE, 1).service("chat", 1);
+        Decision first = story.last().get(0);
+        story.tell(story.report(first.id(), Outcome.FAILED, first.action().gpus(), Optional.empty()));
+        Decision second = story.last().get(0);
+        assertThat(second.action()).isInstanceOf(Action.Serve.class);
+
+        story.tell(story.report(second.id(), Outcome.FAILED, second.action().gpus(), Optional.empty()));
+
+        assertThat(story.owner("infer-g0")).isInstanceOf(Owner.Quarantined.class);
+    }
+
+    @Test
+    void takesAGpuWithAFatalXidFromItsJobAndIgnoresTheOldXidAfterAReset() {
+        lending("deepboot");
+        GpuId gpu = story.job("a").allocation().gpus().get(0);
+
+        story.sample(story.state().gpus().require(gpu).nodeId().value(), Optional.of(79));
+
+        assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Quarantined.class);
+        assertThat(story.lastKinds()).containsAnyOf("resize", "reclaim");
+        assertThat(story.last().get(0).reason().code()).isEqualTo("lost");
+        assertThat(story.job("a").allocation().gpus())
+                .allMatch(left -> left.value().startsWith("train"));
+
+        story.control(ControlCommand.Kind.RESET, gpu)
+                .sample(story.state().gpus().require(gpu).nodeId().value(), Optional.of(79));
+        assertThat(story.owner(gpu.value())).isNotInstanceOf(Owner.Quarantined.class);
+    }
+
+    @Test
+    void aFreezeStopsPlansButNotReclaimsForInference() {
+        lending("deepboot").control(ControlCommand.Kind.FREEZE).job("b", 2);
+        story.rate("chat", 1).after(ofSeconds(60));
+        assertThat(story.lastKinds()).containsOnly("hold");
+
+        story.rate("chat", 25);
+        assertThat(story.lastKinds()).contains("reclaim");
+        story.settled();
+    }
+
+    @Test
+    void adviceChangesNothing() {
+        smallCluster("deepboot").job("a", 2).after(ofSeconds(45)).rate("chat", 1);
+        story.control(ControlCommand.Kind.ADVISORY_ON).after(ofSeconds(15));
+
+        assertThat(story.lastKinds()).containsExactly("resize");
+        assertThat(story.last()).allMatch(Decision::advisory);
+        assertThat(story.job("a").gpus()).isZero();
+        assertThat(story.count("binding")).isZero();
+    }
+
+    @Test
+    void reclaimAllTakesEveryLoanBackAndLendsNothingUntilThawed() {
+        lending("deepboot").control(ControlCommand.Kind.RECLAIM_ALL);
+        assertThat(story.lastKinds()).containsExactly("reclaim");
+        story.settled();
+
+        story.rate("chat", 1).after(ofSeconds(60)).settled();
+
+        assertThat(story.count("lent")).isZero();
+    }
+
+    @Test
+    void aForecastBringsGpusBackBeforeDemandUnderLendstreamOnly() {
+        lending("deepboot").forecast("chat", 25);
+        assertThat(story.last()).isEmpty();
+        assertThat(story.verdict().violations()).isEmpty();
+
+        lending("lendstream").forecast("chat", 25);
+        assertThat(story.lastKinds()).containsExactly("serve", "reclaim");
+        assertThat(story.last().get(0).reason().code()).isEqualTo("forecast");
+        story.settled();
+    }
+
+    @Test
+    void releasesTheGpusOfAFinishedJob() {
+        lending("deepboot").progress("a", JobPhase.FINISHED);
+
+        assertThat(story.lastKinds()).containsExactly("reclaim");
+        story.settled();
+        assertThat(story.count("free")).isEqualTo(5);
+        assertThat(story.state().jobs().get(new JobId("a"))).isPresent();
+    }
+
+    @Test
+    void aLateRecordOfAFinishedJobDoesNotBringItBack() {
+        lending("deepboot").progress("a", JobPhase.FINISHED).settled().progress("a", JobPhase.RUNNING);
+
+        story.rate("chat", 1).after(ofMinutes(1));
+
+        assertThat(story.job("a").gpus()).isZero();
+    }
+
+    @Test
+    void aRecordThatComesTwiceChangesNothing() {
+        smallCluster("deepboot").rate("chat", 1);
+        var before = story.state().services();
+
+        story.tell(story.rateRecord("chat", 50, 1));
+
+        assertThat(story.last()).isEmpty();
+        assertThat(story.state().services()).isEqualTo(before);
+    }
+
+    @Test
+    void aLateReleaseOfAnotherTenantDoesNotFreeAGpu() {
+        lending("deepboot").rate("chat", 25);
+        Decision reclaim = story.last().get(1);
+        var released = story.answers(reclaim).get(0);
+        story.tell(released);
+        GpuId gpu = reclaim.action().gpus().get(0);
+        assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Binding.class);
+
+        story.tell(released);
+
+        assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Binding.class);
+        story.tell(story.answers(story.decisions().get(story.decisions().size() - 1))
+                .get(0));
+    }
+
+    @Test
+    void refusesALogWithAGap() {
+        smallCluster("deepboot");
+        DomainEvent event =
+                new DomainEvent(DOMAIN, 1, 99, story.now(), Optional.empty(), new Tick(DOMAIN, story.now()));
+
+        assertThatThrownBy(() -> new Scheduler(
+                                io.lendstream.core.lending.Policies.parse("deepboot"), SchedulerSettings.DEFAULTS)
+                        .step(story.state(), event))
+                .hasMessageContaining("gap");
+    }
+}

@@ -1,0 +1,129 @@
+package io.lendstream.launcher.stack;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** One run of a child: its process, and the log that its output goes to. */
+final class ChildProcess {
+
+    private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
+    private static final int TAIL_BYTES = 64 << 10;
+
+    private final Process process;
+    private final Path log;
+
+    private ChildProcess(Process process, Path log) {
+        this.process = process;
+        this.log = log;
+    }
+
+    /**
+     * Starts it below {@link ChildMain}.
+     *
+     * @param directory its working directory, also for its temporary files
+     */
+    static ChildProcess start(Child child, Path log, Path directory) {
+        try {
+            Path temporary = Files.createDirectories(directory.resolve("tmp"));
+            var builder = new ProcessBuilder(commandOf(child, temporary))
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+            // In the environment rather than on the command line, which ps shows.
+            builder.environment().put("CLASSPATH", classPathOf(child));
+            builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2"); // glibc would keep one pool per thread
+            return new ChildProcess(builder.start(), log);
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be started: %s".formatted(child.name(), e.getMessage()), e);
+        }
+    }
+
+    private static List<String> commandOf(Child child, Path temporary) {
+        var command = new ArrayList<String>();
+        command.add(JAVA.toString());
+        command.addAll(child.jvm().flags());
+        command.add("-Djava.io.tmpdir=" + temporary);
+        child.systemProperties().entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .forEach(property -> command.add("-D" + property.getKey() + "=" + property.getValue()));
+        command.add(ChildMain.class.getName());
+        command.add(child.mainClass());
+        command.addAll(child.arguments());
+        return command;
+    }
+
+    private static String classPathOf(Child child) {
+        return Stream.concat(child.classPath().stream(), Stream.of(Installation.self()))
+                .map(Path::toString)
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Completes with its exit code. */
+    CompletableFuture<Integer> exit() {
+        return process.onExit().thenApply(Process::exitValue);
+    }
+
+    /** Asks it to end by closing its input, then insists. */
+    void stop(Duration patience) {
+        try {
+            process.getOutputStream().close();
+        } catch (IOException e) {
+            // it is gone already
+        }
+        try {
+            if (process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        process.destroyForcibly();
+        try {
+            process.waitFor(5, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The end of its log, where a process that fails says why. */
+    List<String> lastLines(int count) {
+        return lastLines(log, count);
+    }
+
+    static List<String> lastLines(Path log, int count) {
+        try (var file = new RandomAccessFile(log.toFile(), "r")) {
+            long from = Math.max(0, file.length() - TAIL_BYTES);
+            file.seek(from);
+            byte[] tail = new byte[(int) (file.length() - from)];
+            file.readFully(tail);
+            List<String> lines = new String(tail, StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank())
+                    .toList();
+            return lines.subList(Math.max(0, lines.size() - count), lines.size());
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+}

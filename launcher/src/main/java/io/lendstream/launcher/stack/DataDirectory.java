@@ -1,0 +1,159 @@
+package io.lendstream.launcher.stack;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** All files of one run: held under a lock while it lasts, gone after it. */
+final class DataDirectory {
+
+    private static final String PREFIX = "lendstream-run-";
+    private static final String LOCK = ".lock";
+
+    private final Path path;
+    private final boolean existedBefore;
+    private final FileChannel lock;
+
+    private DataDirectory(Path path, boolean existedBefore, FileChannel lock) {
+        this.path = path;
+        this.existedBefore = existedBefore;
+        this.lock = lock;
+    }
+
+    static DataDirectory open(Optional<Path> wanted) {
+        try {
+            return wanted.isPresent() ? given(wanted.get().toAbsolutePath().normalize()) : temporary();
+        } catch (IOException e) {
+            throw new StackException(
+                    "--data-dir is %s, but cannot be written (%s); name another with --data-dir."
+                            .formatted(
+                                    wanted.map(Path::toString).orElse(System.getProperty("java.io.tmpdir")),
+                                    e.getMessage()),
+                    e);
+        }
+    }
+
+    private static DataDirectory given(Path path) throws IOException {
+        boolean existed = Files.exists(path);
+        if (existed && (!Files.isDirectory(path) || !isEmpty(path))) {
+            throw new StackException(
+                    "--data-dir is %s, but must be new or empty, since a run deletes what it wrote there; empty it or name another."
+                            .formatted(path));
+        }
+        Files.createDirectories(path);
+        return locked(path, existed)
+                .orElseThrow(() ->
+                        new StackException("--data-dir is %s, but another run uses it; name another.".formatted(path)));
+    }
+
+    private static DataDirectory temporary() throws IOException {
+        Path parent = Path.of(System.getProperty("java.io.tmpdir"));
+        sweep(parent);
+        return locked(Files.createTempDirectory(parent, PREFIX), false).orElseThrow();
+    }
+
+    /** Removes what runs left that were killed: a lock is there, but nobody holds it. */
+    private static void sweep(Path parent) throws IOException {
+        try (Stream<Path> entries = Files.list(parent)) {
+            entries.filter(entry -> entry.getFileName().toString().startsWith(PREFIX))
+                    .filter(entry -> Files.exists(entry.resolve(LOCK)))
+                    .forEach(DataDirectory::sweepOne);
+        }
+    }
+
+    private static void sweepOne(Path left) {
+        try {
+            locked(left, false).ifPresent(DataDirectory::delete);
+        } catch (IOException | UncheckedIOException e) {
+            // somebody else's, or being swept by another run
+        }
+    }
+
+    @SuppressWarnings("resource") // the lock lasts as long as the channel, and that as long as the run
+    private static Optional<DataDirectory> locked(Path path, boolean existedBefore) throws IOException {
+        FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            FileLock lock = channel.tryLock();
+            if (lock != null) {
+                return Optional.of(new DataDirectory(path, existedBefore, channel));
+            }
+        } catch (OverlappingFileLockException e) {
+            // held by this very process
+        }
+        channel.close();
+        return Optional.empty();
+    }
+
+    Path path() {
+        return path;
+    }
+
+    Path sub(String name) {
+        try {
+            return Files.createDirectories(path.resolve(name));
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be made".formatted(path.resolve(name)), e);
+        }
+    }
+
+    /** Deletes everything, the directory itself only where the run made it. */
+    void delete() {
+        deleteAllBut(Optional.empty());
+        if (!existedBefore) {
+            deleteQuietly(path);
+        }
+    }
+
+    /** Deletes everything but one directory in it. */
+    void deleteAllBut(String kept) {
+        deleteAllBut(Optional.of(path.resolve(kept)));
+    }
+
+    /** Leaves everything where it is, for others to use. */
+    void release() {
+        deleteQuietly(path.resolve(LOCK));
+        unlock();
+    }
+
+    private void deleteAllBut(Optional<Path> kept) {
+        try (Stream<Path> all = Files.walk(path)) {
+            all.sorted(Comparator.reverseOrder())
+                    .filter(each -> !each.equals(path))
+                    .filter(each -> kept.isEmpty() || !each.startsWith(kept.get()))
+                    .forEach(DataDirectory::deleteQuietly);
+        } catch (IOException | UncheckedIOException e) {
+            // what cannot be listed cannot be deleted
+        }
+        unlock();
+    }
+
+    private void unlock() {
+        try {
+            lock.close();
+        } catch (IOException e) {
+            // closed is closed
+        }
+    }
+
+    private static boolean isEmpty(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.findAny().isEmpty();
+        }
+    }
+
+    private static void deleteQuietly(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            // nothing that a user could do about it now
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.lendstream.launcher.stack;
+
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+
+/** Whether a child can be used by now; asked again and again until it can. */
+@FunctionalInterface
+public interface Readiness {
+
+    boolean isReady();
+
+    /** Ready once a GET is answered with 200. */
+    static Readiness http(URI uri) {
+        return () -> {
+            try {
+                var connection = (HttpURLConnection) uri.toURL().openConnection();
+                connection.setConnectTimeout(1_000);
+                connection.setReadTimeout(5_000);
+                try {
+                    return connection.getResponseCode() == HttpURLConnection.HTTP_OK;
+                } finally {
+                    connection.disconnect();
+                }
+            } catch (IOException e) {
+                return false;
+            }
+        };
+    }
+
+    /** Ready once a Kafka client sees a node. */
+    static Readiness broker(String host, int port) {
+        return () -> listens(host, port) && describesItself(host + ":" + port);
+    }
+
+    private static boolean listens(String host, int port) {
+        try (var socket = new Socket()) {
+            socket.connect(new InetSocketAddress(host, port), 1_000);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static boolean describesItself(String bootstrapServers) {
+        try (var admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers))) {
+            return !admin.describeCluster().nodes().get(5, TimeUnit.SECONDS).isEmpty();
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

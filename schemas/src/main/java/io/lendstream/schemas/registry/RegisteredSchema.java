@@ -1,0 +1,10 @@
+package io.lendstream.schemas.registry;
+
+import org.apache.avro.Schema;
+
+/**
+ * A version of a subject as the registry keeps it.
+ *
+ * @param id the number that stands before each record written with it; the same for equal schemas of other subjects
+ */
+public record RegisteredSchema(String subject, int version, int id, Schema schema) {}

@@ -1,0 +1,348 @@
+package io.lendstream.schemas.registry;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Speaks to a schema registry over Confluent's REST interface: Confluent's own, Apicurio's {@code /apis/ccompat/v7},
+ * Karapace and others.
+ *
+ * <p>Ids and schemas never change once given out, so they are asked for once and then remembered. What cannot be reached,
+ * or answers with a server error, is tried again at the other addresses and then, after a growing pause, from the start;
+ * every refusal is final. One client may be used by many threads.
+ */
+public final class RegistryClient {
+    private static final String CONTENT_TYPE = "application/vnd.schemaregistry.v1+json";
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ConcurrentHashMap<RegistrySettings, RegistryClient> SHARED = new ConcurrentHashMap<>();
+
+    private final RegistrySettings settings;
+    private final HttpClient http;
+    private final AtomicInteger preferred = new AtomicInteger();
+    private final ConcurrentHashMap<Integer, Schema> schemas = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<SubjectSchema, Integer> registered = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<SubjectSchema, Integer> found = new ConcurrentHashMap<>();
+
+    private record SubjectSchema(String subject, Schema schema) {}
+
+    public RegistryClient(RegistrySettings settings) {
+        this.settings = settings;
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .connectTimeout(settings.connectTimeout())
+                .followRedirects(HttpClient.Redirect.NORMAL)
+                .version(HttpClient.Version.HTTP_1_1);
+        if (!settings.ssl().isEmpty()) {
+            DefaultSslEngineFactory ssl = new DefaultSslEngineFactory();
+            ssl.configure(new ConfigDef().withClientSslSupport().parse(settings.ssl()));
+            builder.sslContext(ssl.sslContext());
+        }
+        this.http = builder.build();
+    }
+
+    /** One client, with its threads and what it remembers, for all serializers with equal settings in this process. */
+    public static RegistryClient shared(RegistrySettings settings) {
+        return SHARED.computeIfAbsent(settings, RegistryClient::new);
+    }
+
+    /** The schema that records with this id were written with. */
+    public Schema schemaById(int id) {
+        Schema known = schemas.get(id);
+        if (known != null) {
+            return known;
+        }
+        Schema schema = schema("schema id " + id, get("/schemas/ids/" + id));
+        Schema before = schemas.putIfAbsent(id, schema);
+        return before == null ? schema : before;
+    }
+
+    /** Makes a schema the subject's newest version unless it is one of its versions already; its id either way. */
+    public int register(String subject, Schema schema) {
+        return remembered(
+                registered, subject, schema, () -> post("/subjects/" + encoded(subject) + "/versions", body(schema)));
+    }
+
+    /** The id of a schema that is one of the subject's versions; fails where it is not. */
+    public int idOf(String subject, Schema schema) {
+        return remembered(found, subject, schema, () -> post("/subjects/" + encoded(subject), body(schema)));
+    }
+
+    /** The subject's newest version, if there is any. */
+    public Optional<RegisteredSchema> latest(String subject) {
+        return unlessNotFound(() -> version(subject, "latest"));
+    }
+
+    public RegisteredSchema version(String subject, int version) {
+        return version(subject, Integer.toString(version));
+    }
+
+    /** The numbers of the subject's versions, oldest first; none for a subject that does not exist. */
+    public List<Integer> versions(String subject) {
+        return unlessNotFound(() -> {
+                    List<Integer> versions = new ArrayList<>();
+                    get("/subjects/" + encoded(subject) + "/versions")
+                            .forEach(version -> versions.add(version.asInt()));
+                    return versions;
+                })
+                .orElse(List.of());
+    }
+
+    public List<String> subjects() {
+        List<String> subjects = new ArrayList<>();
+        get("/subjects").forEach(subject -> subjects.add(subject.asText()));
+        return subjects;
+    }
+
+    /**
+     * Whether the registry would take the schema as the subject's next version, under the subject's compatibility level.
+     * A subject without versions takes any.
+     */
+    public Compatibility check(String subject, Schema schema) {
+        String path = "/compatibility/subjects/" + encoded(subject) + "/versions/latest?verbose=true";
+        return unlessNotFound(() -> {
+                    JsonNode answer = post(path, body(schema));
+                    List<String> messages = new ArrayList<>();
+                    answer.path("messages").forEach(message -> messages.add(message.asText()));
+                    return new Compatibility(answer.path("is_compatible").asBoolean(), messages);
+                })
+                .orElse(new Compatibility(true, List.of()));
+    }
+
+    /** The level set for the subject itself, if any; the registry's default otherwise applies. */
+    public Optional<CompatibilityLevel> compatibility(String subject) {
+        return unlessNotFound(() -> {
+            String level = get("/config/" + encoded(subject))
+                    .path("compatibilityLevel")
+                    .asText();
+            try {
+                return CompatibilityLevel.valueOf(level);
+            } catch (IllegalArgumentException e) {
+                throw new RegistryException(
+                        "the registry's compatibility level for %s is '%s', which this client does not know"
+                                .formatted(subject, level),
+                        200,
+                        0,
+                        e);
+            }
+        });
+    }
+
+    public void setCompatibility(String subject, CompatibilityLevel level) {
+        ObjectNode body = JSON.createObjectNode().put("compatibility", level.name());
+        send("PUT", "/config/" + encoded(subject), body);
+    }
+
+    private RegisteredSchema version(String subject, String version) {
+        JsonNode answer = get("/subjects/" + encoded(subject) + "/versions/" + version);
+        Schema schema = schema(subject + " version " + version, answer);
+        return new RegisteredSchema(
+                subject, answer.path("version").asInt(), answer.path("id").asInt(), schema);
+    }
+
+    private int remembered(
+            ConcurrentHashMap<SubjectSchema, Integer> memory,
+            String subject,
+            Schema schema,
+            java.util.function.Supplier<JsonNode> question) {
+        SubjectSchema key = new SubjectSchema(subject, schema);
+        Integer known = memory.get(key);
+        if (known != null) {
+            return known;
+        }
+        JsonNode answer = question.get();
+        if (!answer.path("id").canConvertToInt()) {
+            throw new RegistryException(
+                    "the registry's answer for subject %s has no id: %s".formatted(subject, answer), 200, 0, null);
+        }
+        int id = answer.path("id").asInt();
+        memory.put(key, id);
+        schemas.putIfAbsent(id, schema);
+        return id;
+    }
+
+    private static JsonNode body(Schema schema) {
+        return JSON.createObjectNode().put("schema", schema.toString());
+    }
+
+    /** Reads the Avro schema of an answer, and first the schemas that it refers to. */
+    private Schema schema(String what, JsonNode answer) {
+        String type = answer.path("schemaType").asText("AVRO");
+        if (!type.equals("AVRO")) {
+            throw new UnreadableSchemaException("%s is a %s schema; only AVRO can be read".formatted(what, type), null);
+        }
+        Schema.Parser parser = new Schema.Parser().setValidateDefaults(false);
+        try {
+            parseReferences(parser, answer);
+            return parser.parse(answer.path("schema").asText());
+        } catch (AvroRuntimeException e) {
+            throw new UnreadableSchemaException("%s is not a valid Avro schema: %s".formatted(what, e.getMessage()), e);
+        }
+    }
+
+    private void parseReferences(Schema.Parser parser, JsonNode answer) {
+        for (JsonNode reference : answer.path("references")) {
+            if (parser.getTypes().containsKey(reference.path("name").asText())) {
+                continue;
+            }
+            JsonNode referred =
+                    get("/subjects/" + encoded(reference.path("subject").asText()) + "/versions/"
+                            + reference.path("version").asInt());
+            parseReferences(parser, referred);
+            parser.parse(referred.path("schema").asText());
+        }
+    }
+
+    private static String encoded(String subject) {
+        return URLEncoder.encode(subject, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static <T> Optional<T> unlessNotFound(java.util.function.Supplier<T> question) {
+        try {
+            return Optional.of(question.get());
+        } catch (SchemaNotFoundException e) {
+            return Optional.empty();
+        }
+    }
+
+    private JsonNode get(String path) {
+        return send("GET", path, null);
+    }
+
+    private JsonNode post(String path, JsonNode body) {
+        return send("POST", path, body);
+    }
+
+    private JsonNode send(String method, String path, @Nullable JsonNode body) {
+        Duration wait = settings.retryWait();
+        for (int round = 0; ; round++) {
+            RegistryUnavailableException failure = null;
+            int first = preferred.get();
+            for (int i = 0; i < settings.urls().size(); i++) {
+                int index = (first + i) % settings.urls().size();
+                try {
+                    JsonNode answer = ask(settings.urls().get(index), method, path, body);
+                    preferred.set(index);
+                    return answer;
+                } catch (RegistryUnavailableException e) {
+                    failure = e;
+                }
+            }
+            if (failure != null
+                    && (round >= settings.retries() || Thread.currentThread().isInterrupted())) {
+                throw failure;
+            }
+            pause(wait);
+            wait = wait.multipliedBy(2);
+            if (wait.compareTo(settings.longestRetryWait()) > 0) {
+                wait = settings.longestRetryWait();
+            }
+        }
+    }
+
+    private static void pause(Duration wait) {
+        try {
+            Thread.sleep(wait.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RegistryUnavailableException(
+                    "interrupted while waiting to ask the schema registry again", 0, 0, e);
+        }
+    }
+
+    private JsonNode ask(URI url, String method, String path, @Nullable JsonNode body) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
+                .timeout(settings.readTimeout())
+                .header("Accept", CONTENT_TYPE + ", application/json");
+        settings.authorization().ifPresent(value -> request.header("Authorization", value.value()));
+        if (body == null) {
+            request.method(method, HttpRequest.BodyPublishers.noBody());
+        } else {
+            request.header("Content-Type", CONTENT_TYPE)
+                    .method(method, HttpRequest.BodyPublishers.ofString(body.toString(), StandardCharsets.UTF_8));
+        }
+        String what = "%s %s%s".formatted(method, url, path);
+        try {
+            HttpResponse<String> response =
+                    http.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+            return answer(what, response);
+        } catch (IOException e) {
+            String detail = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+            throw new RegistryUnavailableException(
+                    "no answer from the schema registry to %s: %s".formatted(what, detail), 0, 0, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RegistryUnavailableException("interrupted while asking the schema registry: " + what, 0, 0, e);
+        }
+    }
+
+    private static JsonNode answer(String what, HttpResponse<String> response) {
+        int status = response.statusCode();
+        String text = response.body();
+        Optional<JsonNode> json = json(text);
+        if (status >= 200 && status < 300) {
+            return json.orElseThrow(() -> new RegistryUnavailableException(
+                    "%s was answered with something other than JSON, so %s may not be a schema registry: %s"
+                            .formatted(what, RegistrySettings.URL, shortened(text)),
+                    status,
+                    0,
+                    null));
+        }
+        int code = json.map(node -> node.path("error_code").asInt(0)).orElse(0);
+        String reason = json.map(node -> node.path("message").asText(""))
+                .filter(message -> !message.isEmpty())
+                .orElseGet(() -> shortened(text));
+        String message =
+                "%s was refused with HTTP %d%s: %s".formatted(what, status, code == 0 ? "" : ", error " + code, reason);
+        if (status >= 500 || status == 429 || status == 408) {
+            throw new RegistryUnavailableException(message, status, code, null);
+        }
+        throw switch (status) {
+            case 401, 403 ->
+                new RegistryException(
+                        message + ". Check " + RegistrySettings.USER_INFO + " and what that user may do",
+                        status,
+                        code,
+                        null);
+            // A registry names what is missing; a 404 without such a name comes from a wrong address.
+            case 404 ->
+                json.isPresent() && code != 0 && code != 404
+                        ? new SchemaNotFoundException(message, status, code)
+                        : new RegistryException(
+                                message + ". Check the path of " + RegistrySettings.URL, status, code, null);
+            case 409 -> new IncompatibleSchemaException(message, status, code);
+            default -> new RegistryException(message, status, code, null);
+        };
+    }
+
+    private static Optional<JsonNode> json(String text) {
+        try {
+            JsonNode node = JSON.readTree(text);
+            return node == null || node.isMissingNode() ? Optional.empty() : Optional.of(node);
+        } catch (JsonProcessingException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static String shortened(String text) {
+        return text.length() > 200 ? text.substring(0, 200) + "..." : text;
+    }
+}

@@ -1,0 +1,10 @@
+package io.lendstream.schemas.registry;
+
+/** The registry has no such subject, version or schema id. */
+public final class SchemaNotFoundException extends RegistryException {
+    private static final long serialVersionUID = 1L;
+
+    SchemaNotFoundException(String message, int status, int errorCode) {
+        super(message, status, errorCode, null);
+    }
+}

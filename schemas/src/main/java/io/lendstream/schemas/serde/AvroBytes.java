@@ -1,0 +1,69 @@
+package io.lendstream.schemas.serde;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
+
+/** Avro's binary form of a record, without any frame; logical types stay the plain numbers they are written as. */
+public final class AvroBytes {
+    private static final GenericData DATA = new GenericData();
+
+    private AvroBytes() {}
+
+    public static byte[] write(GenericRecord record) {
+        return write(new byte[0], record);
+    }
+
+    static byte[] write(byte[] header, GenericRecord record) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(256);
+        BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
+        try {
+            out.write(header);
+            new GenericDatumWriter<GenericRecord>(record.getSchema(), DATA).write(record, encoder);
+            encoder.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    /** Reads what was written with {@code writer} as a record of {@code reader}. */
+    public static GenericRecord read(byte[] bytes, Schema writer, Schema reader) throws IOException {
+        return read(bytes, 0, writer, reader);
+    }
+
+    static GenericRecord read(byte[] bytes, int offset, Schema writer, Schema reader) throws IOException {
+        BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(bytes, offset, bytes.length - offset, null);
+        GenericRecord record = new GenericDatumReader<GenericRecord>(writer, reader, DATA).read(null, decoder);
+        if (!decoder.isEnd()) {
+            throw new IOException("%d bytes are left over after the record"
+                    .formatted(decoder.inputStream().available()));
+        }
+        return record;
+    }
+
+    /** The same record as one of {@code reader}: fields by name, defaults for what it lacks. */
+    public static GenericRecord resolve(GenericRecord record, Schema reader) {
+        if (record.getSchema().equals(reader)) {
+            return record;
+        }
+        try {
+            return read(write(record), record.getSchema(), reader);
+        } catch (IOException | AvroRuntimeException e) {
+            throw new UndecodableRecordException(
+                    "a record of %s cannot be read as %s: %s"
+                            .formatted(record.getSchema().getFullName(), reader.getFullName(), e),
+                    e);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package io.lendstream.schemas.topics;
+
+import io.lendstream.schemas.registry.Compatibility;
+import io.lendstream.schemas.registry.CompatibilityLevel;
+import io.lendstream.schemas.registry.IncompatibleSchemaException;
+import io.lendstream.schemas.registry.RegisteredSchema;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.SchemaNotFoundException;
+import io.lendstream.schemas.topics.SubjectReport.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaCompatibility;
+import org.apache.avro.SchemaCompatibility.SchemaCompatibilityType;
+
+/**
+ * The schemas of all topics as a registry knows them. Every subject is held to {@link
+ * CompatibilityLevel#FULL_TRANSITIVE}: records are kept for months, so old records meet new readers and new records old
+ * ones.
+ */
+public final class SchemaSet {
+    private final RegistryClient registry;
+    private final TopicCatalogue catalogue;
+    private final Function<Topic<?>, Schema> schemas;
+
+    public SchemaSet(RegistryClient registry, TopicCatalogue catalogue) {
+        this(registry, catalogue, topic -> WireSchemas.of(topic.recordName()));
+    }
+
+    /** With other schemas than those of this version; for tests of what an upgrade would meet. */
+    SchemaSet(RegistryClient registry, TopicCatalogue catalogue, Function<Topic<?>, Schema> schemas) {
+        this.registry = registry;
+        this.catalogue = catalogue;
+        this.schemas = schemas;
+    }
+
+    /** Registers what is missing and compatible; may be called again at any time. */
+    public List<SubjectReport> register() {
+        return TopicCatalogue.ALL.stream().map(this::register).toList();
+    }
+
+    /** Compares with every version the registry has, changing nothing. */
+    public List<SubjectReport> check() {
+        return TopicCatalogue.ALL.stream().map(this::check).toList();
+    }
+
+    private SubjectReport register(Topic<?> topic) {
+        String subject = catalogue.subject(topic);
+        Schema schema = schemas.apply(topic);
+        SubjectReport before = check(topic);
+        if (!before.fine()) {
+            return before;
+        }
+        boolean levelSet = setLevelIfSubjectIsKnown(subject);
+        try {
+            int id = registry.register(subject, schema);
+            if (!levelSet) {
+                registry.setCompatibility(subject, CompatibilityLevel.FULL_TRANSITIVE);
+            }
+            Status status = before.status() == Status.PRESENT ? Status.PRESENT : Status.NEW_VERSION;
+            return new SubjectReport(subject, status, OptionalInt.of(id), List.of());
+        } catch (IncompatibleSchemaException e) {
+            return new SubjectReport(subject, Status.INCOMPATIBLE, OptionalInt.empty(), List.of(e.getMessage()));
+        }
+    }
+
+    /** Some registries keep a level only for subjects that have a version; there it has to wait until after the first. */
+    private boolean setLevelIfSubjectIsKnown(String subject) {
+        try {
+            registry.setCompatibility(subject, CompatibilityLevel.FULL_TRANSITIVE);
+            return true;
+        } catch (SchemaNotFoundException e) {
+            return false;
+        }
+    }
+
+    private SubjectReport check(Topic<?> topic) {
+        String subject = catalogue.subject(topic);
+        Schema ours = schemas.apply(topic);
+        List<Integer> versions = registry.versions(subject);
+        if (versions.isEmpty()) {
+            return new SubjectReport(subject, Status.ABSENT, OptionalInt.empty(), List.of());
+        }
+        List<String> messages = new ArrayList<>();
+        OptionalInt id = OptionalInt.empty();
+        for (int number : versions) {
+            RegisteredSchema version = registry.version(subject, number);
+            if (version.schema().equals(ours)) {
+                id = OptionalInt.of(version.id());
+            }
+            mismatch(version.schema(), ours)
+                    .forEach(text ->
+                            messages.add("version %d cannot read what is written now: %s".formatted(number, text)));
+            mismatch(ours, version.schema())
+                    .forEach(text ->
+                            messages.add("what version %d wrote cannot be read now: %s".formatted(number, text)));
+        }
+        if (!messages.isEmpty()) {
+            return new SubjectReport(subject, Status.INCOMPATIBLE, OptionalInt.empty(), messages);
+        }
+        if (id.isPresent()) {
+            return new SubjectReport(subject, Status.PRESENT, id, levelMessages(subject));
+        }
+        Compatibility verdict = registry.check(subject, ours);
+        return new SubjectReport(
+                subject,
+                verdict.compatible() ? Status.NEW_VERSION : Status.INCOMPATIBLE,
+                OptionalInt.empty(),
+                verdict.compatible() ? levelMessages(subject) : verdict.messages());
+    }
+
+    private List<String> levelMessages(String subject) {
+        String level = registry.compatibility(subject).map(Enum::name).orElse("not set");
+        return level.equals(CompatibilityLevel.FULL_TRANSITIVE.name())
+                ? List.of()
+                : List.of("compatibility is %s, not %s; 'lendstream schemas register' sets it"
+                        .formatted(level, CompatibilityLevel.FULL_TRANSITIVE));
+    }
+
+    private static List<String> mismatch(Schema reader, Schema writer) {
+        SchemaCompatibility.SchemaCompatibilityResult result = SchemaCompatibility.checkReaderWriterCompatibility(
+                        reader, writer)
+                .getResult();
+        return result.getCompatibility() == SchemaCompatibilityType.COMPATIBLE
+                ? List.of()
+                : result.getIncompatibilities().stream()
+                        .map(one -> "%s at %s: %s".formatted(one.getType(), one.getLocation(), one.getMessage()))
+                        .toList();
+    }
+}

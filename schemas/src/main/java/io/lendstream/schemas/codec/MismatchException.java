@@ -1,0 +1,10 @@
+package io.lendstream.schemas.codec;
+
+/** A schema and a type do not fit each other. A bug in one of them, found when the mapper is made. */
+public final class MismatchException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    MismatchException(String message) {
+        super(message);
+    }
+}

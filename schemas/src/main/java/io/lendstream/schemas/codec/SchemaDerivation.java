@@ -1,0 +1,127 @@
+package io.lendstream.schemas.codec;
+
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.avro.JsonProperties;
+import org.apache.avro.LogicalTypes;
+import org.apache.avro.Schema;
+
+/**
+ * Makes an Avro schema from a core type, by the rules of {@link RecordMapper}. For state that a service keeps for itself:
+ * what others read has a schema of its own that is written by hand and outlives the type.
+ */
+public final class SchemaDerivation {
+    /** Where derived types live, apart from those of the topics. */
+    public static final String NAMESPACE = "io.lendstream.state";
+
+    private final Map<Class<?>, Schema> named = new HashMap<>();
+
+    private SchemaDerivation() {}
+
+    public static Schema of(Class<?> type) {
+        return new SchemaDerivation().schema(type);
+    }
+
+    private Schema schema(Type type) {
+        Shape shape = Shape.of(type);
+        if (shape instanceof Shape.Scalar scalar) {
+            return Schema.create(scalarType(scalar.type()));
+        }
+        if (shape instanceof Shape.Time) {
+            return LogicalTypes.timestampMillis().addToSchema(Schema.create(Schema.Type.LONG));
+        }
+        if (shape instanceof Shape.Length) {
+            return Schema.create(Schema.Type.LONG);
+        }
+        if (shape instanceof Shape.Choice choice) {
+            return named.computeIfAbsent(
+                    choice.type(), key -> enumeration(name(choice.type()), Shape.symbols(choice.type())));
+        }
+        if (shape instanceof Shape.Wrapper wrapper) {
+            return schema(wrapper.value());
+        }
+        if (shape instanceof Shape.Maybe maybe) {
+            return nullable(schema(maybe.element()));
+        }
+        if (shape instanceof Shape.Sequence sequence) {
+            return Schema.createArray(schema(sequence.element()));
+        }
+        if (shape instanceof Shape.Dictionary dictionary) {
+            return Schema.createMap(schema(dictionary.value()));
+        }
+        Class<?> named = (Class<?>) type;
+        Schema known = this.named.get(named);
+        if (known != null) {
+            return known;
+        }
+        Schema record = Schema.createRecord(name(named), null, NAMESPACE, false);
+        this.named.put(named, record);
+        record.setFields(
+                shape instanceof Shape.Union union ? fields(union) : fields(((Shape.Structure) shape).components()));
+        return record;
+    }
+
+    private List<Schema.Field> fields(List<RecordComponent> components) {
+        List<Schema.Field> fields = new ArrayList<>();
+        for (RecordComponent component : components) {
+            fields.add(field(Shape.fieldName(component), schema(component.getGenericType())));
+        }
+        return fields;
+    }
+
+    private List<Schema.Field> fields(Shape.Union union) {
+        Set<String> kinds = new LinkedHashSet<>(List.of(Shape.UNKNOWN));
+        List<Schema.Field> fields = new ArrayList<>();
+        for (Class<?> type : union.cases()) {
+            kinds.add(Shape.kindName(type));
+            if (type.getRecordComponents().length > 0) {
+                fields.add(field(Shape.caseFieldName(type), nullable(schema(type))));
+            }
+        }
+        fields.add(0, field("kind", enumeration(name(union.type()) + "Kind", List.copyOf(kinds))));
+        return fields;
+    }
+
+    private static Schema.Field field(String name, Schema schema) {
+        return schema.getType() == Schema.Type.UNION
+                ? new Schema.Field(name, schema, null, JsonProperties.NULL_VALUE)
+                : new Schema.Field(name, schema);
+    }
+
+    private static Schema nullable(Schema schema) {
+        return Schema.createUnion(Schema.create(Schema.Type.NULL), schema);
+    }
+
+    private static Schema enumeration(String name, List<String> symbols) {
+        String otherwise = symbols.contains(Shape.UNKNOWN) ? Shape.UNKNOWN : null;
+        return Schema.createEnum(name, null, NAMESPACE, symbols, otherwise);
+    }
+
+    /** {@code Owner.Free} is {@code OwnerFree}. */
+    private static String name(Class<?> type) {
+        Class<?> around = type.getDeclaringClass();
+        return around == null ? type.getSimpleName() : name(around) + type.getSimpleName();
+    }
+
+    static Schema.Type scalarType(Class<?> type) {
+        if (type == String.class) {
+            return Schema.Type.STRING;
+        }
+        if (type == boolean.class || type == Boolean.class) {
+            return Schema.Type.BOOLEAN;
+        }
+        if (type == int.class || type == Integer.class) {
+            return Schema.Type.INT;
+        }
+        if (type == long.class || type == Long.class) {
+            return Schema.Type.LONG;
+        }
+        return type == float.class || type == Float.class ? Schema.Type.FLOAT : Schema.Type.DOUBLE;
+    }
+}

@@ -1,0 +1,163 @@
+package io.lendstream.schemas.codec;
+
+import io.lendstream.core.persistent.PersistentMap;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** How a core type looks on the wire: the one place for the rules that {@link RecordMapper} and {@link SchemaDerivation} share. */
+sealed interface Shape {
+    String UNKNOWN = "UNKNOWN";
+
+    /** What stands for itself: a text, a number, a truth. */
+    record Scalar(Class<?> type) implements Shape {}
+
+    /** A time: milliseconds since 1970. */
+    record Time() implements Shape {}
+
+    /** A length of time in milliseconds; its field's name ends in {@code Millis}. */
+    record Length() implements Shape {}
+
+    record Choice(Class<? extends Enum<?>> type) implements Shape {}
+
+    /** A record of one component called {@code value}: looks like the component. */
+    record Wrapper(Class<?> type, Type value) implements Shape {}
+
+    record Maybe(Type element) implements Shape {}
+
+    record Sequence(Type element) implements Shape {}
+
+    /** By text, or by a record that looks like a text. */
+    record Dictionary(boolean persistent, Type key, Type value) implements Shape {}
+
+    record Structure(Class<?> type, List<RecordComponent> components) implements Shape {}
+
+    /** One of several records: a {@code kind} and, for each that has components, a field. */
+    record Union(Class<?> type, List<Class<?>> cases) implements Shape {}
+
+    static Shape of(Type type) {
+        if (type instanceof ParameterizedType generic) {
+            return ofGeneric(generic);
+        }
+        if (!(type instanceof Class<?> plain)) {
+            throw new MismatchException(
+                    "%s cannot be mapped: type variables have no shape of their own".formatted(type));
+        }
+        if (plain == Instant.class) {
+            return new Time();
+        }
+        if (plain == Duration.class) {
+            return new Length();
+        }
+        if (isScalar(plain)) {
+            return new Scalar(plain);
+        }
+        if (plain.isEnum()) {
+            @SuppressWarnings("unchecked") // isEnum
+            Class<? extends Enum<?>> choice = (Class<? extends Enum<?>>) plain;
+            return new Choice(choice);
+        }
+        if (plain.isRecord()) {
+            List<RecordComponent> components = List.of(plain.getRecordComponents());
+            return components.size() == 1 && components.get(0).getName().equals("value")
+                    ? new Wrapper(plain, components.get(0).getGenericType())
+                    : new Structure(plain, components);
+        }
+        if (plain.isSealed()) {
+            return new Union(plain, cases(plain));
+        }
+        throw new MismatchException(
+                "%s cannot be mapped: it must be a record, an enum, a sealed interface of records, a number, a text, a time, or an Optional, List or Map of these"
+                        .formatted(plain.getName()));
+    }
+
+    private static Shape ofGeneric(ParameterizedType generic) {
+        Type[] arguments = generic.getActualTypeArguments();
+        Class<?> raw = (Class<?>) generic.getRawType();
+        if (raw == Optional.class) {
+            return new Maybe(arguments[0]);
+        }
+        if (raw == List.class) {
+            return new Sequence(arguments[0]);
+        }
+        if ((raw == Map.class || raw == PersistentMap.class) && isText(arguments[0])) {
+            return new Dictionary(raw == PersistentMap.class, arguments[0], arguments[1]);
+        }
+        throw new MismatchException(
+                "%s cannot be mapped: Optional, List, and Map or PersistentMap by text are what can be"
+                        .formatted(generic));
+    }
+
+    private static List<Class<?>> cases(Class<?> union) {
+        List<Class<?>> cases = new ArrayList<>();
+        for (Class<?> permitted : union.getPermittedSubclasses()) {
+            if (!permitted.isRecord()) {
+                throw new MismatchException("%s cannot be mapped: its case %s is not a record"
+                        .formatted(union.getName(), permitted.getName()));
+            }
+            cases.add(permitted);
+        }
+        return cases;
+    }
+
+    private static boolean isScalar(Class<?> type) {
+        return type == String.class
+                || type == boolean.class
+                || type == Boolean.class
+                || type == int.class
+                || type == Integer.class
+                || type == long.class
+                || type == Long.class
+                || type == float.class
+                || type == Float.class
+                || type == double.class
+                || type == Double.class;
+    }
+
+    private static boolean isText(Type type) {
+        Shape shape = of(type);
+        return shape.equals(new Scalar(String.class)) || (shape instanceof Wrapper wrapper && isText(wrapper.value));
+    }
+
+    /** The name of the field that holds a component: its own, with {@code Millis} where it holds lengths of time. */
+    static String fieldName(RecordComponent component) {
+        return component.getName() + (holdsLengths(component.getGenericType()) ? "Millis" : "");
+    }
+
+    private static boolean holdsLengths(Type type) {
+        Shape shape = of(type);
+        if (shape instanceof Maybe maybe) {
+            return holdsLengths(maybe.element);
+        }
+        if (shape instanceof Sequence sequence) {
+            return holdsLengths(sequence.element);
+        }
+        if (shape instanceof Dictionary dictionary) {
+            return holdsLengths(dictionary.value);
+        }
+        return shape instanceof Length;
+    }
+
+    /** {@code NodeLeft} as a kind: {@code NODE_LEFT}. */
+    static String kindName(Class<?> type) {
+        return type.getSimpleName().replaceAll("(?<=.)(?=[A-Z])", "_").toUpperCase(Locale.ROOT);
+    }
+
+    /** {@code NodeLeft} as a field: {@code nodeLeft}. */
+    static String caseFieldName(Class<?> type) {
+        String name = type.getSimpleName();
+        return name.substring(0, 1).toLowerCase(Locale.ROOT) + name.substring(1);
+    }
+
+    static List<String> symbols(Class<? extends Enum<?>> type) {
+        return Arrays.stream(type.getEnumConstants()).map(Enum::name).toList();
+    }
+}

@@ -1,0 +1,10 @@
+package io.lendstream.schemas.codec;
+
+/** A record of a kind that this version does not know: a newer one wrote it. */
+public final class UnknownKindException extends InvalidRecordException {
+    private static final long serialVersionUID = 1L;
+
+    UnknownKindException(String message) {
+        super(message, null);
+    }
+}

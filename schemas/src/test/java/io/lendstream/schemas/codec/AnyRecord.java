@@ -1,0 +1,142 @@
+package io.lendstream.schemas.codec;
+
+import io.lendstream.core.persistent.PersistentMap;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * Makes up values of any core type from the structure of its records, so that a new type needs no generator of its own.
+ * What a constructor refuses is made up again: numbers keep to one range for a record, so that most bounds are met soon.
+ */
+final class AnyRecord {
+    private static final int ATTEMPTS = 20_000;
+    private static final String[] LETTERS = {"a", "b", "7", "-", ".", "/", ":", "A100", "é", "名", " x", "\uD83D\uDE80"};
+    private static final double[] MAGNITUDES = {1, 9, 1000, 1e9};
+
+    private final Random random;
+
+    AnyRecord(long seed) {
+        this.random = new Random(seed);
+    }
+
+    <T> T of(Class<T> type) {
+        return type.cast(value(type, 1));
+    }
+
+    private Object value(Type type, double magnitude) {
+        Shape shape = Shape.of(type);
+        if (shape instanceof Shape.Scalar scalar) {
+            return scalar(scalar.type(), magnitude);
+        }
+        if (shape instanceof Shape.Time) {
+            return Instant.ofEpochMilli(1_000_000_000_000L + random.nextInt(1_000_000));
+        }
+        if (shape instanceof Shape.Length) {
+            return Duration.ofMillis(random.nextInt(100_000));
+        }
+        if (shape instanceof Shape.Choice choice) {
+            Enum<?>[] constants = choice.type().getEnumConstants();
+            return constants[random.nextInt(constants.length)];
+        }
+        if (shape instanceof Shape.Wrapper wrapper) {
+            return made(wrapper.type(), () -> new Object[] {value(wrapper.value(), magnitude)});
+        }
+        if (shape instanceof Shape.Maybe maybe) {
+            return random.nextInt(3) == 0 ? Optional.empty() : Optional.of(value(maybe.element(), magnitude));
+        }
+        if (shape instanceof Shape.Sequence sequence) {
+            return list(sequence.element(), magnitude);
+        }
+        if (shape instanceof Shape.Dictionary dictionary) {
+            return dictionary(dictionary);
+        }
+        if (shape instanceof Shape.Union union) {
+            return value(union.cases().get(random.nextInt(union.cases().size())), magnitude);
+        }
+        Shape.Structure structure = (Shape.Structure) shape;
+        return made(structure.type(), () -> components(structure.components()));
+    }
+
+    private Object[] components(List<RecordComponent> components) {
+        double magnitude = MAGNITUDES[random.nextInt(MAGNITUDES.length)];
+        return components.stream()
+                .map(component -> value(component.getGenericType(), magnitude))
+                .toArray();
+    }
+
+    private List<Object> list(Type element, double magnitude) {
+        List<Object> list = new ArrayList<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            list.add(value(element, magnitude));
+        }
+        return list;
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // keys are texts or names, which are comparable
+    private Object dictionary(Shape.Dictionary dictionary) {
+        PersistentMap persistent = PersistentMap.empty();
+        Map<Object, Object> map = new TreeMap<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            Object key = value(dictionary.key(), 1);
+            Object value = value(dictionary.value(), 1);
+            persistent = persistent.put((Comparable) key, value);
+            map.put(key, value);
+        }
+        return dictionary.persistent() ? persistent : map;
+    }
+
+    private Object scalar(Class<?> type, double magnitude) {
+        if (type == String.class) {
+            StringBuilder text = new StringBuilder();
+            for (int i = 1 + random.nextInt(5); i > 0; i--) {
+                text.append(LETTERS[random.nextInt(LETTERS.length)]);
+            }
+            return text.toString();
+        }
+        if (type == boolean.class || type == Boolean.class) {
+            return random.nextBoolean();
+        }
+        if (type == int.class || type == Integer.class) {
+            return random.nextInt(50);
+        }
+        if (type == long.class || type == Long.class) {
+            return random.nextInt(3) == 0 ? random.nextLong() >>> 1 : random.nextInt(50);
+        }
+        double number = magnitude == 9 ? 1 + 9 * random.nextDouble() : magnitude * random.nextDouble();
+        return type == float.class || type == Float.class ? (Object) (float) number : (Object) number;
+    }
+
+    private Object made(Class<?> type, Supplier<Object[]> components) {
+        RecordComponent[] parts = type.getRecordComponents();
+        Class<?>[] types = new Class<?>[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            types[i] = parts[i].getType();
+        }
+        IllegalArgumentException last = new IllegalArgumentException("never tried");
+        for (int i = 0; i < ATTEMPTS; i++) {
+            try {
+                var constructor = type.getDeclaredConstructor(types);
+                constructor.setAccessible(true);
+                return constructor.newInstance(components.get());
+            } catch (java.lang.reflect.InvocationTargetException e) {
+                if (!(e.getCause() instanceof IllegalArgumentException refused)) {
+                    throw new IllegalStateException(e);
+                }
+                last = refused;
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        throw new IllegalStateException(
+                "no valid %s in %d attempts; the generator has to learn its bounds".formatted(type, ATTEMPTS), last);
+    }
+}

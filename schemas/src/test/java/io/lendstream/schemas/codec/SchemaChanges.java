@@ -1,0 +1,62 @@
+package io.lendstream.schemas.codec;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.UncheckedIOException;
+import org.apache.avro.Schema;
+
+/** The changes that a later version may make to a schema. */
+final class SchemaChanges {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private SchemaChanges() {}
+
+    /** A field with a default, at the front, where it moves every other field. */
+    static Schema withField(Schema schema) {
+        ObjectNode json = json(schema);
+        addField((ArrayNode) json.path("fields"));
+        return parsed(json);
+    }
+
+    /** The same in every record within, a symbol more in every enum, and so a kind more in every union of cases. */
+    static Schema withEverythingGrown(Schema schema) {
+        ObjectNode json = json(schema);
+        grow(json);
+        return parsed(json);
+    }
+
+    private static void grow(JsonNode node) {
+        if (node.isObject() && node.path("type").asText().equals("enum")) {
+            ((ArrayNode) node.path("symbols")).add("ADDED_LATER");
+        }
+        if (node.isObject() && node.path("type").asText().equals("record")) {
+            for (JsonNode field : node.path("fields")) {
+                grow(field.path("type"));
+            }
+            addField((ArrayNode) node.path("fields"));
+            return;
+        }
+        node.forEach(SchemaChanges::grow);
+    }
+
+    private static void addField(ArrayNode fields) {
+        ObjectNode field = JSON.createObjectNode().put("name", "addedLater").put("default", "");
+        field.put("type", "string");
+        fields.insert(0, field);
+    }
+
+    private static ObjectNode json(Schema schema) {
+        try {
+            return (ObjectNode) JSON.readTree(schema.toString());
+        } catch (JsonProcessingException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Schema parsed(ObjectNode json) {
+        return new Schema.Parser().parse(json.toString());
+    }
+}

@@ -1,0 +1,120 @@
+package io.lendstream.schemas.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.schemas.serde.AvroBytes;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.schemas.topics.WireSchemas;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaCompatibility;
+import org.apache.avro.SchemaCompatibility.SchemaCompatibilityType;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericRecord;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class WireSchemasTest {
+    private static final Path AVRO = Path.of("src/main/avro");
+
+    static List<Topic<?>> topics() {
+        return TopicCatalogue.ALL;
+    }
+
+    @ParameterizedTest
+    @MethodSource("topics")
+    void aFieldASymbolAndAKindMayBeAddedAnywhereAndAllVersionsReadEachOther(Topic<?> topic) {
+        Schema now = Codecs.schema(topic);
+        Schema later = SchemaChanges.withEverythingGrown(now);
+
+        assertThat(later).isNotEqualTo(now);
+        assertThat(reads(later, now))
+                .as("a later reader of what is written now")
+                .isTrue();
+        assertThat(reads(now, later))
+                .as("today's reader of what is written later")
+                .isTrue();
+    }
+
+    private static boolean reads(Schema reader, Schema writer) {
+        return SchemaCompatibility.checkReaderWriterCompatibility(reader, writer)
+                        .getType()
+                == SchemaCompatibilityType.COMPATIBLE;
+    }
+
+    @Test
+    void aKindThatANewerSchedulerWritesIsUnknownNotUnreadable() throws IOException {
+        Schema now = Codecs.schema(TopicCatalogue.DECISIONS);
+        Schema later = SchemaChanges.withEverythingGrown(now);
+        Decision decision = new AnyRecord(7).of(Decision.class);
+        GenericRecord record = AvroBytes.resolve(Codecs.encode(TopicCatalogue.DECISIONS, decision), later);
+        GenericRecord action = (GenericRecord) record.get("action");
+        action.put(
+                "kind",
+                new GenericData.EnumSymbol(action.getSchema().getField("kind").schema(), "ADDED_LATER"));
+
+        GenericRecord read = AvroBytes.read(AvroBytes.write(record), later, now);
+
+        assertThatThrownBy(() -> Codecs.decode(TopicCatalogue.DECISIONS, read))
+                .isInstanceOf(UnknownKindException.class)
+                .hasMessageContaining("Decision.action is of a kind that this version does not know");
+    }
+
+    @Test
+    void everyFileIsUsedByATopicAndSaysWhatItsFieldsAre() throws IOException {
+        Set<String> used = new HashSet<>();
+        topics().forEach(topic -> collect(Codecs.schema(topic), used));
+        try (Stream<Path> files = Files.list(AVRO)) {
+            for (Path file : files.toList()) {
+                JsonNode json = new ObjectMapper().readTree(Files.readString(file));
+                String name = file.getFileName().toString().replace(".avsc", "");
+                assertThat(json.path("name").asText()).isEqualTo(name);
+                assertThat(json.path("namespace").asText()).isEqualTo(WireSchemas.NAMESPACE);
+                assertThat(json.path("doc").asText()).as(name).isNotBlank();
+                assertThat(used).contains(WireSchemas.NAMESPACE + "." + name);
+                for (JsonNode field : json.path("fields")) {
+                    assertThat(field.path("doc").asText())
+                            .as(name + "." + field.path("name"))
+                            .isNotBlank();
+                }
+            }
+        }
+    }
+
+    private static void collect(Schema schema, Set<String> names) {
+        switch (schema.getType()) {
+            case RECORD -> {
+                if (names.add(schema.getFullName())) {
+                    schema.getFields().forEach(field -> collect(field.schema(), names));
+                }
+            }
+            case ENUM -> {
+                names.add(schema.getFullName());
+                assertThat(schema.getEnumDefault()).as(schema.getFullName()).isEqualTo("UNKNOWN");
+            }
+            case UNION -> schema.getTypes().forEach(type -> collect(type, names));
+            case ARRAY -> collect(schema.getElementType(), names);
+            case MAP -> collect(schema.getValueType(), names);
+            default -> {
+                // A primitive has no name.
+            }
+        }
+    }
+
+    @Test
+    void aSchemaThatIsNotThereIsNamed() {
+        assertThatThrownBy(() -> WireSchemas.of("Nothing")).hasMessageContaining("/io/lendstream/avro/Nothing.avsc");
+    }
+}

@@ -22,6 +22,7 @@ import io.lendstream.core.scheduler.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -52,8 +53,16 @@ public final class HistoryChecker {
     private int lends;
     private int reclaims;
 
-    private HistoryChecker(DomainId domain) {
+    private final List<Decision> replayed = new ArrayList<>();
+    private final Map<GpuId, Lease> owners = new HashMap<>();
+    private ClusterState state;
+    private Optional<Scheduler> scheduler = Optional.empty();
+    private int[] fingerprints = new int[1024];
+    private boolean broken;
+
+    public HistoryChecker(DomainId domain) {
         this.domain = domain;
+        this.state = ClusterState.empty(domain);
     }
 
     /**
@@ -64,53 +73,69 @@ public final class HistoryChecker {
      * @param leases the records of {@code leases} about the domain, as far as compaction left them, in their order
      */
     public static Verdict check(DomainId domain, List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {
-        return new HistoryChecker(domain).judge(log, decisions, leases);
+        HistoryChecker checker = new HistoryChecker(domain);
+        log.forEach(checker::take);
+        return checker.verdict(decisions, leases);
     }
 
-    private Verdict judge(List<DomainEvent> log, List<Decision> published, List<Lease> leases) {
-        List<DomainEvent> events = once(log);
-        List<Decision> replayed = new ArrayList<>();
-        Map<GpuId, Lease> owners = new HashMap<>();
-        ClusterState state = ClusterState.empty(domain);
-        Optional<Scheduler> scheduler = Optional.empty();
-        for (DomainEvent event : events) {
-            if (event.event() instanceof SchedulerStarted started) {
-                scheduler = Optional.of(Scheduler.of(started));
-            }
-            if (scheduler.isEmpty()) {
-                violated("log", "event %d comes before any scheduler started".formatted(event.sequence()));
-                break;
-            }
-            if (event.sequence() != state.eventSequence() + 1) {
-                violated("log", "event %d follows event %d".formatted(event.sequence(), state.eventSequence()));
-                break;
-            }
-            if (event.event() instanceof ActuationReport report) {
-                take(report);
-            } else if (event.event() instanceof ControlCommand command && command.kind() == ControlCommand.Kind.RESET) {
-                command.gpus().forEach(running::remove);
-            }
-            Step step = scheduler.get().step(state, event);
-            state = step.state();
-            replayed.addAll(step.decisions());
-            inspect(step, owners);
+    /** Takes the next event of the log, which is replayed and not kept. */
+    public void take(DomainEvent event) {
+        if (broken || isRepeated(event)) {
+            return;
         }
-        compare(replayed, published);
-        compare(owners, leases);
-        allAnswered(replayed, state.now());
-        return new Verdict(events.size(), published.size(), reports, lends, reclaims, violations);
+        if (event.event() instanceof SchedulerStarted started) {
+            scheduler = Optional.of(Scheduler.of(started));
+        }
+        if (scheduler.isEmpty()) {
+            breakOff("event %d comes before any scheduler started".formatted(event.sequence()));
+            return;
+        }
+        if (event.sequence() != state.eventSequence() + 1) {
+            breakOff("event %d follows event %d".formatted(event.sequence(), state.eventSequence()));
+            return;
+        }
+        if (event.event() instanceof ActuationReport report) {
+            take(report);
+        } else if (event.event() instanceof ControlCommand command && command.kind() == ControlCommand.Kind.RESET) {
+            command.gpus().forEach(running::remove);
+        }
+        remember(event);
+        Step step = scheduler.get().step(state, event);
+        state = step.state();
+        replayed.addAll(step.decisions());
+        inspect(step);
+    }
+
+    /** The judgement on the log so far, and on what was published besides. */
+    public Verdict verdict(List<Decision> published, List<Lease> leases) {
+        compare(published);
+        compareLeases(leases);
+        allAnswered();
+        return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, violations);
     }
 
     /** At-least-once delivery may write an event again; the same event twice is no harm, two different ones are. */
-    private List<DomainEvent> once(List<DomainEvent> log) {
-        Map<Long, DomainEvent> bySequence = new LinkedHashMap<>();
-        for (DomainEvent event : log) {
-            DomainEvent earlier = bySequence.putIfAbsent(event.sequence(), event);
-            if (earlier != null && !earlier.equals(event)) {
-                violated("log", "event %d was written twice, with different contents".formatted(event.sequence()));
-            }
+    private boolean isRepeated(DomainEvent event) {
+        if (event.sequence() > state.eventSequence()) {
+            return false;
         }
-        return List.copyOf(bySequence.values());
+        if (fingerprints[(int) event.sequence()] != event.hashCode()) {
+            violated("log", "event %d was written twice, with different contents".formatted(event.sequence()));
+        }
+        return true;
+    }
+
+    private void remember(DomainEvent event) {
+        int at = (int) event.sequence();
+        if (at >= fingerprints.length) {
+            fingerprints = Arrays.copyOf(fingerprints, 2 * at);
+        }
+        fingerprints[at] = event.hashCode();
+    }
+
+    private void breakOff(String text) {
+        violated("log", text);
+        broken = true;
     }
 
     private void take(ActuationReport report) {
@@ -131,8 +156,7 @@ public final class HistoryChecker {
         }
     }
 
-    private void inspect(Step step, Map<GpuId, Lease> owners) {
-        ClusterState state = step.state();
+    private void inspect(Step step) {
         if (!step.changed().owners().isEmpty() || !step.changed().jobs().isEmpty()) {
             Invariants.check(state).forEach(violation -> violated(violation.rule(), violation.text()));
         }
@@ -154,7 +178,7 @@ public final class HistoryChecker {
             inspect(decision);
         }
         if (!step.changed().owners().isEmpty()) {
-            floors(state, fault);
+            floors(fault);
         }
     }
 
@@ -178,7 +202,7 @@ public final class HistoryChecker {
     }
 
     /** A fault may take replicas away; a decision must not take those that the floor needs. */
-    private void floors(ClusterState state, boolean fault) {
+    private void floors(boolean fault) {
         Map<ServiceId, Integer> warm = new HashMap<>();
         for (GpuState gpu : state.gpus().values()) {
             Optional<ServiceId> service = warmReplicaOf(gpu.owner());
@@ -206,7 +230,7 @@ public final class HistoryChecker {
         return warm ? owner.holder().map(tenant -> ((Tenant.Service) tenant).service()) : Optional.empty();
     }
 
-    private void compare(List<Decision> replayed, List<Decision> published) {
+    private void compare(List<Decision> published) {
         Map<DecisionId, Decision> seen = new LinkedHashMap<>();
         for (Decision decision : published) {
             Decision earlier = seen.putIfAbsent(decision.id(), decision);
@@ -225,7 +249,7 @@ public final class HistoryChecker {
         }
     }
 
-    private void compare(Map<GpuId, Lease> owners, List<Lease> leases) {
+    private void compareLeases(List<Lease> leases) {
         Map<GpuId, Lease> latest = new HashMap<>();
         leases.forEach(lease -> latest.put(lease.gpuId(), lease));
         owners.forEach((gpu, lease) -> {
@@ -236,8 +260,9 @@ public final class HistoryChecker {
         });
     }
 
-    private void allAnswered(List<Decision> decisions, Instant end) {
-        for (Decision decision : decisions) {
+    private void allAnswered() {
+        Instant end = state.now();
+        for (Decision decision : replayed) {
             boolean asks = !(decision.action() instanceof Action.Hold) && !decision.advisory();
             boolean due = decision.deadline().plus(PATIENCE).isBefore(end);
             if (asks && due && !answers.containsKey(decision.id()) && !undone.contains(decision.id())) {

@@ -114,6 +114,11 @@ class SchedulerChurnTest {
             List<Violation> violations = Invariants.check(story.state());
             assertThat(violations).isEmpty();
         }
+        while (!reports.isEmpty()) {
+            int answered = story.decisions().size();
+            deliver(story, reports.removeFirst());
+            queue(story, answered, reports, random, lossOfReports);
+        }
         return story;
     }
 

@@ -1,0 +1,130 @@
+package io.lendstream.core.history;
+
+import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.Story;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Every rule of the checker is seen to fire, save the floor: no log makes this scheduler go under it. */
+class HistoryCheckerTest {
+    private final Story story = Story.of("deepboot")
+            .node("train", Pool.TRAINING, 1)
+            .node("infer", Pool.INFERENCE, 2)
+            .service("chat", 1)
+            .settled();
+
+    private List<String> rules(List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {
+        return HistoryChecker.check(DOMAIN, log, decisions, leases).violations().stream()
+                .map(Violation::rule)
+                .distinct()
+                .toList();
+    }
+
+    private List<Lease> leases() {
+        return story.state().gpus().stream()
+                .map(gpu -> gpu.lease(DOMAIN, story.state().epoch()))
+                .toList();
+    }
+
+    @Test
+    void isContentWithAnHonestHistory() {
+        assertThat(rules(story.log(), story.decisions(), leases())).isEmpty();
+    }
+
+    @Test
+    void missesAnEvent() {
+        List<DomainEvent> log = new ArrayList<>(story.log());
+        log.remove(2);
+
+        assertThat(rules(log, story.decisions(), leases())).contains("log");
+    }
+
+    @Test
+    void acceptsAnEventThatWasWrittenTwiceButNotOneThatWasChanged() {
+        List<DomainEvent> log = new ArrayList<>(story.log());
+        DomainEvent third = log.get(2);
+        log.add(third);
+        assertThat(rules(log, story.decisions(), leases())).isEmpty();
+
+        log.add(new DomainEvent(
+                DOMAIN, third.epoch(), third.sequence(), third.at(), Optional.empty(), new Tick(DOMAIN, third.at())));
+        assertThat(rules(log, story.decisions(), leases())).containsExactly("log");
+    }
+
+    @Test
+    void missesADecisionThatTheLogGives() {
+        assertThat(rules(story.log(), List.of(), leases())).containsExactly("replay");
+    }
+
+    @Test
+    void noticesADecisionThatTheLogDoesNotGive() {
+        List<Decision> decisions = new ArrayList<>(story.decisions());
+        Decision first = decisions.get(0);
+        decisions.set(
+                0,
+                new Decision(
+                        first.id(),
+                        first.at().plusSeconds(1),
+                        first.deadline(),
+                        false,
+                        first.reason(),
+                        first.action()));
+
+        assertThat(rules(story.log(), decisions, leases())).containsExactly("replay");
+    }
+
+    @Test
+    void noticesALeaseThatTheLogDoesNotGive() {
+        List<Lease> leases = new ArrayList<>(leases());
+        leases.add(new Lease(
+                new GpuId("infer-g0"),
+                new NodeId("infer"),
+                DOMAIN,
+                Pool.INFERENCE,
+                new Owner.Lent(new JobId("a"), story.decisions().get(0).id(), story.now()),
+                1,
+                1,
+                story.now()));
+
+        assertThat(rules(story.log(), story.decisions(), leases)).containsExactly("leases");
+    }
+
+    @Test
+    void noticesABindOnAGpuThatStillRunsAnother() {
+        story.tell(story.report(
+                story.decisions().get(0).id(),
+                Outcome.BOUND,
+                List.of(new GpuId("infer-g0")),
+                Optional.of(new Tenant.Job(new JobId("intruder")))));
+
+        assertThat(rules(story.log(), story.decisions(), leases())).contains("bind before release");
+    }
+
+    @Test
+    void noticesADecisionThatNobodyAnswers() {
+        story.job("a", 1);
+        for (int i = 0; i < 16; i++) {
+            story.after(ofSeconds(15)).rate("chat", 1);
+        }
+        story.after(ofMinutes(5));
+
+        assertThat(rules(story.log(), story.decisions(), leases())).contains("answer");
+    }
+}

@@ -17,7 +17,9 @@ import java.util.OptionalLong;
  * is complete a forecast comes out. The Flink job and the replay both run this.
  */
 public final class ServiceForecaster {
-    private static final int FORMAT = 1;
+    /** Number of the format of snapshots. */
+    public static final int FORMAT = 1;
+
 
     private final ForecastSettings settings;
     private final ServiceId service;

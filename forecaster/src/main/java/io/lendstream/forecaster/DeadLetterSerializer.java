@@ -1,0 +1,90 @@
+package io.lendstream.forecaster;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.jspecify.annotations.Nullable;
+
+/** Dead letters between tasks. */
+final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
+    private static final long serialVersionUID = 1L;
+
+    static final ValueType<DeadLetter> TYPE = new ValueType<>(DeadLetter.class, new DeadLetterSerializer());
+
+    @Override
+    public void serialize(DeadLetter letter, DataOutputView target) throws IOException {
+        ConsumerRecord<byte[], byte[]> record = letter.record();
+        target.writeUTF(record.topic());
+        target.writeInt(record.partition());
+        target.writeLong(record.offset());
+        target.writeLong(record.timestamp());
+        writeNullable(record.key(), target);
+        writeNullable(record.value(), target);
+        List<Header> headers = DeadLetter.headers(record);
+        target.writeInt(headers.size());
+        for (Header header : headers) {
+            target.writeUTF(header.key());
+            writeNullable(header.value(), target);
+        }
+        target.writeUTF(letter.kind());
+        target.writeUTF(letter.reason());
+    }
+
+    @Override
+    public DeadLetter deserialize(DataInputView source) throws IOException {
+        String topic = source.readUTF();
+        int partition = source.readInt();
+        long offset = source.readLong();
+        long timestamp = source.readLong();
+        byte @Nullable [] key = readNullable(source);
+        byte @Nullable [] value = readNullable(source);
+        RecordHeaders headers = new RecordHeaders();
+        for (int left = source.readInt(); left > 0; left--) {
+            headers.add(DeadLetter.header(source.readUTF(), readNullable(source)));
+        }
+        ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(
+                topic,
+                partition,
+                offset,
+                timestamp,
+                TimestampType.CREATE_TIME,
+                ConsumerRecord.NULL_SIZE,
+                ConsumerRecord.NULL_SIZE,
+                key,
+                value,
+                headers,
+                Optional.empty());
+        return new DeadLetter(record, source.readUTF(), source.readUTF());
+    }
+
+    private static void writeNullable(byte @Nullable [] bytes, DataOutputView target) throws IOException {
+        target.writeBoolean(bytes != null);
+        if (bytes != null) {
+            writeBytes(bytes, target);
+        }
+    }
+
+    private static byte @Nullable [] readNullable(DataInputView source) throws IOException {
+        return source.readBoolean() ? readBytes(source) : null;
+    }
+
+    @Override
+    public TypeSerializerSnapshot<DeadLetter> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** The form is the class's own. */
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<DeadLetter> {
+        public Snapshot() {
+            super(DeadLetterSerializer::new);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package io.lendstream.forecaster;
+
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.sink2.Sink;
+import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.configuration.ExternalizedCheckpointRetention;
+import org.apache.flink.configuration.PipelineOptions;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.connector.base.DeliveryGuarantee;
+import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
+import org.apache.flink.connector.kafka.sink.KafkaSink;
+import org.apache.flink.connector.kafka.source.KafkaSource;
+import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
+import org.apache.flink.core.execution.CheckpointingMode;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** The job's graph: request rates in, forecasts out, and on the side dead letters and how far it has got. */
+final class ForecasterJob {
+    static final String NAME = "lendstream-forecaster";
+
+    private final ForecasterSettings settings;
+    private final RateReader.Clock clock;
+
+    ForecasterJob(ForecasterSettings settings, RateReader.Clock clock) {
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /** Where the job's records go. */
+    record Sinks(Sink<DemandForecast> forecasts, Sink<Progress> progress, Sink<DeadLetter> deadLetters) {}
+
+    /** Adds the job to an environment, between Kafka's topics. */
+    void build(StreamExecutionEnvironment environment) {
+        TopicCatalogue topics = settings.topics();
+        Map<String, String> producer = settings.producer();
+        build(
+                environment,
+                source(),
+                new Sinks(
+                        sink(TopicCatalogue.DEMAND_FORECASTS, new ForecastWriter(producer, topics)),
+                        sink(TopicCatalogue.PROGRESS, new ProgressWriter(producer, topics)),
+                        sink(
+                                TopicCatalogue.REQUEST_RATES,
+                                new DeadLetterWriter(topics.deadLetters(TopicCatalogue.REQUEST_RATES)))));
+    }
+
+    void build(StreamExecutionEnvironment environment, Source<Incoming, ?, ?> source, Sinks sinks) {
+        environment.configure(options());
+        environment.setParallelism(settings.parallelism());
+        environment.setMaxParallelism(ForecasterSettings.MAX_PARALLELISM);
+
+        SingleOutputStreamOperator<RequestRate> rates = environment
+                .fromSource(source, eventTime(), "request-rates", IncomingSerializer.TYPE)
+                .uid("request-rates")
+                .process(new PoisonSplit(), RateSerializer.TYPE)
+                .name("poison-split")
+                .uid("poison-split");
+        SingleOutputStreamOperator<DemandForecast> forecasts = rates.keyBy(
+                        rate -> rate.service().value(), Types.STRING)
+                .process(new ForecastFunction(settings.forecast(), settings.forgetAfter()), ForecastSerializer.TYPE)
+                .name("forecast")
+                .uid("forecast");
+        SingleOutputStreamOperator<Progress> progress = forecasts
+                .keyBy(forecast -> forecast.domain().value(), Types.STRING)
+                .process(new ProgressFunction(settings.forgetAfter()), ProgressSerializer.TYPE)
+                .name("progress")
+                .uid("progress");
+
+        forecasts.sinkTo(sinks.forecasts()).name("demand-forecasts").uid("demand-forecasts");
+        progress.sinkTo(sinks.progress()).name("progress-records").uid("progress-records");
+        rates.getSideOutput(PoisonSplit.DEAD_LETTERS)
+                .sinkTo(sinks.deadLetters())
+                .name("dead-letters")
+                .uid("dead-letters");
+    }
+
+    private WatermarkStrategy<Incoming> eventTime() {
+        long disorderMillis = settings.disorder().toMillis();
+        RateReader.Clock here = clock;
+        return WatermarkStrategy.<Incoming>forGenerator(context -> new RateTime(here, disorderMillis))
+                .withTimestampAssigner((incoming, recordTime) -> incoming instanceof Incoming.Measured measured
+                        ? measured.rate().windowEnd().toEpochMilli()
+                        : recordTime)
+                .withIdleness(settings.idleAfter());
+    }
+
+    /** Options of the job itself, wherever it runs. */
+    private Configuration options() {
+        Configuration options = new Configuration();
+        options.set(PipelineOptions.NAME, NAME);
+        // every record on its way at once: the loop waits for the forecast, not for a full buffer
+        options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ZERO);
+        options.set(StateBackendOptions.STATE_BACKEND, "hashmap");
+        options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.checkpointInterval());
+        options.set(
+                CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE,
+                settings.delivery() == Delivery.EXACTLY_ONCE
+                        ? CheckpointingMode.EXACTLY_ONCE
+                        : CheckpointingMode.AT_LEAST_ONCE);
+        options.set(
+                CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
+                ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+        options.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, 3);
+        settings.stateDirectory().ifPresent(directory -> {
+            options.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem");
+            options.set(
+                    CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                    directory.toUri().toString());
+        });
+        options.set(RestartStrategyOptions.RESTART_STRATEGY, "exponential-delay");
+        options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_INITIAL_BACKOFF, Duration.ofSeconds(1));
+        options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_MAX_BACKOFF, Duration.ofMinutes(1));
+        return options;
+    }
+
+    @SuppressWarnings("deprecation") // the connector still takes Kafka's former enum
+    private static OffsetsInitializer committedOrEarliest() {
+        return OffsetsInitializer.committedOffsets(org.apache.kafka.clients.consumer.OffsetResetStrategy.EARLIEST);
+    }
+
+    private KafkaSource<Incoming> source() {
+        Properties properties = new Properties();
+        properties.putAll(settings.consumer());
+        properties.putIfAbsent("fetch.max.wait.ms", "100");
+        return KafkaSource.<Incoming>builder()
+                .setProperties(properties)
+                .setGroupId(settings.groupId())
+                .setClientIdPrefix(settings.groupId())
+                .setTopics(settings.topics().name(TopicCatalogue.REQUEST_RATES))
+                .setStartingOffsets(committedOrEarliest())
+                .setDeserializer(new RateReader(settings.consumer(), settings.topics(), settings.maxClockSkew(), clock))
+                .build();
+    }
+
+    private <T> KafkaSink<T> sink(Topic<?> topic, KafkaRecordSerializationSchema<T> writer) {
+        Properties properties = new Properties();
+        properties.putAll(settings.producer());
+        // Kafka 4 waits 5 ms for company by default
+        properties.putIfAbsent("linger.ms", "0");
+        properties.putIfAbsent("acks", "all");
+        var builder = KafkaSink.<T>builder()
+                .setKafkaProducerConfig(properties)
+                .setBootstrapServers(properties.getProperty("bootstrap.servers"))
+                .setRecordSerializer(writer)
+                .setDeliveryGuarantee(settings.delivery().guarantee());
+        if (settings.delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
+            builder.setTransactionalIdPrefix(settings.groupId() + "-" + topic.suffix());
+            if (!settings.producer().containsKey("transaction.timeout.ms")) {
+                builder.setProperty("transaction.timeout.ms", "600000");
+            }
+        }
+        return builder.build();
+    }
+
+    /** Forecasts by service. */
+    private static final class ForecastWriter extends RecordWriter<DemandForecast> {
+        private static final long serialVersionUID = 1L;
+
+        ForecastWriter(Map<String, String> properties, TopicCatalogue topics) {
+            super(properties, topics);
+        }
+
+        @Override
+        Topic<DemandForecast> topic() {
+            return TopicCatalogue.DEMAND_FORECASTS;
+        }
+
+        @Override
+        String key(DemandForecast forecast) {
+            return forecast.service().value();
+        }
+
+        @Override
+        Instant time(DemandForecast forecast) {
+            return forecast.issuedAt();
+        }
+    }
+
+    /** Progress under the forecaster's name. */
+    private static final class ProgressWriter extends RecordWriter<Progress> {
+        private static final long serialVersionUID = 1L;
+
+        ProgressWriter(Map<String, String> properties, TopicCatalogue topics) {
+            super(properties, topics);
+        }
+
+        @Override
+        Topic<Progress> topic() {
+            return TopicCatalogue.PROGRESS;
+        }
+
+        @Override
+        String key(Progress progress) {
+            return progress.service();
+        }
+
+        @Override
+        Instant time(Progress progress) {
+            return progress.eventTime();
+        }
+    }
+
+    /** Dead letters as they came. */
+    private static final class DeadLetterWriter implements KafkaRecordSerializationSchema<DeadLetter> {
+        private static final long serialVersionUID = 1L;
+
+        private final String topic;
+
+        DeadLetterWriter(String topic) {
+            this.topic = topic;
+        }
+
+        @Override
+        public ProducerRecord<byte[], byte[]> serialize(DeadLetter letter, KafkaSinkContext context, Long timestamp) {
+            return letter.toTopic(topic);
+        }
+    }
+}

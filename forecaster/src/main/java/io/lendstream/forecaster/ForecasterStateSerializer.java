@@ -1,0 +1,106 @@
+package io.lendstream.forecaster;
+
+import io.lendstream.core.forecast.ServiceForecaster;
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/**
+ * A service's forecaster in state: the bytes of its own snapshot, which begin with their format's number. A later format
+ * that still reads this one needs no migration; one that does not says so here, before the job starts.
+ */
+final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceForecaster> {
+    private static final long serialVersionUID = 1L;
+
+    static final ValueType<ServiceForecaster> TYPE =
+            new ValueType<>(ServiceForecaster.class, new ForecasterStateSerializer());
+
+    @Override
+    public boolean isImmutableType() {
+        return false;
+    }
+
+    @Override
+    public ServiceForecaster createInstance() {
+        throw new UnsupportedOperationException("a forecaster belongs to a service from the start");
+    }
+
+    @Override
+    public ServiceForecaster copy(ServiceForecaster from) {
+        return ServiceForecaster.restore(from.snapshot());
+    }
+
+    @Override
+    public ServiceForecaster copy(ServiceForecaster from, ServiceForecaster reuse) {
+        return copy(from);
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(ServiceForecaster forecaster, DataOutputView target) throws IOException {
+        ImmutableSerializer.writeBytes(forecaster.snapshot(), target);
+    }
+
+    @Override
+    public ServiceForecaster deserialize(DataInputView source) throws IOException {
+        return ServiceForecaster.restore(ImmutableSerializer.readBytes(source));
+    }
+
+    @Override
+    public ServiceForecaster deserialize(ServiceForecaster reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        ImmutableSerializer.writeBytes(ImmutableSerializer.readBytes(source), target);
+    }
+
+    @Override
+    public TypeSerializerSnapshot<ServiceForecaster> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** What a savepoint says about the form of its state: the number of the format. */
+    public static final class Snapshot implements TypeSerializerSnapshot<ServiceForecaster> {
+        private int format = ServiceForecaster.FORMAT;
+
+        /** For Flink. */
+        public Snapshot() {}
+
+        @Override
+        public int getCurrentVersion() {
+            return 1;
+        }
+
+        @Override
+        public void writeSnapshot(DataOutputView out) throws IOException {
+            out.writeInt(format);
+        }
+
+        @Override
+        public void readSnapshot(int version, DataInputView in, ClassLoader loader) throws IOException {
+            format = in.readInt();
+        }
+
+        @Override
+        public ForecasterStateSerializer restoreSerializer() {
+            return new ForecasterStateSerializer();
+        }
+
+        @Override
+        public TypeSerializerSchemaCompatibility<ServiceForecaster> resolveSchemaCompatibility(
+                TypeSerializerSnapshot<ServiceForecaster> old) {
+            return old instanceof Snapshot snapshot && snapshot.format <= format
+                    ? TypeSerializerSchemaCompatibility.compatibleAsIs()
+                    : TypeSerializerSchemaCompatibility.incompatible();
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.lendstream.forecaster;
+
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.api.common.serialization.SerializationSchema;
+import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.Serializer;
+import org.jspecify.annotations.Nullable;
+
+/** Writes a topic's core records as the site's serializer has it, with CloudEvents headers. */
+abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T> {
+    private static final long serialVersionUID = 1L;
+
+    private final TreeMap<String, String> properties;
+    private final String prefix;
+    private transient @Nullable Serializer<GenericRecord> serializer;
+
+    RecordWriter(Map<String, String> properties, TopicCatalogue topics) {
+        this.properties = new TreeMap<>(properties);
+        this.prefix = topics.prefix();
+    }
+
+    abstract Topic<T> topic();
+
+    abstract String key(T value);
+
+    abstract Instant time(T value);
+
+    @Override
+    public void open(SerializationSchema.InitializationContext context, KafkaSinkContext sink) {
+        serializer = SerdeFactory.of(properties).serializer();
+    }
+
+    @Override
+    public ProducerRecord<byte[], byte[]> serialize(T value, KafkaSinkContext context, @Nullable Long timestamp) {
+        Serializer<GenericRecord> writer = serializer;
+        if (writer == null) {
+            throw new IllegalStateException("the writer of %s was not opened".formatted(topic()));
+        }
+        String name = new TopicCatalogue(prefix).name(topic());
+        String key = key(value);
+        var headers = new CloudEventHeaders(
+                        key + "/" + time(value).toEpochMilli(),
+                        "/lendstream/forecaster",
+                        "io.lendstream." + topic().recordName(),
+                        time(value))
+                .toHeaders();
+        // no timestamp: retention counts from the time of writing, also where event time is virtual
+        return new ProducerRecord<>(
+                name,
+                null,
+                null,
+                key.getBytes(StandardCharsets.UTF_8),
+                writer.serialize(name, headers, Codecs.encode(topic(), value)),
+                headers);
+    }
+}

@@ -1,0 +1,188 @@
+package io.lendstream.forecaster;
+
+import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.forecast.ForecastSettings;
+import io.lendstream.core.forecast.Rates;
+import java.time.Duration;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ForecastFunctionTest {
+    private KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> harness;
+
+    @BeforeEach
+    void start() throws Exception {
+        harness = opened(ForecastSettings.DEFAULT);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        harness.close();
+    }
+
+    @Test
+    void forecastsWithTheLastContributorsRecordWhateverTheWatermarkSays() throws Exception {
+        var left = Rates.of("left").every(Duration.ofSeconds(30));
+        var right = Rates.of("right").every(Duration.ofSeconds(30));
+        feed(left.next(30), right.next(60), left.next(30));
+        assertThat(forecasts()).isEmpty();
+
+        feed(right.next(60));
+
+        assertThat(forecasts()).singleElement().satisfies(forecast -> {
+            assertThat(forecast.issuedAt()).isEqualTo(MIDNIGHT.plusSeconds(60));
+            assertThat(forecast.horizons().get(0).p50()).isBetween(2.9, 3.1);
+        });
+    }
+
+    @Test
+    void takesAForecastFromARecordOnlyOnce() throws Exception {
+        var gateway = Rates.of("gateway").every(Duration.ofSeconds(30));
+        var first = gateway.next(30);
+        var second = gateway.next(30);
+
+        feed(first, first, second, second, first);
+
+        assertThat(forecasts()).hasSize(1);
+        assertThat(forecasts().get(0).horizons().get(0).p50()).isBetween(0.9, 1.1);
+    }
+
+    @Test
+    void takesRecordsOutOfOrderAndLeavesOutLateOnes() throws Exception {
+        var gateway = Rates.of("gateway").every(Duration.ofSeconds(20));
+        var records = List.of(gateway.next(20), gateway.next(20), gateway.next(20));
+        feed(records.get(1), records.get(0), records.get(2));
+        var late = Rates.of("late").next(15_000);
+
+        feed(late);
+
+        assertThat(forecasts())
+                .singleElement()
+                .satisfies(
+                        forecast -> assertThat(forecast.horizons().get(0).p50()).isBetween(0.9, 1.1));
+    }
+
+    @Test
+    void closesAStepByEventTimeWhenItsOnlySourceIsSilent() throws Exception {
+        var gateway = Rates.of("gateway");
+        feed(gateway.next(15), gateway.next(15));
+        assertThat(harness.numEventTimeTimers()).isEqualTo(1);
+        harness.processWatermark(MIDNIGHT.plusSeconds(75).toEpochMilli());
+        assertThat(forecasts()).isEmpty();
+
+        harness.processWatermark(MIDNIGHT.plusSeconds(76).toEpochMilli());
+
+        assertThat(forecasts()).extracting(DemandForecast::issuedAt).containsExactly(MIDNIGHT.plusSeconds(60));
+        assertThat(harness.numEventTimeTimers()).isZero();
+    }
+
+    @Test
+    void keepsOneTimerAServiceHoweverManyRecordsCome() throws Exception {
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 50; window++) {
+            feed(gateway.next(15));
+        }
+
+        assertThat(harness.numEventTimeTimers()).isEqualTo(1);
+    }
+
+    @Test
+    void goesOnFromACheckpointAsIfNothingHadHappened() throws Exception {
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 90; window++) {
+            feed(gateway.next(window % 7));
+        }
+        OperatorSubtaskState checkpoint = harness.snapshot(1, 1);
+        var next = List.of(gateway.next(3), gateway.next(4), gateway.next(5));
+        feed(next);
+        List<DemandForecast> expected = forecasts();
+        harness.close();
+
+        harness = harness(ForecastSettings.DEFAULT);
+        harness.initializeState(checkpoint);
+        harness.open();
+        feed(next);
+
+        assertThat(forecasts()).isNotEmpty().isEqualTo(expected.subList(expected.size() - 1, expected.size()));
+    }
+
+    @Test
+    void beginsAnewWhereTheSettingsHaveChanged() throws Exception {
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 90; window++) {
+            feed(gateway.next(15_000));
+        }
+        OperatorSubtaskState checkpoint = harness.snapshot(1, 1);
+        harness.close();
+
+        harness = harness(new ForecastSettings("ewma", Duration.ofSeconds(30), List.of(Duration.ofSeconds(30))));
+        harness.initializeState(checkpoint);
+        harness.open();
+        feed(gateway.next(15), gateway.next(15));
+
+        assertThat(forecasts()).singleElement().satisfies(forecast -> {
+            assertThat(forecast.model()).isEqualTo("ewma");
+            assertThat(forecast.horizons())
+                    .singleElement()
+                    .satisfies(line -> assertThat(line.p50()).isBetween(0.9, 1.1));
+        });
+    }
+
+    @Test
+    void forgetsAServiceThatIsGone() throws Exception {
+        harness.setProcessingTime(0);
+        harness.setStateTtlProcessingTime(0);
+        feed(Rates.of("gateway").next(15));
+        assertThat(harness.numKeyedStateEntries()).isEqualTo(2);
+
+        harness.setStateTtlProcessingTime(Duration.ofDays(15).toMillis());
+        feed(Rates.of("gateway").every(Duration.ofMinutes(2)).next(120));
+
+        // counted from nothing: the record before is forgotten, so this one is no duplicate
+        assertThat(forecasts())
+                .singleElement()
+                .satisfies(
+                        forecast -> assertThat(forecast.horizons().get(0).p50()).isBetween(0.9, 1.1));
+    }
+
+    private void feed(RequestRate... rates) throws Exception {
+        feed(List.of(rates));
+    }
+
+    private void feed(List<RequestRate> rates) throws Exception {
+        for (RequestRate rate : rates) {
+            harness.processElement(rate, rate.windowEnd().toEpochMilli());
+        }
+    }
+
+    private List<DemandForecast> forecasts() {
+        return harness.extractOutputValues();
+    }
+
+    private static KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> opened(
+            ForecastSettings settings) throws Exception {
+        var harness = harness(settings);
+        harness.open();
+        return harness;
+    }
+
+    private static KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> harness(
+            ForecastSettings settings) throws Exception {
+        var harness = new KeyedOneInputStreamOperatorTestHarness<>(
+                new KeyedProcessOperator<>(new ForecastFunction(settings, Duration.ofDays(14))),
+                (RequestRate rate) -> rate.service().value(),
+                Types.STRING);
+        harness.setup(ForecastSerializer.TYPE.createSerializer(null));
+        return harness;
+    }
+}

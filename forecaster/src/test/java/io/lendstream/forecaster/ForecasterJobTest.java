@@ -1,0 +1,114 @@
+package io.lendstream.forecaster;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.forecast.Rates;
+import java.io.Serializable;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.flink.api.connector.sink2.Sink;
+import org.apache.flink.api.connector.sink2.SinkWriter;
+import org.apache.flink.api.connector.sink2.WriterInitContext;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The whole graph on a MiniCluster, between lists in place of topics. */
+class ForecasterJobTest {
+    private static final Queue<DemandForecast> FORECASTS = new ConcurrentLinkedQueue<>();
+    private static final Queue<Progress> PROGRESS = new ConcurrentLinkedQueue<>();
+    private static final Queue<DeadLetter> DEAD_LETTERS = new ConcurrentLinkedQueue<>();
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void forecastsEveryStepAndPutsPoisonAside() throws Exception {
+        Configuration options = new Configuration();
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(8));
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(8));
+        var environment = StreamExecutionEnvironment.createLocalEnvironment(2, options);
+        var settings =
+                ForecasterSettings.of("unused:9092", "http://unused:8081").withStateDirectory(directory);
+        new ForecasterJob(settings, Instant::now)
+                .build(
+                        environment,
+                        new DataGeneratorSource<>(
+                                index -> records().get(index.intValue()),
+                                records().size(),
+                                IncomingSerializer.TYPE),
+                        new ForecasterJob.Sinks(
+                                new Collecting<>(forecast -> FORECASTS.add(forecast)),
+                                new Collecting<>(progress -> PROGRESS.add(progress)),
+                                new Collecting<>(letter -> DEAD_LETTERS.add(letter))));
+        environment.execute();
+
+        assertThat(FORECASTS)
+                .extracting(DemandForecast::issuedAt)
+                .containsExactly(
+                        Rates.MIDNIGHT.plusSeconds(60),
+                        Rates.MIDNIGHT.plusSeconds(120),
+                        Rates.MIDNIGHT.plusSeconds(180));
+        assertThat(PROGRESS).hasSize(3);
+        assertThat(DEAD_LETTERS).extracting(DeadLetter::kind).containsExactly("test");
+        assertThat(environment.getMaxParallelism()).isEqualTo(120);
+    }
+
+    /** Three minutes of two sources, each record twice, and a poison record in between. */
+    private static List<Incoming> records() {
+        var left = Rates.of("left").every(Duration.ofSeconds(30));
+        var right = Rates.of("right").every(Duration.ofSeconds(30));
+        List<Incoming> records = new ArrayList<>();
+        for (int window = 0; window < 6; window++) {
+            var first = new Incoming.Measured(left.next(30));
+            var second = new Incoming.Measured(right.next(60));
+            records.addAll(List.of(first, second, first, second));
+        }
+        var poison = new ConsumerRecord<>("lendstream.request-rates", 0, 5L, "chat".getBytes(UTF_8), new byte[] {1});
+        records.add(7, new Incoming.Poison(new DeadLetter(poison, "test", "not a record")));
+        return records;
+    }
+
+    private interface Taker<T> extends Serializable {
+        void take(T value);
+    }
+
+    private static final class Collecting<T> implements Sink<T> {
+        private static final long serialVersionUID = 1L;
+
+        private final Taker<T> taker;
+
+        Collecting(Taker<T> taker) {
+            this.taker = taker;
+        }
+
+        @Override
+        public SinkWriter<T> createWriter(WriterInitContext context) {
+            return new SinkWriter<>() {
+                @Override
+                public void write(T value, Context where) {
+                    taker.take(value);
+                }
+
+                @Override
+                public void flush(boolean endOfInput) {}
+
+                @Override
+                public void close() {}
+            };
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.lendstream.forecaster;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.forecast.Rates;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.functions.util.ListCollector;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RateReaderTest {
+    private static final Instant NOW = Rates.MIDNIGHT.plus(Duration.ofHours(1));
+
+    private final RateReader reader = new RateReader(
+            Map.of("value.deserializer", FramedAvro.class.getName()),
+            TopicCatalogue.standard(),
+            Duration.ofMinutes(5),
+            () -> NOW);
+
+    @Test
+    void readsRequestRates() {
+        var rate = Rates.of("gateway").next(15);
+
+        assertThat(read(FramedAvro.framed(rate))).isEqualTo(new Incoming.Measured(rate));
+    }
+
+    @Test
+    void putsAsideWhatIsNoRecord() {
+        assertThat(poison("hello".getBytes(UTF_8)).kind()).isEqualTo("MalformedFrameException");
+        assertThat(poison(new byte[] {0, 0, 0, 0, 1, 7}).kind()).isEqualTo("SerializationException");
+        assertThat(poison(new byte[0]).kind()).isEqualTo("MalformedFrameException");
+        assertThat(poison(null).reason()).isEqualTo("request rates are never deleted, but this record has no value");
+    }
+
+    @Test
+    void putsAsideWhatNobodyCanHaveMeasured() {
+        var record =
+                Codecs.encode(TopicCatalogue.REQUEST_RATES, Rates.of("gateway").next(15));
+        record.put("arrivals", -1L);
+        assertThat(poison(FramedAvro.framed(record)).reason()).contains("arrivals", "-1");
+
+        record.put("arrivals", Long.MAX_VALUE);
+        assertThat(poison(FramedAvro.framed(record)).reason()).startsWith("arrivals of chat are");
+
+        record.put("arrivals", 1L);
+        record.put("p99LatencySeconds", Double.NaN);
+        assertThat(poison(FramedAvro.framed(record)).reason()).contains("p99LatencySeconds", "NaN");
+    }
+
+    @Test
+    void putsAsideWhatComesFromTheFuture() {
+        var allowed = Rates.of("gateway").from(NOW.plusSeconds(300 - 15)).next(1);
+        var ahead = Rates.of("gateway").from(NOW.plusSeconds(301 - 15)).next(1);
+
+        assertThat(read(FramedAvro.framed(allowed))).isInstanceOf(Incoming.Measured.class);
+        assertThat(poison(FramedAvro.framed(ahead)).reason())
+                .isEqualTo("windowEnd of chat is 2026-01-05T01:05:01Z, but here it is 2026-01-05T01:00:00Z"
+                        + " and at most PT5M ahead is allowed; check the clock of gateway");
+    }
+
+    @Test
+    void keepsADeadLetterAsItCameAndAddsItsOrigin() throws Exception {
+        var letter = poison(new byte[] {9, 9});
+        var out = new DataOutputSerializer(64);
+        var serializer = new IncomingSerializer();
+
+        serializer.serialize(new Incoming.Poison(letter), out);
+        var again = (Incoming.Poison) serializer.deserialize(new DataInputDeserializer(out.getCopyOfBuffer()));
+        var record = again.letter().toTopic("lendstream.request-rates-dlq");
+
+        assertThat(record.topic()).isEqualTo("lendstream.request-rates-dlq");
+        assertThat(record.key()).isEqualTo("chat".getBytes(UTF_8));
+        assertThat(record.value()).isEqualTo(new byte[] {9, 9});
+        List<String> headers = new ArrayList<>();
+        record.headers().forEach(header -> headers.add(header.key() + "=" + new String(header.value(), UTF_8)));
+        assertThat(headers)
+                .contains(
+                        "traceparent=00-1",
+                        "lendstream.error.topic=lendstream.request-rates",
+                        "lendstream.error.partition=3",
+                        "lendstream.error.offset=42",
+                        "lendstream.error.kind=MalformedFrameException")
+                .anyMatch(header -> header.startsWith("lendstream.error.reason=a record must have at least 5 bytes"));
+    }
+
+    private DeadLetter poison(byte @Nullable [] value) {
+        assertThat(read(value)).isInstanceOf(Incoming.Poison.class);
+        return ((Incoming.Poison) read(value)).letter();
+    }
+
+    private Incoming read(byte @Nullable [] value) {
+        List<Incoming> out = new ArrayList<>();
+        reader.open(null);
+        var record = new ConsumerRecord<>("lendstream.request-rates", 3, 42L, "chat".getBytes(UTF_8), value);
+        record.headers().add("traceparent", "00-1".getBytes(UTF_8));
+        reader.deserialize(record, new ListCollector<>(out));
+        assertThat(out).hasSize(1);
+        return out.get(0);
+    }
+}

@@ -1,0 +1,225 @@
+package io.lendstream.service;
+
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.health.Health;
+import io.lendstream.service.health.HealthServer;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.settings.SettingsFile;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+
+/**
+ * A service as a command: reads its settings, waits for the broker, serves until it is told to stop. Exits with 0 when it
+ * was told, 1 when something failed, 2 when it was called wrongly; what went wrong is one line.
+ */
+@CommandLine.Command(
+        mixinStandardHelpOptions = true,
+        versionProvider = ServiceCommand.Version.class,
+        sortOptions = false,
+        usageHelpAutoWidth = true)
+public abstract class ServiceCommand implements Callable<Integer> {
+    protected static final int DONE = 0;
+    protected static final int FAILED = 1;
+    protected static final int WRONG_USE = 2;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceCommand.class);
+    private static final long STOP_SECONDS = 20;
+
+    private final Stop stop = new Stop();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private volatile int exit = FAILED;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "Settings: Java properties, or YAML without nesting. See docs/configuration.md.")
+    private Optional<Path> config = Optional.empty();
+
+    @Option(
+            names = "--bootstrap-server",
+            paramLabel = "HOST:PORT",
+            description =
+                    "Kafka's address; short for --set kafka.bootstrap.servers=HOST:PORT. Default: localhost:9092.")
+    private Optional<String> bootstrapServer = Optional.empty();
+
+    @Option(
+            names = "--registry",
+            paramLabel = "URL",
+            description =
+                    "The schema registry's address; short for --set schema.registry.url=URL. Default: http://localhost:8081.")
+    private Optional<String> registry = Optional.empty();
+
+    @Option(
+            names = "--set",
+            paramLabel = "NAME=VALUE",
+            description =
+                    "One setting, before those of the environment (LENDSTREAM_NAME) and of the file; may be repeated.")
+    private List<String> sets = new ArrayList<>();
+
+    /** The service's name, which its settings start with. */
+    protected abstract String service();
+
+    /** The settings it has beside those of every service. */
+    protected abstract List<Key<?>> keys();
+
+    /** The topics that it cannot work without. */
+    protected abstract List<Topic<?>> topics();
+
+    /** Works until it is done or told to stop; its exit status. */
+    protected abstract int serve(ServiceContext context) throws Exception;
+
+    /** Settings that its own options stand for, as {@code name=value}; {@code --set} goes before them. */
+    protected List<String> options() {
+        return List.of();
+    }
+
+    /** Whether it writes to Kafka or reads from it, this time. */
+    protected boolean needsKafka() {
+        return true;
+    }
+
+    /** Runs a command and gives its exit status. */
+    public static int execute(ServiceCommand command, String... arguments) {
+        var line = new CommandLine(command);
+        line.setExecutionExceptionHandler((failure, of, parsed) -> report(failure));
+        var hook = new Thread(command::stopAndWait, "stop");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            command.exit = line.execute(arguments);
+        } finally {
+            command.ended.countDown();
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            LOG.debug("stopping already", e);
+        }
+        return command.exit;
+    }
+
+    @Override
+    public final Integer call() throws Exception {
+        Settings settings = settings(System.getenv());
+        TopicCatalogue catalogue = catalogue(settings);
+        KafkaSettings kafka = KafkaSettings.of(service(), settings);
+        var health = new Health();
+        PrometheusMeterRegistry metrics = metrics();
+        Optional<HealthServer> server = startHealth(settings, health, metrics);
+        try {
+            if (needsKafka()) {
+                Connection.check(kafka, catalogue, topics(), settings.get(CommonKeys.CONNECT_TIMEOUT));
+            }
+            return serve(new ServiceContext(service(), settings, kafka, catalogue, health, metrics, stop));
+        } finally {
+            server.ifPresent(HealthServer::close);
+        }
+    }
+
+    /** Reads the settings; what they say of this service's own is checked in {@link #serve}. */
+    Settings settings(Map<String, String> environment) {
+        var all = new ArrayList<Key<?>>(CommonKeys.ALL);
+        all.addAll(keys());
+        var arguments = new ArrayList<String>(options());
+        bootstrapServer.ifPresent(address -> arguments.add("kafka.bootstrap.servers=" + address));
+        registry.ifPresent(address -> arguments.add("schema.registry.url=" + address));
+        arguments.addAll(sets);
+        return Settings.of(all, config.map(SettingsFile::read).orElse(SettingsFile.NONE), environment, arguments);
+    }
+
+    private static TopicCatalogue catalogue(Settings settings) {
+        try {
+            return new TopicCatalogue(settings.get(CommonKeys.TOPIC_PREFIX));
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(
+                    "topic-prefix is '%s': %s".formatted(settings.get(CommonKeys.TOPIC_PREFIX), e.getMessage()), e);
+        }
+    }
+
+    private PrometheusMeterRegistry metrics() {
+        var metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        metrics.config().commonTags("service", service());
+        new JvmMemoryMetrics().bindTo(metrics);
+        new JvmThreadMetrics().bindTo(metrics);
+        new ProcessorMetrics().bindTo(metrics);
+        new UptimeMetrics().bindTo(metrics);
+        return metrics;
+    }
+
+    private static Optional<HealthServer> startHealth(
+            Settings settings, Health health, PrometheusMeterRegistry metrics) {
+        Optional<Integer> port = settings.get(CommonKeys.HEALTH_PORT);
+        if (port.isEmpty()) {
+            return Optional.empty();
+        }
+        String host = settings.get(CommonKeys.HEALTH_ADDRESS);
+        try {
+            return Optional.of(HealthServer.start(host, port.get(), health, metrics));
+        } catch (IOException e) {
+            throw new UnreachableException(
+                    "health.port is %d, but cannot be listened on at health.address %s: %s. Choose another, or 0 for any that is free."
+                            .formatted(port.get(), host, e.getMessage()),
+                    e);
+        }
+    }
+
+    private static int report(Exception failure) {
+        if (failure instanceof SettingsException) {
+            System.err.println(failure.getMessage());
+            return WRONG_USE;
+        }
+        if (failure instanceof UnreachableException) {
+            System.err.println(failure.getMessage());
+            return FAILED;
+        }
+        LOG.error("stopped by a failure", failure);
+        return FAILED;
+    }
+
+    /** What a signal does: the service ends as if it were done, and so does the process. */
+    private void stopAndWait() {
+        stop.request();
+        try {
+            if (ended.await(STOP_SECONDS, TimeUnit.SECONDS)) {
+                // Exit with the service's own status: after a signal the JVM would report the signal instead.
+                Runtime.getRuntime().halt(exit);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What {@code --version} says. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {
+                "lendstream "
+                        + Optional.ofNullable(ServiceCommand.class.getPackage().getImplementationVersion())
+                                .orElse("(development)")
+            };
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.lendstream.service.health;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Whether a service lives and whether it is ready, as it says itself; any thread may say or ask. */
+public final class Health {
+    private final AtomicReference<Optional<String>> dead = new AtomicReference<>(Optional.empty());
+    private final AtomicReference<Optional<String>> unready = new AtomicReference<>(Optional.of("starting"));
+
+    /** It does its work. */
+    public void ready() {
+        unready.set(Optional.empty());
+    }
+
+    /** It is well, but not ready to do its work yet, or any more. */
+    public void notReady(String why) {
+        unready.set(Optional.of(why));
+    }
+
+    /** It will not recover by itself: it should be started anew. */
+    public void failed(String why) {
+        dead.set(Optional.of(why));
+    }
+
+    /** Why it is dead; empty while it lives. */
+    public Optional<String> whyDead() {
+        return dead.get();
+    }
+
+    /** Why it is not ready; empty when it is. */
+    public Optional<String> whyNotReady() {
+        return whyDead().or(unready::get);
+    }
+}

@@ -1,0 +1,114 @@
+package io.lendstream.service.kafka;
+
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.settings.Units;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.common.KafkaException;
+
+/** Whether what a service needs is there, asked once at its start. */
+public final class Connection {
+    private Connection() {}
+
+    /**
+     * Fails unless a broker answers in time, with the topics, and a registry too.
+     *
+     * @param patience how long each may take
+     */
+    public static void check(
+            KafkaSettings kafka, TopicCatalogue topics, Collection<Topic<?>> needed, Duration patience) {
+        Set<String> there = topicsThere(kafka, patience);
+        var missing = new TreeSet<String>();
+        needed.forEach(topic -> missing.add(topics.name(topic)));
+        missing.removeAll(there);
+        if (!missing.isEmpty()) {
+            throw new UnreachableException(
+                    "%d of the topics needed are not on %s: %s. Create them with 'lendstream topics create', or correct topic-prefix."
+                            .formatted(missing.size(), kafka.bootstrapServers(), String.join(", ", missing)),
+                    null);
+        }
+        checkRegistry(kafka, patience);
+    }
+
+    private static Set<String> topicsThere(KafkaSettings kafka, Duration patience) {
+        var properties = kafka.admin();
+        int millis = (int) patience.toMillis();
+        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
+        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
+        try (Admin admin = Admin.create(properties)) {
+            try {
+                return admin.listTopics().names().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (ExecutionException | TimeoutException e) {
+                throw unreachable(kafka, patience, e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw unreachable(kafka, patience, e);
+            } finally {
+                admin.close(Duration.ZERO);
+            }
+        } catch (KafkaException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new SettingsException(
+                    "kafka.%s is %s, and Kafka's client does not take its settings: %s"
+                            .formatted(KafkaSettings.BOOTSTRAP_SERVERS, kafka.bootstrapServers(), cause.getMessage()),
+                    e);
+        }
+    }
+
+    private static UnreachableException unreachable(KafkaSettings kafka, Duration patience, Exception e) {
+        return new UnreachableException(
+                "kafka.%s is %s, and no broker answered there within %s. Start one ('lendstream demo' brings its own), or give the right address with --bootstrap-server."
+                        .formatted(KafkaSettings.BOOTSTRAP_SERVERS, kafka.bootstrapServers(), Units.text(patience)),
+                e);
+    }
+
+    private static void checkRegistry(KafkaSettings kafka, Duration patience) {
+        RegistrySettings settings;
+        try {
+            settings = RegistrySettings.from(kafka.serdes());
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+        var once = new RegistrySettings(
+                settings.urls(),
+                settings.authorization(),
+                settings.ssl(),
+                settings.connectTimeout(),
+                settings.readTimeout(),
+                0,
+                settings.retryWait(),
+                settings.longestRetryWait());
+        long until = System.nanoTime() + patience.toNanos();
+        while (true) {
+            try {
+                new RegistryClient(once).subjects();
+                return;
+            } catch (RegistryException e) {
+                if (System.nanoTime() > until) {
+                    throw new UnreachableException(
+                            "schema.registry.url is %s, and no registry answered there within %s: %s. Start one, or give the right address with --registry."
+                                    .formatted(kafka.registry(), Units.text(patience), e.getMessage()),
+                            e);
+                }
+            }
+            try {
+                Thread.sleep(250);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new UnreachableException("interrupted while waiting for " + kafka.registry(), e);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.lendstream.service.kafka;
+
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts records that nobody can ever read into their topic's dead letters, as they are, with where they stood and what was
+ * wrong with them in headers.
+ */
+public final class DeadLetters {
+    public static final String TOPIC = "lendstream.origin.topic";
+    public static final String PARTITION = "lendstream.origin.partition";
+    public static final String OFFSET = "lendstream.origin.offset";
+    public static final String TIMESTAMP = "lendstream.origin.timestamp";
+    public static final String ERROR_CLASS = "lendstream.error.class";
+    public static final String ERROR_MESSAGE = "lendstream.error.message";
+    public static final String SERVICE = "lendstream.error.service";
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
+
+    private final Consumer<ProducerRecord<byte[], byte[]>> out;
+    private final TopicCatalogue topics;
+    private final String service;
+    private final MeterRegistry metrics;
+
+    /**
+     * Dead letters of one service.
+     *
+     * @param out sends a letter; what it cannot send it has to fail for, so that no record is lost unseen
+     */
+    public DeadLetters(
+            Consumer<ProducerRecord<byte[], byte[]>> out,
+            TopicCatalogue topics,
+            String service,
+            MeterRegistry metrics) {
+        this.out = out;
+        this.topics = topics;
+        this.service = service;
+        this.metrics = metrics;
+    }
+
+    /** Puts a record aside. */
+    public void put(Topic<?> topic, ConsumerRecord<byte[], byte[]> record, Throwable why) {
+        LOG.warn(
+                "{}-{}@{} goes to {}: {}",
+                record.topic(),
+                record.partition(),
+                record.offset(),
+                topics.deadLetters(topic),
+                why.getMessage());
+        metrics.counter("lendstream.dead.letters", "topic", record.topic()).increment();
+        out.accept(letter(topics.deadLetters(topic), record, why, service));
+    }
+
+    /** The letter for a record, to the dead letters of this name. */
+    public static ProducerRecord<byte[], byte[]> letter(
+            String deadLetters, ConsumerRecord<byte[], byte[]> record, Throwable why, String service) {
+        Headers headers = new RecordHeaders(record.headers());
+        set(headers, TOPIC, record.topic());
+        set(headers, PARTITION, Integer.toString(record.partition()));
+        set(headers, OFFSET, Long.toString(record.offset()));
+        set(headers, TIMESTAMP, Long.toString(record.timestamp()));
+        set(headers, ERROR_CLASS, why.getClass().getName());
+        set(headers, ERROR_MESSAGE, String.valueOf(why.getMessage()));
+        set(headers, SERVICE, service);
+        return new ProducerRecord<>(deadLetters, null, null, record.key(), record.value(), headers);
+    }
+
+    private static void set(Headers headers, String name, String value) {
+        headers.remove(name);
+        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+}

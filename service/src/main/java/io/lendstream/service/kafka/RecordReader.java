@@ -1,0 +1,243 @@
+package io.lendstream.service.kafka;
+
+import io.lendstream.core.event.Origin;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.serde.PoisonRecordException;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads whole topics, from their beginning or from positions that its service keeps, and hands each record to whoever asked
+ * for its topic.
+ *
+ * <p>Poison (not our format, an unknown schema, out of bounds, from the future) goes to the dead letters and reading goes
+ * on. While the registry cannot be asked, reading stands still at the record that needs it and is tried again with every
+ * poll.
+ */
+public final class RecordReader implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RecordReader.class);
+
+    private final Consumer<byte[], byte[]> consumer;
+    private final Deserializer<GenericRecord> deserializer;
+    private final TopicCatalogue topics;
+    private final DeadLetters deadLetters;
+    private final Duration maxClockSkew;
+    private final InstantSource wallClock;
+    private final Map<String, Route<?>> routes = new LinkedHashMap<>();
+    private final Map<TopicPartition, Long> endsAtStart = new HashMap<>();
+    private Optional<String> trouble = Optional.empty();
+
+    private record Route<T>(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {}
+
+    /**
+     * A reader over a client.
+     *
+     * @param deserializer gives records of the topics' own schemas, or such as can be resolved to them
+     * @param maxClockSkew how far a record may be ahead of {@code wallClock}
+     */
+    public RecordReader(
+            Consumer<byte[], byte[]> consumer,
+            Deserializer<GenericRecord> deserializer,
+            TopicCatalogue topics,
+            DeadLetters deadLetters,
+            Duration maxClockSkew,
+            InstantSource wallClock) {
+        this.consumer = consumer;
+        this.deserializer = deserializer;
+        this.topics = topics;
+        this.deadLetters = deadLetters;
+        this.maxClockSkew = maxClockSkew;
+        this.wallClock = wallClock;
+    }
+
+    /** A reader with a client of its own. */
+    public static RecordReader open(
+            KafkaSettings kafka, TopicCatalogue topics, DeadLetters deadLetters, Duration maxClockSkew) {
+        Deserializer<GenericRecord> deserializer = SerdeFactory.of(kafka.serdes())
+                .reading(Codecs.readerSchemas(topics))
+                .deserializer();
+        return new RecordReader(
+                new KafkaConsumer<>(kafka.consumer()),
+                deserializer,
+                topics,
+                deadLetters,
+                maxClockSkew,
+                InstantSource.system());
+    }
+
+    /** Hands the records of a topic to somebody; to be called before {@link #start}. */
+    public <T> RecordReader handing(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {
+        routes.put(topics.name(topic), new Route<>(topic, to));
+        return this;
+    }
+
+    /**
+     * Begins at the given positions, and at the beginning of every partition that has none or has lost what was there.
+     *
+     * @param positions the next offset of each {@code topic-partition}
+     */
+    public void start(Map<String, Long> positions) {
+        var partitions = new ArrayList<TopicPartition>();
+        for (String name : routes.keySet()) {
+            List<PartitionInfo> found = consumer.partitionsFor(name);
+            if (found == null || found.isEmpty()) {
+                throw new UnreachableException(
+                        "topic %s does not exist. Create it with 'lendstream topics create', or correct topic-prefix."
+                                .formatted(name),
+                        null);
+            }
+            found.forEach(partition -> partitions.add(new TopicPartition(name, partition.partition())));
+        }
+        consumer.assign(partitions);
+        Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(partitions);
+        Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+        for (TopicPartition partition : partitions) {
+            long beginning = beginnings.getOrDefault(partition, 0L);
+            long end = ends.getOrDefault(partition, beginning);
+            long wanted = positions.getOrDefault(partition.toString(), beginning);
+            if (wanted > end) {
+                LOG.warn(
+                        "{} ends at {}, before the position {} kept for it: reading it from its beginning",
+                        partition,
+                        end,
+                        wanted);
+            }
+            consumer.seek(partition, wanted < beginning || wanted > end ? beginning : wanted);
+            endsAtStart.put(partition, end);
+        }
+    }
+
+    /** Hands over what has arrived, waiting for a first record that long; the number of records. */
+    public int poll(Duration patience) {
+        ConsumerRecords<byte[], byte[]> batch = consumer.poll(patience);
+        Optional<String> before = trouble;
+        trouble = Optional.empty();
+        int handed = 0;
+        for (TopicPartition partition : batch.partitions()) {
+            for (ConsumerRecord<byte[], byte[]> record : batch.records(partition)) {
+                Route<?> route = routes.get(record.topic());
+                if (route == null) {
+                    continue;
+                }
+                if (!hand(route, record)) {
+                    consumer.seek(partition, record.offset());
+                    break;
+                }
+                handed++;
+            }
+        }
+        if (before.isPresent() && trouble.isEmpty()) {
+            LOG.info("reading goes on");
+        }
+        return handed;
+    }
+
+    /** Whether everything was read that was there when it started. */
+    public boolean hasCaughtUp() {
+        return endsAtStart.entrySet().stream().allMatch(end -> consumer.position(end.getKey()) >= end.getValue());
+    }
+
+    /** Whether everything was read up to the given positions, as far as they concern what is read here. */
+    public boolean hasRead(Map<String, Long> positions) {
+        return consumer.assignment().stream().allMatch(partition -> {
+            long written = positions.getOrDefault(partition.toString(), 0L);
+            return written == 0 || consumer.position(partition) >= written;
+        });
+    }
+
+    /** The next offset of each {@code topic-partition}: what {@link #start} needs to go on from here. */
+    public Map<String, Long> positions() {
+        var positions = new TreeMap<String, Long>();
+        consumer.assignment().forEach(partition -> positions.put(partition.toString(), consumer.position(partition)));
+        return positions;
+    }
+
+    /** Why reading stands still; empty when it does not. */
+    public Optional<String> trouble() {
+        return trouble;
+    }
+
+    /** Makes a waiting {@link #poll} return, from another thread, by an exception of Kafka's. */
+    public void wakeUp() {
+        consumer.wakeup();
+    }
+
+    /** The client, for its metrics. */
+    public Consumer<byte[], byte[]> client() {
+        return consumer;
+    }
+
+    @Override
+    public void close() {
+        consumer.close();
+        deserializer.close();
+    }
+
+    /** Whether the record is done with; not so while the registry does not answer. */
+    private <T> boolean hand(Route<T> route, ConsumerRecord<byte[], byte[]> record) {
+        Optional<T> value;
+        try {
+            value = decode(route, record);
+        } catch (SerializationException | RegistryException e) {
+            if (isPoison(e)) {
+                deadLetters.put(route.topic, record, e);
+                return true;
+            }
+            if (trouble.isEmpty()) {
+                LOG.warn("reading {} stands still until the registry answers: {}", record.topic(), e.getMessage());
+            }
+            trouble = Optional.of("the registry does not answer: " + e.getMessage());
+            return false;
+        }
+        String key = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
+        route.to.accept(new Received<>(key, value, new Origin(record.topic(), record.partition(), record.offset())));
+        return true;
+    }
+
+    private <T> Optional<T> decode(Route<T> route, ConsumerRecord<byte[], byte[]> record) {
+        if (record.value() == null) {
+            return Optional.empty();
+        }
+        GenericRecord avro = deserializer.deserialize(record.topic(), record.headers(), record.value());
+        T value = Codecs.decode(route.topic, avro);
+        EventTimes.check(value, wallClock.instant(), maxClockSkew);
+        return Optional.of(value);
+    }
+
+    /** Whether no second try can heal it. Deserializers other than ours say so by not naming a failed connection. */
+    private static boolean isPoison(RuntimeException failure) {
+        if (PoisonRecordException.causes(failure)) {
+            return true;
+        }
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof IOException || at instanceof RegistryException) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,131 @@
+package io.lendstream.service.kafka;
+
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.schemas.topics.WireSchemas;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.Serializer;
+import org.jspecify.annotations.Nullable;
+
+/** Writes records of our topics, each as an event that can be told from every other, and knows how far it has got. */
+public final class RecordWriter implements AutoCloseable {
+    private final Producer<byte[], byte[]> producer;
+    private final Serializer<GenericRecord> serializer;
+    private final TopicCatalogue topics;
+    private final String source;
+    private final String boot = UUID.randomUUID().toString().substring(0, 8);
+    private final Map<String, Long> positions = new ConcurrentHashMap<>();
+    private final AtomicReference<Optional<Exception>> failure = new AtomicReference<>(Optional.empty());
+    private long written;
+
+    /**
+     * A writer over a client.
+     *
+     * @param source who writes, as CloudEvents want it: {@code /lendstream/actuator/east}
+     */
+    public RecordWriter(
+            Producer<byte[], byte[]> producer,
+            Serializer<GenericRecord> serializer,
+            TopicCatalogue topics,
+            String source) {
+        this.producer = producer;
+        this.serializer = serializer;
+        this.topics = topics;
+        this.source = source;
+    }
+
+    /** A writer with a client of its own. */
+    public static RecordWriter open(KafkaSettings kafka, TopicCatalogue topics, String source) {
+        return new RecordWriter(
+                new KafkaProducer<>(kafka.producer()),
+                SerdeFactory.of(kafka.serdes()).serializer(),
+                topics,
+                source);
+    }
+
+    /** Hands a record to the client; {@link #flush} waits until it is written. */
+    public <T> void write(Topic<T> topic, String key, T value) {
+        Headers headers = new RecordHeaders();
+        Instant time = EventTimes.of(value).orElse(Instant.EPOCH);
+        written++;
+        new CloudEventHeaders(boot + "-" + written, source, WireSchemas.NAMESPACE + "." + topic.recordName(), time)
+                .applyTo(headers);
+        String name = topics.name(topic);
+        byte[] bytes = serializer.serialize(name, headers, Codecs.encode(topic, value));
+        send(new ProducerRecord<>(name, null, null, bytes(key), bytes, headers));
+    }
+
+    /** Says that a key is gone. */
+    public void delete(Topic<?> topic, String key) {
+        send(new ProducerRecord<>(topics.name(topic), null, null, bytes(key), null, new RecordHeaders()));
+    }
+
+    /** Sends what is not a record of ours, such as a dead letter. */
+    @SuppressWarnings("FutureReturnValueIgnored") // sent() hears of every outcome
+    public void send(ProducerRecord<byte[], byte[]> record) {
+        check();
+        producer.send(record, this::sent);
+    }
+
+    /** Waits until everything is written; fails where anything was not. */
+    public void flush() {
+        producer.flush();
+        check();
+    }
+
+    /** The end, exclusive, of what it has written into each {@code topic-partition} so far. */
+    public Map<String, Long> positions() {
+        return new TreeMap<>(positions);
+    }
+
+    /** The client, for its metrics. */
+    public Producer<byte[], byte[]> client() {
+        return producer;
+    }
+
+    @Override
+    public void close() {
+        producer.close(Duration.ofSeconds(5));
+        serializer.close();
+    }
+
+    private void sent(@Nullable RecordMetadata written, @Nullable Exception failed) {
+        if (failed != null) {
+            failure.compareAndSet(Optional.empty(), Optional.of(failed));
+        } else if (written != null && written.hasOffset()) {
+            positions.merge(
+                    new TopicPartition(written.topic(), written.partition()).toString(),
+                    written.offset() + 1,
+                    Math::max);
+        }
+    }
+
+    private void check() {
+        failure.get().ifPresent(failed -> {
+            throw new WriteFailedException("a record could not be written: " + failed.getMessage(), failed);
+        });
+    }
+
+    private static byte[] bytes(String key) {
+        return key.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,36 @@
+package io.lendstream.service.settings;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Optional;
+
+/** The known name that a mistyped one was probably meant to be. */
+final class Nearest {
+    private Nearest() {}
+
+    /** The name with the fewest letters to change, if that is at most a third of them. */
+    static Optional<String> to(String name, Collection<String> known) {
+        return known.stream()
+                .min(Comparator.<String>comparingInt(other -> distance(name, other))
+                        .thenComparing(Comparator.naturalOrder()))
+                .filter(other -> distance(name, other) <= Math.max(2, name.length() / 3));
+    }
+
+    /** Letters to insert, delete or replace. */
+    private static int distance(String one, String other) {
+        int[] above = new int[other.length() + 1];
+        for (int j = 0; j <= other.length(); j++) {
+            above[j] = j;
+        }
+        for (int i = 1; i <= one.length(); i++) {
+            int[] row = new int[other.length() + 1];
+            row[0] = i;
+            for (int j = 1; j <= other.length(); j++) {
+                int replaced = above[j - 1] + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(above[j], row[j - 1]));
+            }
+            above = row;
+        }
+        return above[other.length()];
+    }
+}

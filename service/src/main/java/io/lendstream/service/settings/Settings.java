@@ -1,0 +1,206 @@
+package io.lendstream.service.settings;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * What a service was told: the command line before the environment before the file before the defaults. Every value was
+ * read once when it was made, so reading one again cannot fail.
+ *
+ * <p>Names that no setting has stop the start, save those that other readers understand: {@code kafka.} and {@code
+ * schema.registry.} go to the clients as they are, and the settings of the other services may stand in the same file.
+ */
+public final class Settings {
+    static final String VARIABLE_PREFIX = "LENDSTREAM_";
+
+    /** What the clients of Kafka and of the registry read, whatever it is. */
+    private static final List<String> PASSED_THROUGH = List.of("kafka.", "schema.registry.");
+
+    /** The services; each reads the settings that start with its name. */
+    private static final Set<String> SERVICES = Set.of("agent", "forecaster", "scheduler", "actuator", "load");
+
+    /** Variables that the launcher and the developer tasks read. */
+    private static final Set<String> OTHER_VARIABLES = Set.of(
+            "LENDSTREAM_LOG",
+            "LENDSTREAM_CONFIG",
+            "LENDSTREAM_DATA",
+            "LENDSTREAM_HOME",
+            "LENDSTREAM_JAVA",
+            "LENDSTREAM_JVM_OPTIONS");
+
+    /** What Kubernetes puts into every container about a Service named lendstream-something. */
+    private static final Pattern SERVICE_LINK =
+            Pattern.compile(".*(_SERVICE_HOST|_SERVICE_PORT(_[A-Z0-9_]+)?|_PORT(_\\d+_(TCP|UDP)(_[A-Z]+)?)?)");
+
+    private final Map<Key<?>, Object> values;
+    private final SortedMap<String, String> given;
+
+    private record Given(String value, String where) {}
+
+    private Settings(Map<Key<?>, Object> values, SortedMap<String, String> given) {
+        this.values = values;
+        this.given = given;
+    }
+
+    /**
+     * Reads settings.
+     *
+     * @param keys all that the service knows
+     * @param file names and values of its file, in the order of its lines; empty where there is none
+     * @param environment the process's variables; only those that start with {@code LENDSTREAM_} count
+     * @param arguments {@code name=value}, later ones before earlier ones
+     */
+    public static Settings of(
+            Collection<Key<?>> keys, SettingsFile file, Map<String, String> environment, List<String> arguments) {
+        var known = new TreeMap<String, Key<?>>();
+        for (Key<?> key : keys) {
+            if (known.put(key.name(), key) != null) {
+                throw new IllegalArgumentException("setting %s is declared twice".formatted(key.name()));
+            }
+        }
+        var given = new TreeMap<String, Given>();
+        file.values().forEach((name, value) -> {
+            if (check(name, known.keySet(), file.name())) {
+                given.put(name, new Given(value, file.name()));
+            }
+        });
+        given.putAll(ofEnvironment(known, environment));
+        for (String argument : arguments) {
+            int equals = argument.indexOf('=');
+            if (equals < 1) {
+                throw new SettingsException(
+                        "--set takes name=value, but got '%s'. Write for example --set health.port=9404."
+                                .formatted(argument));
+            }
+            String name = argument.substring(0, equals).strip();
+            if (!check(name, known.keySet(), "--set")) {
+                throw new SettingsException(
+                        "%s is a setting of another service. Set it there, or leave it out.".formatted(name));
+            }
+            given.put(name, new Given(argument.substring(equals + 1).strip(), "--set"));
+        }
+        return read(known.values(), given);
+    }
+
+    /** Reads settings of which nothing but the arguments is said; for tests and for commands without a file. */
+    public static Settings of(Collection<Key<?>> keys, String... arguments) {
+        return of(keys, SettingsFile.NONE, Map.of(), List.of(arguments));
+    }
+
+    /** The value of a setting. */
+    @SuppressWarnings("unchecked") // read() put a T under each Key<T>
+    public <T> T get(Key<T> key) {
+        if (!values.containsKey(key)) {
+            throw new IllegalArgumentException("setting %s was not declared".formatted(key.name()));
+        }
+        return (T) values.get(key);
+    }
+
+    /** What was said of names that start so, without that start. */
+    public SortedMap<String, String> under(String prefix) {
+        var under = new TreeMap<String, String>();
+        given.forEach((name, value) -> {
+            if (name.startsWith(prefix)) {
+                under.put(name.substring(prefix.length()), value);
+            }
+        });
+        return under;
+    }
+
+    /** Everything that was said, by name, without secrets; for the log. */
+    public SortedMap<String, String> given() {
+        var shown = new TreeMap<String, String>();
+        given.forEach((name, value) -> shown.put(name, isSecret(name) ? "(hidden)" : value));
+        return shown;
+    }
+
+    private static boolean isSecret(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        return List.of("password", "secret", "token", "jaas", "user.info", ".key").stream()
+                .anyMatch(lower::contains);
+    }
+
+    private static Settings read(Collection<Key<?>> keys, Map<String, Given> given) {
+        var values = new LinkedHashMap<Key<?>, Object>();
+        for (Key<?> key : keys) {
+            Given said = given.getOrDefault(key.name(), new Given(key.otherwise(), "default"));
+            values.put(key, key.read(said.value, said.where));
+        }
+        var texts = new TreeMap<String, String>();
+        given.forEach((name, said) -> texts.put(name, said.value));
+        return new Settings(values, Collections.unmodifiableSortedMap(texts));
+    }
+
+    private static Map<String, Given> ofEnvironment(SortedMap<String, Key<?>> known, Map<String, String> environment) {
+        var byVariable = new TreeMap<String, String>();
+        known.keySet().forEach(name -> byVariable.put(Key.variable(name), name));
+        var given = new TreeMap<String, Given>();
+        new TreeMap<>(environment).forEach((variable, value) -> {
+            if (!variable.startsWith(VARIABLE_PREFIX)
+                    || OTHER_VARIABLES.contains(variable)
+                    || (SERVICE_LINK.matcher(variable).matches() && !byVariable.containsKey(variable))) {
+                return;
+            }
+            String rest = variable.substring(VARIABLE_PREFIX.length()).toLowerCase(Locale.ROOT);
+            Optional<String> passed = PASSED_THROUGH.stream()
+                    .filter(prefix -> rest.startsWith(prefix.replace('.', '_')))
+                    .map(prefix -> rest.replace('_', '.'))
+                    .findFirst();
+            Optional<String> name = passed.or(() -> Optional.ofNullable(byVariable.get(variable)));
+            boolean own = ownService(known.keySet(), rest.replace('_', '.'));
+            if (name.isPresent()) {
+                given.put(name.get(), new Given(value, variable));
+            } else if (own || !isOfAService(rest.replace('_', '.'))) {
+                throw unknown(variable, byVariable.keySet(), "the environment");
+            }
+        });
+        return given;
+    }
+
+    /** Whether a name concerns this service; a name that concerns nobody stops the start. */
+    private static boolean check(String name, Set<String> known, String where) {
+        if (known.contains(name) || PASSED_THROUGH.stream().anyMatch(name::startsWith)) {
+            return true;
+        }
+        if (isOfAService(name) && !ownService(known, name)) {
+            return false;
+        }
+        throw unknown(name, known, where);
+    }
+
+    private static boolean isOfAService(String name) {
+        return name.indexOf('.') > 0 && SERVICES.contains(name.substring(0, name.indexOf('.')));
+    }
+
+    private static boolean ownService(Set<String> known, String name) {
+        int dot = name.indexOf('.');
+        return dot > 0 && known.stream().anyMatch(own -> own.startsWith(name.substring(0, dot + 1)));
+    }
+
+    private static SettingsException unknown(String name, Collection<String> known, String where) {
+        return new SettingsException("%s (%s) is not a setting%s"
+                .formatted(
+                        name,
+                        where,
+                        Nearest.to(name, known)
+                                .map(near -> "; did you mean %s? Correct it, or leave it out.".formatted(near))
+                                .orElse(". Leave it out, or see docs/configuration.md for those that are.")));
+    }
+
+    /** The settings that are not as they would be by default, for people. */
+    public List<String> lines() {
+        var lines = new ArrayList<String>();
+        given().forEach((name, value) -> lines.add(name + "=" + value));
+        return lines;
+    }
+}

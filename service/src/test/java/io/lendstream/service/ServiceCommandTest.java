@@ -1,0 +1,122 @@
+package io.lendstream.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.settings.Key;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine.Command;
+
+class ServiceCommandTest {
+    private static final Key<Integer> COUNT = Key.count("actuator.count", 1, 9, 3, "How many.");
+
+    private final PrintStream stderr = System.err;
+    private final PrintStream stdout = System.out;
+    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+
+    @AfterEach
+    void giveTheStreamsBack() {
+        System.setErr(stderr);
+        System.setOut(stdout);
+    }
+
+    @Test
+    void aServiceThatIsDoneExitsWithZero() {
+        assertThat(run(new Sample(false), "--set", "actuator.count=5")).isZero();
+    }
+
+    @Test
+    void aWrongSettingIsOneLineAndExitsWithTwo() {
+        assertThat(run(new Sample(false), "--set", "actuator.cuont=5")).isEqualTo(2);
+        assertThat(text())
+                .isEqualTo(
+                        "actuator.cuont (--set) is not a setting; did you mean actuator.count? Correct it, or leave it"
+                                + " out.\n");
+    }
+
+    @Test
+    void aWrongOptionExitsWithTwoAndNamesTheRightOne() {
+        assertThat(run(new Sample(false), "--sett", "x=1")).isEqualTo(2);
+        assertThat(text()).contains("--sett").contains("Possible solutions: --set");
+    }
+
+    @Test
+    void helpShowsUsageAndExitsWithZero() {
+        assertThat(run(new Sample(false), "--help")).isZero();
+        assertThat(text()).contains("Usage").contains("--bootstrap-server").contains("--set");
+    }
+
+    @Test
+    void aBrokerThatIsNotThereIsOneLineAndExitsWithOne() {
+        assertThat(run(new Sample(true), "--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
+                .isEqualTo(1);
+        assertThat(text())
+                .endsWith("kafka.bootstrap.servers is 127.0.0.1:1, and no broker answered there within 1s. Start one"
+                        + " ('lendstream demo' brings its own), or give the right address with --bootstrap-server.\n");
+    }
+
+    @Test
+    void anAddressThatIsNoneIsOneLineAndExitsWithTwo() {
+        assertThat(run(new Sample(true), "--bootstrap-server", "nonsense")).isEqualTo(2);
+        assertThat(text()).contains("kafka.bootstrap.servers is nonsense");
+    }
+
+    @Test
+    void anUnexpectedFailureExitsWithOne() {
+        assertThat(run(new Sample(false), "--set", "actuator.count=9")).isEqualTo(1);
+    }
+
+    private int run(ServiceCommand command, String... arguments) {
+        var stream = new PrintStream(said, true, StandardCharsets.UTF_8);
+        System.setErr(stream);
+        System.setOut(stream);
+        return ServiceCommand.execute(command, arguments);
+    }
+
+    private String text() {
+        return said.toString(StandardCharsets.UTF_8);
+    }
+
+    @Command(name = "sample")
+    private static final class Sample extends ServiceCommand {
+        private final boolean needsKafka;
+
+        Sample(boolean needsKafka) {
+            this.needsKafka = needsKafka;
+        }
+
+        @Override
+        protected String service() {
+            return "actuator";
+        }
+
+        @Override
+        protected List<Key<?>> keys() {
+            return List.of(COUNT);
+        }
+
+        @Override
+        protected List<Topic<?>> topics() {
+            return List.of(TopicCatalogue.NODES);
+        }
+
+        @Override
+        protected boolean needsKafka() {
+            return needsKafka;
+        }
+
+        @Override
+        protected int serve(ServiceContext context) {
+            if (context.settings().get(COUNT) == 9) {
+                throw new IllegalStateException("nine");
+            }
+            return DONE;
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.launcher.demo.Picture.ServiceLine;
+import io.lendstream.launcher.demo.Picture.Snapshot;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Draws the picture: a table that is drawn anew on a terminal, a line now and then elsewhere. */
+final class Screen {
+    private static final DateTimeFormatter CLOCK =
+            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final int WIDTH = 110;
+    private static final int SERVICES_SHOWN = 8;
+    private static final List<Map.Entry<String, String>> GROUPS = List.of(
+            Map.entry("training", "T"),
+            Map.entry("lent", "L"),
+            Map.entry("serving", "S"),
+            Map.entry("warm", "w"),
+            Map.entry("starting", "s"),
+            Map.entry("moving", "~"),
+            Map.entry("free", "."),
+            Map.entry("quarantined", "X"));
+
+    private final PrintStream out;
+    private final boolean terminal;
+    private final String title;
+    private int drawn;
+
+    Screen(PrintStream out, boolean terminal, String title) {
+        this.out = out;
+        this.terminal = terminal;
+        this.title = title;
+    }
+
+    boolean isTerminal() {
+        return terminal;
+    }
+
+    /** Shows a moment. */
+    void show(Snapshot snapshot, Duration elapsed) {
+        if (!terminal) {
+            out.println(line(snapshot, elapsed));
+            return;
+        }
+        List<String> lines = table(snapshot, elapsed);
+        StringBuilder text = new StringBuilder();
+        if (drawn > 0) {
+            text.append("\u001b[").append(drawn).append('A');
+        }
+        lines.forEach(line -> text.append("\u001b[2K").append(line).append('\n'));
+        text.append("\u001b[J");
+        drawn = lines.size();
+        out.print(text);
+        out.flush();
+    }
+
+    /** The moment in one line, for logs. */
+    static String line(Snapshot snapshot, Duration elapsed) {
+        return "%s  %s  GPUs: training %d, lent %d, serving %d, warm %d, free %d, moving %d | jobs: %d running, %d queued, %d done | %d lends, %d reclaims, %.1f GPU-h lent"
+                .formatted(
+                        clock(elapsed),
+                        snapshot.now().map(CLOCK::format).orElse("--:--:--"),
+                        snapshot.owned("training"),
+                        snapshot.owned("lent"),
+                        snapshot.owned("serving"),
+                        snapshot.owned("warm"),
+                        snapshot.owned("free"),
+                        snapshot.owned("moving") + snapshot.owned("starting"),
+                        snapshot.jobs("running"),
+                        snapshot.jobs("queued"),
+                        snapshot.jobs("done"),
+                        snapshot.decided("lend"),
+                        snapshot.decided("reclaim"),
+                        snapshot.gpuHoursLent());
+    }
+
+    /** The moment as a table. */
+    List<String> table(Snapshot snapshot, Duration elapsed) {
+        List<String> lines = new ArrayList<>();
+        lines.add("%s   time %s   %s"
+                .formatted(title, snapshot.now().map(CLOCK::format).orElse("--:--:--"), pace(snapshot, elapsed)));
+        lines.add("");
+        lines.add("GPUs       " + bar(snapshot));
+        lines.add("           " + legend(snapshot));
+        lines.add("Training   %d running, %d queued, %d done%s     Loans   %d GPUs now, %d lends, %d reclaims, %.1f GPU-h lent"
+                .formatted(
+                        snapshot.jobs("running"),
+                        snapshot.jobs("queued"),
+                        snapshot.jobs("done"),
+                        snapshot.jobs("failed") > 0 ? ", %d failed".formatted(snapshot.jobs("failed")) : "",
+                        snapshot.lentGpus(),
+                        snapshot.decided("lend"),
+                        snapshot.decided("reclaim"),
+                        snapshot.gpuHoursLent()));
+        lines.add("");
+        lines.add("%-22s %12s %25s %10s %8s".formatted("Service", "demand/s", "forecast p50 .. p99", "replicas", "queue"));
+        snapshot.services().stream().limit(SERVICES_SHOWN).map(Screen::service).forEach(lines::add);
+        if (snapshot.services().size() > SERVICES_SHOWN) {
+            lines.add("  and %d more".formatted(snapshot.services().size() - SERVICES_SHOWN));
+        }
+        lines.add("");
+        lines.add("Last decisions");
+        snapshot.last().forEach(decision -> lines.add(decision(decision)));
+        return lines.stream().map(Screen::cut).toList();
+    }
+
+    private static String service(ServiceLine service) {
+        String ahead = service.p50().isPresent() && service.p99().isPresent()
+                ? "%.1f .. %.1f".formatted(service.p50().get(), service.p99().get())
+                : "none yet";
+        return "%-22s %12.2f %25s %10d %8d"
+                .formatted(
+                        service.name(), service.requestsPerSecond(), ahead, service.replicas(), service.queueDepth());
+    }
+
+    private static String decision(Decision decision) {
+        return "  %s %-8s %-18s %2d GPUs  %s"
+                .formatted(
+                        CLOCK.format(decision.at()),
+                        decision.action().kind(),
+                        decision.action().target(),
+                        decision.action().gpus().size(),
+                        decision.reason().text());
+    }
+
+    private static String bar(Snapshot snapshot) {
+        int all = snapshot.owners().values().stream().mapToInt(Integer::intValue).sum();
+        double scale = all > 80 ? 80.0 / all : 1;
+        StringBuilder bar = new StringBuilder();
+        for (Map.Entry<String, String> group : GROUPS) {
+            bar.append(group.getValue().repeat((int) Math.round(snapshot.owned(group.getKey()) * scale)));
+        }
+        return bar.toString();
+    }
+
+    private static String legend(Snapshot snapshot) {
+        List<String> parts = new ArrayList<>();
+        for (Map.Entry<String, String> group : GROUPS) {
+            if (snapshot.owned(group.getKey()) > 0) {
+                parts.add("%s %s %d".formatted(group.getValue(), group.getKey(), snapshot.owned(group.getKey())));
+            }
+        }
+        return String.join("   ", parts);
+    }
+
+    private static String pace(Snapshot snapshot, Duration elapsed) {
+        if (snapshot.started().isEmpty() || snapshot.now().isEmpty()) {
+            return "%s elapsed, waiting for the first event".formatted(clock(elapsed));
+        }
+        Duration played = Duration.between(snapshot.started().get(), snapshot.now().get());
+        return "%s played in %s".formatted(clock(played), clock(elapsed));
+    }
+
+    static String clock(Duration duration) {
+        return duration.toHours() > 0
+                ? "%d:%02d:%02d".formatted(duration.toHours(), duration.toMinutesPart(), duration.toSecondsPart())
+                : "%02d:%02d".formatted(duration.toMinutes(), duration.toSecondsPart());
+    }
+
+    static String at(Instant time) {
+        return CLOCK.format(time);
+    }
+
+    private static String cut(String line) {
+        return line.length() <= WIDTH ? line : line.substring(0, WIDTH - 1) + "…";
+    }
+}

@@ -1,0 +1,193 @@
+package io.lendstream.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.Tick;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+class EnvironmentTest {
+    private static final DomainId DOMAIN = new DomainId("test");
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+    private final FakePlay play = new FakePlay();
+    private final FakeWire wire = new FakeWire();
+
+    private Environment environment(String... others) {
+        return new Environment(
+                play,
+                wire,
+                DOMAIN,
+                START,
+                List.of(others),
+                Duration.ofSeconds(5),
+                Duration.ofMillis(200),
+                Environment.Pace.UNBOUNDED);
+    }
+
+    @Test
+    void movesOnByAQuantumWhileSomethingHappensAndJumpsToTheNextEventElse() {
+        play.events(1, 2, 3, 60, 61, 200);
+        wire.answering("scheduler");
+
+        environment("scheduler").run(() -> false);
+
+        assertThat(wire.announced()).containsExactly(0L, 5L, 60L, 65L, 200L);
+    }
+
+    @Test
+    void comesNoLaterThanWhatAServiceHasToDoByItself() {
+        play.events(100);
+        wire.answering("scheduler").nextOf("scheduler", 30);
+
+        environment("scheduler").run(() -> false);
+
+        assertThat(wire.announced()).containsExactly(0L, 30L, 100L);
+    }
+
+    @Test
+    void writesEverythingOfAQuantumBeforeItAnnouncesItsEnd() {
+        play.events(1, 7);
+        wire.answering("scheduler");
+
+        environment("scheduler").run(() -> false);
+
+        assertThat(wire.written).containsExactly("progress 0", "event 1", "progress 5", "event 7", "progress 10");
+    }
+
+    @Test
+    void waitsUntilTheDecisionsOfAnAnswerHaveBeenRead() {
+        play.events(1);
+        wire.answering("scheduler").readingLate();
+
+        assertThatThrownBy(() -> environment("scheduler").run(() -> false)).isInstanceOf(StalledException.class);
+    }
+
+    @Test
+    void saysWhoIsLate() {
+        play.events(1);
+        wire.answering("scheduler");
+
+        assertThatThrownBy(() -> environment("scheduler", "actuator").run(() -> false))
+                .isInstanceOf(StalledException.class)
+                .hasMessageStartingWith("actuator did not answer 2026-01-01T00:00:00Z within 0 s (load.stall-timeout)");
+    }
+
+    private static final class FakePlay implements Play {
+        private final TreeSet<Instant> events = new TreeSet<>();
+
+        void events(long... seconds) {
+            for (long second : seconds) {
+                events.add(START.plusSeconds(second));
+            }
+        }
+
+        @Override
+        public List<Event> advance(Instant to) {
+            List<Event> happened = new ArrayList<>();
+            while (!events.isEmpty() && !events.first().isAfter(to)) {
+                happened.add(new Tick(DOMAIN, events.pollFirst()));
+            }
+            return happened;
+        }
+
+        @Override
+        public Optional<Instant> nextEventAt() {
+            return events.isEmpty() ? Optional.empty() : Optional.of(events.first());
+        }
+
+        @Override
+        public void onDecision(Decision decision) {}
+
+        @Override
+        public void onReport(ActuationReport report) {}
+
+        @Override
+        public boolean finished() {
+            return events.isEmpty();
+        }
+
+        @Override
+        public double share() {
+            return 0;
+        }
+    }
+
+    private static final class FakeWire implements Wire {
+        private final List<String> written = new ArrayList<>();
+        private final List<Long> times = new ArrayList<>();
+        private final List<String> answering = new ArrayList<>();
+        private final Deque<Object> inbox = new ArrayDeque<>();
+        private final Map<String, Instant> next = new java.util.HashMap<>();
+        private boolean reads = true;
+
+        FakeWire answering(String service) {
+            answering.add(service);
+            return this;
+        }
+
+        FakeWire nextOf(String service, long seconds) {
+            next.put(service, START.plusSeconds(seconds));
+            return this;
+        }
+
+        void readingLate() {
+            reads = false;
+        }
+
+        List<Long> announced() {
+            return times;
+        }
+
+        @Override
+        public void publish(List<Event> events) {
+            events.forEach(event -> written.add("event " + seconds(event.at())));
+        }
+
+        @Override
+        public Map<String, Long> flush() {
+            return Map.of();
+        }
+
+        @Override
+        public void say(Progress progress) {
+            written.add("progress " + seconds(progress.eventTime()));
+            times.add(seconds(progress.eventTime()));
+            for (String service : answering) {
+                Optional<Instant> own =
+                        Optional.ofNullable(next.get(service)).filter(at -> at.isAfter(progress.eventTime()));
+                inbox.add(new Progress(service, DOMAIN, progress.eventTime(), Map.of("decisions-0", 1L), own));
+            }
+        }
+
+        @Override
+        public List<Object> poll(Duration patience) {
+            List<Object> all = List.copyOf(inbox);
+            inbox.clear();
+            return all;
+        }
+
+        @Override
+        public boolean hasRead(Map<String, Long> positions) {
+            return reads;
+        }
+
+        private static long seconds(Instant at) {
+            return Duration.between(START, at).toSeconds();
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.lendstream.load;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The topics themselves: writes what agents and jobs write, reads what is decided and done. */
+final class KafkaWire implements Wire {
+    /** By this name the scheduler says the sequence of its last decision, for it cannot know its offset. */
+    static final String DECISIONS = "decisions";
+
+    private final RecordWriter writer;
+    private final RecordReader reader;
+    private final DomainId domain;
+    private final List<Object> inbox = new ArrayList<>();
+    private long lastDecision;
+
+    /**
+     * The topics of one domain.
+     *
+     * @param reader not started yet; reads everything from the beginning
+     */
+    KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain) {
+        this.writer = writer;
+        this.domain = domain;
+        this.reader = reader.handing(
+                        TopicCatalogue.DECISIONS, received -> received.value().ifPresent(this::take))
+                .handing(
+                        TopicCatalogue.ACTUATION_REPORTS,
+                        received -> received.value().ifPresent(inbox::add))
+                .handing(
+                        TopicCatalogue.PROGRESS, received -> received.value().ifPresent(inbox::add));
+        reader.start(Map.of());
+    }
+
+    private void take(Decision decision) {
+        if (decision.id().domain().equals(domain)) {
+            lastDecision = Math.max(lastDecision, decision.id().sequence());
+        }
+        inbox.add(decision);
+    }
+
+    @Override
+    public void publish(List<Event> events) {
+        events.forEach(this::publish);
+    }
+
+    private void publish(Event event) {
+        if (event instanceof Node node) {
+            writer.write(TopicCatalogue.NODES, node.nodeId().value(), node);
+        } else if (event instanceof GpuTelemetry telemetry) {
+            writer.write(TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
+        } else if (event instanceof InferenceService service) {
+            writer.write(TopicCatalogue.SERVICES, service.service().value(), service);
+        } else if (event instanceof RequestRate rate) {
+            writer.write(TopicCatalogue.REQUEST_RATES, rate.service().value(), rate);
+        } else if (event instanceof TrainingJob job) {
+            writer.write(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
+        } else if (event instanceof TrainingProgress progress) {
+            writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+        } else if (event instanceof ControlCommand command) {
+            writer.write(TopicCatalogue.CONTROL, command.domain().value(), command);
+        } else if (event instanceof NodeLeft
+                || event instanceof DemandForecast
+                || event instanceof ActuationReport
+                || event instanceof SchedulerStarted
+                || event instanceof Tick) {
+            throw new IllegalArgumentException("a workload does not say %s".formatted(event));
+        }
+    }
+
+    @Override
+    public Map<String, Long> flush() {
+        writer.flush();
+        return writer.positions();
+    }
+
+    @Override
+    public void say(Progress progress) {
+        writer.write(TopicCatalogue.PROGRESS, progress.service(), progress);
+        writer.flush();
+    }
+
+    @Override
+    public List<Object> poll(Duration patience) {
+        reader.poll(patience);
+        List<Object> records = List.copyOf(inbox);
+        inbox.clear();
+        return records;
+    }
+
+    @Override
+    public boolean hasRead(Map<String, Long> positions) {
+        return reader.hasRead(positions) && lastDecision >= positions.getOrDefault(DECISIONS, 0L);
+    }
+}

@@ -1,0 +1,60 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.DeadLetters;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.settings.Settings;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** The topics of a run, read from outside; what cannot be read is left out here, for the services put it aside. */
+final class Topics {
+    private final TopicCatalogue catalogue;
+    private final KafkaSettings kafka;
+
+    Topics(String bootstrapServers, String registry, TopicCatalogue catalogue) {
+        this.catalogue = catalogue;
+        this.kafka = KafkaSettings.of(
+                "demo",
+                Settings.of(
+                        CommonKeys.ALL,
+                        "kafka.bootstrap.servers=" + bootstrapServers,
+                        "schema.registry.url=" + registry));
+    }
+
+    TopicCatalogue catalogue() {
+        return catalogue;
+    }
+
+    KafkaSettings kafka() {
+        return kafka;
+    }
+
+    /** A reader of topics from their beginning, which hands over every value. */
+    RecordReader reader(List<Topic<?>> topics, Consumer<Object> to) {
+        var deadLetters = new DeadLetters(letter -> {}, catalogue, "demo", new SimpleMeterRegistry());
+        RecordReader reader = RecordReader.open(kafka, catalogue, deadLetters, Duration.ofMinutes(5));
+        topics.forEach(topic -> hand(reader, topic, to));
+        reader.start(Map.of());
+        return reader;
+    }
+
+    /** Reads topics from their beginning to where they end now. */
+    void readAll(List<Topic<?>> topics, Consumer<Object> to) {
+        try (RecordReader reader = reader(topics, to)) {
+            while (!reader.hasCaughtUp()) {
+                reader.poll(Duration.ofMillis(200));
+            }
+        }
+    }
+
+    private static <T> void hand(RecordReader reader, Topic<T> topic, Consumer<Object> to) {
+        reader.handing(topic, received -> received.value().ifPresent(to));
+    }
+}

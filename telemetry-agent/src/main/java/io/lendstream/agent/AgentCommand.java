@@ -1,0 +1,155 @@
+package io.lendstream.agent;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.ServiceCommand;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
+import java.io.PrintStream;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Publishes inventory and telemetry of nodes. */
+@Command(
+        name = "agent",
+        description = "Publish what nodes and their GPUs are (nodes) and do (gpu-telemetry).",
+        footer = {"", "Example: lendstream agent --bootstrap-server localhost:9092 --nodes 4 --gpus-per-node 8"})
+final class AgentCommand extends ServiceCommand {
+    private final PrintStream out;
+
+    AgentCommand(PrintStream out) {
+        this.out = out;
+    }
+
+    /** Where samples come from. */
+    enum Backend {
+        /** Nodes that do not exist, for demonstrations and tests. */
+        SIMULATED
+    }
+
+    @Option(
+            names = "--backend",
+            paramLabel = "NAME",
+            description = "Where samples come from: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+    private Backend backend = Backend.SIMULATED;
+
+    @Option(names = "--domain", paramLabel = "D", description = "Short for --set agent.domain=D.")
+    private Optional<String> domain = Optional.empty();
+
+    @Option(names = "--nodes", paramLabel = "N", description = "Short for --set agent.nodes=N.")
+    private Optional<String> nodes = Optional.empty();
+
+    @Option(names = "--gpus-per-node", paramLabel = "G", description = "Short for --set agent.gpus-per-node=G.")
+    private Optional<String> gpusPerNode = Optional.empty();
+
+    @Option(names = "--training-nodes", paramLabel = "T", description = "Short for --set agent.training-nodes=T.")
+    private Optional<String> trainingNodes = Optional.empty();
+
+    @Option(names = "--once", description = "Publish inventory and one sample, then end.")
+    private boolean once;
+
+    @Option(names = "--json", description = "Print what is published, a JSON object a line.")
+    private boolean json;
+
+    @Option(names = "--dry-run", description = "Publish nothing; needs neither broker nor registry.")
+    private boolean dryRun;
+
+    @Override
+    protected String service() {
+        return "agent";
+    }
+
+    @Override
+    protected List<Key<?>> keys() {
+        return AgentKeys.ALL;
+    }
+
+    @Override
+    protected List<Topic<?>> topics() {
+        return List.of(
+                TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.LEASES, TopicCatalogue.PROGRESS);
+    }
+
+    @Override
+    protected List<String> options() {
+        var settings = new ArrayList<String>();
+        domain.ifPresent(value -> settings.add("agent.domain=" + value));
+        nodes.ifPresent(value -> settings.add("agent.nodes=" + value));
+        gpusPerNode.ifPresent(value -> settings.add("agent.gpus-per-node=" + value));
+        trainingNodes.ifPresent(value -> settings.add("agent.training-nodes=" + value));
+        return settings;
+    }
+
+    @Override
+    protected boolean needsKafka() {
+        return !dryRun;
+    }
+
+    @Override
+    protected int serve(ServiceContext context) {
+        SimulatedNodes.Layout layout = layout(context.settings());
+        if (dryRun) {
+            Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+            SimulatedNodes simulated = simulated(context.settings(), layout, now);
+            print(simulated.inventory(), simulated.sampleNow(now));
+            return DONE;
+        }
+        try (RecordWriter writer = context.writer();
+                RecordReader reader = context.reader(writer)) {
+            var agent = new SimulatedAgent(
+                    writer,
+                    reader,
+                    layout.domain(),
+                    start -> simulated(context.settings(), layout, start),
+                    json ? this::print : (inventory, samples) -> {});
+            if (once) {
+                agent.publishOnce(Instant.now().truncatedTo(ChronoUnit.MILLIS));
+            } else if (context.isVirtual()) {
+                agent.followTheEnvironment(context.health(), context.stop()::isRequested);
+            } else {
+                agent.followTheWallClock(context.health(), context.stop());
+            }
+            return DONE;
+        }
+    }
+
+    private static SimulatedNodes simulated(Settings settings, SimulatedNodes.Layout layout, Instant start) {
+        String boot = UUID.randomUUID().toString().substring(0, 8);
+        return new SimulatedNodes(layout, start, settings.get(AgentKeys.PERIOD), boot);
+    }
+
+    private static SimulatedNodes.Layout layout(Settings settings) {
+        try {
+            return new SimulatedNodes.Layout(
+                    new DomainId(settings.get(AgentKeys.DOMAIN)),
+                    settings.get(AgentKeys.NODES),
+                    settings.get(AgentKeys.GPUS_PER_NODE),
+                    settings.get(AgentKeys.TRAINING_NODES),
+                    settings.get(AgentKeys.SEED));
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException("agent.training-nodes does not fit agent.nodes: " + e.getMessage(), e);
+        }
+    }
+
+    private void print(List<Node> inventory, List<GpuTelemetry> samples) {
+        if (json || dryRun) {
+            inventory.forEach(node -> out.println(Codecs.encode(TopicCatalogue.NODES, node)));
+            samples.forEach(sample -> out.println(Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample)));
+        }
+    }
+}

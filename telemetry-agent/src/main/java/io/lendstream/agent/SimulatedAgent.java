@@ -1,0 +1,140 @@
+package io.lendstream.agent;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.Stop;
+import io.lendstream.service.health.Health;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.time.VirtualClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/** Plays the agents of simulated nodes: learns from leases who uses which GPU, and samples accordingly. */
+final class SimulatedAgent {
+    private static final String SERVICE = "agent";
+    private static final Duration PATIENCE = Duration.ofMillis(100);
+
+    private final RecordWriter writer;
+    private final RecordReader reader;
+    private final DomainId domain;
+    private final Function<Instant, SimulatedNodes> boot;
+    private final BiConsumer<List<Node>, List<GpuTelemetry>> onlooker;
+    private final VirtualClock clock = new VirtualClock(Optional.empty());
+    private final Map<String, Lease> leases = new java.util.TreeMap<>();
+    private Optional<SimulatedNodes> nodes = Optional.empty();
+
+    /**
+     * @param boot makes the nodes as of the time at which their agents start
+     * @param onlooker sees everything that is published
+     */
+    SimulatedAgent(
+            RecordWriter writer,
+            RecordReader reader,
+            DomainId domain,
+            Function<Instant, SimulatedNodes> boot,
+            BiConsumer<List<Node>, List<GpuTelemetry>> onlooker) {
+        this.writer = writer;
+        this.domain = domain;
+        this.boot = boot;
+        this.onlooker = onlooker;
+        this.reader = reader.handing(
+                        TopicCatalogue.PROGRESS,
+                        received -> received.value()
+                                .filter(progress -> progress.domain().equals(domain))
+                                .ifPresent(clock::take))
+                .handing(
+                        TopicCatalogue.LEASES,
+                        received -> received.value()
+                                .filter(lease -> lease.domain().equals(domain))
+                                .ifPresent(this::take));
+        reader.start(Map.of());
+    }
+
+    private void take(Lease lease) {
+        leases.put(lease.gpuId().value(), lease);
+        nodes.ifPresent(simulated -> simulated.observe(lease));
+    }
+
+    /** Publishes inventory and one sample. */
+    void publishOnce(Instant now) {
+        SimulatedNodes simulated = started(now);
+        write(List.of(), simulated.sampleNow(now));
+        writer.flush();
+    }
+
+    /** Samples by the wall clock until told to stop. */
+    void followTheWallClock(Health health, Stop stop) {
+        started(Instant.now().truncatedTo(ChronoUnit.MILLIS));
+        writer.flush();
+        health.ready();
+        while (!stop.isRequested()) {
+            reader.poll(PATIENCE);
+            publishUntil(Instant.now());
+        }
+    }
+
+    /** Samples in virtual time: answers whatever time the environment names. */
+    void followTheEnvironment(Health health, BooleanSupplier stopped) {
+        while (!stopped.getAsBoolean()) {
+            reader.poll(PATIENCE);
+            if (reader.hasCaughtUp()) {
+                health.ready();
+                clock.due().map(Progress::eventTime).ifPresent(this::answer);
+            }
+        }
+    }
+
+    private void answer(Instant time) {
+        started(time);
+        publishUntil(time);
+        writer.flush();
+        writer.write(
+                TopicCatalogue.PROGRESS,
+                SERVICE,
+                new Progress(
+                        SERVICE,
+                        domain,
+                        time,
+                        writer.positions(),
+                        nodes.map(SimulatedNodes::nextSampleAt)));
+        writer.flush();
+        clock.answer(time);
+    }
+
+    private SimulatedNodes started(Instant now) {
+        if (nodes.isEmpty()) {
+            SimulatedNodes simulated = boot.apply(now);
+            leases.values().forEach(simulated::observe);
+            nodes = Optional.of(simulated);
+            write(simulated.inventory(), List.of());
+        }
+        return nodes.get();
+    }
+
+    private void publishUntil(Instant now) {
+        List<GpuTelemetry> samples = nodes.map(simulated -> simulated.samplesUntil(now)).orElse(List.of());
+        if (!samples.isEmpty()) {
+            write(List.of(), samples);
+        }
+    }
+
+    private void write(List<Node> inventory, List<GpuTelemetry> samples) {
+        inventory.forEach(node -> writer.write(TopicCatalogue.NODES, node.nodeId().value(), node));
+        samples.forEach(
+                sample -> writer.write(TopicCatalogue.GPU_TELEMETRY, sample.nodeId().value(), sample));
+        onlooker.accept(inventory, samples);
+    }
+}

@@ -48,8 +48,7 @@ final class KafkaWire implements Wire {
                 .handing(
                         TopicCatalogue.ACTUATION_REPORTS,
                         received -> received.value().ifPresent(inbox::add))
-                .handing(
-                        TopicCatalogue.PROGRESS, received -> received.value().ifPresent(inbox::add));
+                .handing(TopicCatalogue.PROGRESS, received -> received.value().ifPresent(inbox::add));
         reader.start(Map.of());
     }
 

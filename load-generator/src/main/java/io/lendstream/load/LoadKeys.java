@@ -8,7 +8,9 @@ import java.util.List;
 public final class LoadKeys {
     public static final Key<String> DOMAIN = Key.word("load.domain", "default", "Domain that the workload plays in.");
     public static final Key<Duration> QUANTUM = Key.period(
-            "load.quantum", "5s", "Virtual time by which an accelerated run moves on while something happens; at most 5s.");
+            "load.quantum",
+            "5s",
+            "Virtual time by which an accelerated run moves on while something happens; at most 5s.");
     public static final Key<Duration> STALL_TIMEOUT = Key.period(
             "load.stall-timeout",
             "120s",
@@ -19,8 +21,8 @@ public final class LoadKeys {
             "Services whose answers an accelerated run waits for; agent, actuator, scheduler or forecaster.");
     public static final Key<Duration> STOP_AFTER = Key.duration(
             "load.stop-after", "0s", "Wall-clock time after which the play is broken off; 0s lets it end by itself.");
-    public static final Key<String> POLICY = Key.word(
-            "load.policy", "unknown", "What the results call the policy that the scheduler plans with.");
+    public static final Key<String> POLICY =
+            Key.word("load.policy", "unknown", "What the results call the policy that the scheduler plans with.");
     public static final Key<Boolean> LENDING =
             Key.flag("load.lending", true, "Whether the results say that the scheduler lends.");
     public static final Key<Boolean> AFE =

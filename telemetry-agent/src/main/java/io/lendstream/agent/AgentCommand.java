@@ -128,9 +128,11 @@ final class AgentCommand extends ServiceCommand {
         }
     }
 
-    private static SimulatedNodes simulated(Settings settings, SimulatedNodes.Layout layout, Instant start) {
+    private SimulatedNodes simulated(Settings settings, SimulatedNodes.Layout layout, Instant start) {
         String boot = UUID.randomUUID().toString().substring(0, 8);
-        return new SimulatedNodes(layout, start, settings.get(AgentKeys.PERIOD), boot);
+        return switch (backend) {
+            case SIMULATED -> new SimulatedNodes(layout, start, settings.get(AgentKeys.PERIOD), boot);
+        };
     }
 
     private static SimulatedNodes.Layout layout(Settings settings) {

@@ -10,8 +10,7 @@ public final class AgentKeys {
             Key.word("agent.domain", "default", "Domain of the nodes: within it GPUs may be lent.");
     public static final Key<Duration> PERIOD =
             Key.period("agent.period", "15s", "How often a sample of every node is taken.");
-    public static final Key<Integer> NODES =
-            Key.count("agent.nodes", 1, 100_000, 16, "Simulated nodes.");
+    public static final Key<Integer> NODES = Key.count("agent.nodes", 1, 100_000, 16, "Simulated nodes.");
     public static final Key<Integer> GPUS_PER_NODE =
             Key.count("agent.gpus-per-node", 1, 64, 4, "GPUs of each simulated node.");
     public static final Key<Integer> TRAINING_NODES = Key.count(

@@ -104,12 +104,7 @@ final class SimulatedAgent {
         writer.write(
                 TopicCatalogue.PROGRESS,
                 SERVICE,
-                new Progress(
-                        SERVICE,
-                        domain,
-                        time,
-                        writer.positions(),
-                        nodes.map(SimulatedNodes::nextSampleAt)));
+                new Progress(SERVICE, domain, time, writer.positions(), nodes.map(SimulatedNodes::nextSampleAt)));
         writer.flush();
         clock.answer(time);
     }
@@ -125,16 +120,18 @@ final class SimulatedAgent {
     }
 
     private void publishUntil(Instant now) {
-        List<GpuTelemetry> samples = nodes.map(simulated -> simulated.samplesUntil(now)).orElse(List.of());
+        List<GpuTelemetry> samples =
+                nodes.map(simulated -> simulated.samplesUntil(now)).orElse(List.of());
         if (!samples.isEmpty()) {
             write(List.of(), samples);
         }
     }
 
     private void write(List<Node> inventory, List<GpuTelemetry> samples) {
-        inventory.forEach(node -> writer.write(TopicCatalogue.NODES, node.nodeId().value(), node));
-        samples.forEach(
-                sample -> writer.write(TopicCatalogue.GPU_TELEMETRY, sample.nodeId().value(), sample));
+        inventory.forEach(
+                node -> writer.write(TopicCatalogue.NODES, node.nodeId().value(), node));
+        samples.forEach(sample ->
+                writer.write(TopicCatalogue.GPU_TELEMETRY, sample.nodeId().value(), sample));
         onlooker.accept(inventory, samples);
     }
 }

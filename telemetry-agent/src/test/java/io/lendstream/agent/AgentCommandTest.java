@@ -1,0 +1,45 @@
+package io.lendstream.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.service.ServiceCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+class AgentCommandTest {
+    private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+    private int run(String... arguments) {
+        return ServiceCommand.execute(
+                new AgentCommand(new PrintStream(printed, true, StandardCharsets.UTF_8)), arguments);
+    }
+
+    @Test
+    void aDryRunPrintsInventoryAndASampleOfEveryNodeWithoutABroker() {
+        int exit = run("--dry-run", "--nodes", "2", "--gpus-per-node", "3", "--training-nodes", "1");
+
+        assertThat(exit).isZero();
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+                .hasSize(4)
+                .anyMatch(line -> line.contains("\"pool\": \"TRAINING\""))
+                .anyMatch(line -> line.contains("\"utilizationQuality\": \"MEASURED\""));
+    }
+
+    @Test
+    void moreTrainingNodesThanNodesIsWrongUse() {
+        assertThat(run("--dry-run", "--nodes", "2", "--training-nodes", "3")).isEqualTo(2);
+    }
+
+    @Test
+    void anUnknownSettingIsWrongUse() {
+        assertThat(run("--dry-run", "--set", "agent.perid=5s")).isEqualTo(2);
+    }
+
+    @Test
+    void aMissingBrokerIsAFailureAndNotAHang() {
+        assertThat(run("--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
+                .isEqualTo(1);
+    }
+}

@@ -125,8 +125,10 @@ final class Picture {
                 rate.map(RequestRate::arrivalsPerSecond).orElse(0.0),
                 rate.map(RequestRate::queueDepth).orElse(0),
                 replicas,
-                forecast.map(ahead -> ahead.horizons().get(ahead.horizons().size() - 1).p50()),
-                forecast.map(ahead -> ahead.horizons().get(ahead.horizons().size() - 1).p99()));
+                forecast.map(ahead ->
+                        ahead.horizons().get(ahead.horizons().size() - 1).p50()),
+                forecast.map(ahead ->
+                        ahead.horizons().get(ahead.horizons().size() - 1).p99()));
     }
 
     /** What people want to know of a GPU at a glance. */
@@ -155,7 +157,8 @@ final class Picture {
 
     /** GPUs by pool. */
     synchronized int gpus(Pool pool) {
-        return (int) owners.values().stream().filter(lease -> lease.pool() == pool).count();
+        return (int)
+                owners.values().stream().filter(lease -> lease.pool() == pool).count();
     }
 
     /** A service at a glance; the forecast is that of the farthest horizon. */

@@ -90,18 +90,20 @@ final class Screen {
         lines.add("");
         lines.add("GPUs       " + bar(snapshot));
         lines.add("           " + legend(snapshot));
-        lines.add("Training   %d running, %d queued, %d done%s     Loans   %d GPUs now, %d lends, %d reclaims, %.1f GPU-h lent"
-                .formatted(
-                        snapshot.jobs("running"),
-                        snapshot.jobs("queued"),
-                        snapshot.jobs("done"),
-                        snapshot.jobs("failed") > 0 ? ", %d failed".formatted(snapshot.jobs("failed")) : "",
-                        snapshot.lentGpus(),
-                        snapshot.decided("lend"),
-                        snapshot.decided("reclaim"),
-                        snapshot.gpuHoursLent()));
+        lines.add(
+                "Training   %d running, %d queued, %d done%s     Loans   %d GPUs now, %d lends, %d reclaims, %.1f GPU-h lent"
+                        .formatted(
+                                snapshot.jobs("running"),
+                                snapshot.jobs("queued"),
+                                snapshot.jobs("done"),
+                                snapshot.jobs("failed") > 0 ? ", %d failed".formatted(snapshot.jobs("failed")) : "",
+                                snapshot.lentGpus(),
+                                snapshot.decided("lend"),
+                                snapshot.decided("reclaim"),
+                                snapshot.gpuHoursLent()));
         lines.add("");
-        lines.add("%-22s %12s %25s %10s %8s".formatted("Service", "demand/s", "forecast p50 .. p99", "replicas", "queue"));
+        lines.add("%-22s %12s %25s %10s %8s"
+                .formatted("Service", "demand/s", "forecast p50 .. p99", "replicas", "queue"));
         snapshot.services().stream().limit(SERVICES_SHOWN).map(Screen::service).forEach(lines::add);
         if (snapshot.services().size() > SERVICES_SHOWN) {
             lines.add("  and %d more".formatted(snapshot.services().size() - SERVICES_SHOWN));
@@ -132,7 +134,8 @@ final class Screen {
     }
 
     private static String bar(Snapshot snapshot) {
-        int all = snapshot.owners().values().stream().mapToInt(Integer::intValue).sum();
+        int all =
+                snapshot.owners().values().stream().mapToInt(Integer::intValue).sum();
         double scale = all > 80 ? 80.0 / all : 1;
         StringBuilder bar = new StringBuilder();
         for (Map.Entry<String, String> group : GROUPS) {
@@ -155,7 +158,8 @@ final class Screen {
         if (snapshot.started().isEmpty() || snapshot.now().isEmpty()) {
             return "%s elapsed, waiting for the first event".formatted(clock(elapsed));
         }
-        Duration played = Duration.between(snapshot.started().get(), snapshot.now().get());
+        Duration played =
+                Duration.between(snapshot.started().get(), snapshot.now().get());
         return "%s played in %s".formatted(clock(played), clock(elapsed));
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.service.kafka.DeadLetters;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -16,7 +17,7 @@ final class DeadLetter {
     private final String kind;
     private final String reason;
 
-    /** @param kind name of the exception, or of the check, that refused it */
+    /** @param kind class of the exception that refused it */
     DeadLetter(ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
         this.record = record;
         this.kind = kind;
@@ -38,13 +39,13 @@ final class DeadLetter {
     /** The record as it goes to the dead letters: key, value and headers kept, origin and reason added. */
     ProducerRecord<byte[], byte[]> toTopic(String topic) {
         RecordHeaders headers = new RecordHeaders(record.headers());
-        set(headers, "lendstream.error.topic", record.topic());
-        set(headers, "lendstream.error.partition", Integer.toString(record.partition()));
-        set(headers, "lendstream.error.offset", Long.toString(record.offset()));
-        set(headers, "lendstream.error.timestamp", Long.toString(record.timestamp()));
-        set(headers, "lendstream.error.service", "forecaster");
-        set(headers, "lendstream.error.kind", kind);
-        set(headers, "lendstream.error.reason", reason);
+        set(headers, DeadLetters.TOPIC, record.topic());
+        set(headers, DeadLetters.PARTITION, Integer.toString(record.partition()));
+        set(headers, DeadLetters.OFFSET, Long.toString(record.offset()));
+        set(headers, DeadLetters.TIMESTAMP, Long.toString(record.timestamp()));
+        set(headers, DeadLetters.ERROR_CLASS, kind);
+        set(headers, DeadLetters.ERROR_MESSAGE, reason);
+        set(headers, DeadLetters.SERVICE, ProgressFunction.SERVICE);
         byte @Nullable [] key = record.key();
         byte @Nullable [] value = record.value();
         return new ProducerRecord<>(topic, null, null, key, value, headers);

@@ -4,11 +4,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.JobManagerOptions;
@@ -18,12 +22,15 @@ import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.util.FileUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A small Flink of its own in this process, with the forecaster as its only job. */
 final class EmbeddedFlink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EmbeddedFlink.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final MemorySize NETWORK_MEMORY = MemorySize.ofMebiBytes(16);
 
     private final JobClient job;
     private final Optional<Path> temporary;
@@ -33,6 +40,16 @@ final class EmbeddedFlink implements AutoCloseable {
         this.temporary = temporary;
     }
 
+    /** What the job is at. */
+    record State(String status, boolean isRunning, boolean hasEnded) {
+        static State of(JobStatus status) {
+            return new State(
+                    status.name().toLowerCase(java.util.Locale.ROOT),
+                    status == JobStatus.RUNNING,
+                    status.isGloballyTerminalState());
+        }
+    }
+
     /** Starts the job, from the newest checkpoint in the state directory if there is one. */
     static EmbeddedFlink start(ForecasterSettings settings) throws Exception {
         Configuration options = new Configuration();
@@ -40,14 +57,14 @@ final class EmbeddedFlink implements AutoCloseable {
         options.set(RestOptions.ADDRESS, "localhost");
         options.set(RestOptions.BIND_PORT, "0");
         options.set(JobManagerOptions.ADDRESS, "localhost");
-        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(16));
-        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(16));
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, NETWORK_MEMORY.multiply(settings.parallelism()));
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, NETWORK_MEMORY.multiply(settings.parallelism()));
         options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ZERO);
 
         Optional<Path> temporary = Optional.empty();
         Path directory;
         if (settings.stateDirectory().isPresent()) {
-            directory = settings.stateDirectory().get();
+            directory = settings.stateDirectory().get().toAbsolutePath();
             Files.createDirectories(directory);
             newestCheckpoint(directory).ifPresent(checkpoint -> {
                 LOG.info("going on from {}", checkpoint);
@@ -80,41 +97,42 @@ final class EmbeddedFlink implements AutoCloseable {
         }
     }
 
-    boolean running() {
+    State state() throws InterruptedException {
         try {
-            return job.getJobStatus().get() == JobStatus.RUNNING;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException e) {
-            return false;
+            return State.of(job.getJobStatus().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (ExecutionException | TimeoutException e) {
+            // once the job has ended its cluster is gone, and nobody is left to ask
+            LOG.debug("the job's state is not known", e);
+            boolean ended = job.getJobExecutionResult().isDone();
+            return new State(ended ? "failed" : "not answering", false, ended);
         }
     }
 
-    /** Waits until the job ends, and fails as it does. */
-    void awaitEnd() throws Exception {
-        job.getJobExecutionResult().get();
+    /** Why the job has ended. */
+    String whyEnded() throws InterruptedException {
+        try {
+            JobExecutionResult result = job.getJobExecutionResult().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return "it was done after %d ms, though its input never ends".formatted(result.getNetRuntime());
+        } catch (ExecutionException | TimeoutException e) {
+            Throwable root = e;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
+            return root.toString();
+        }
     }
 
     @Override
     public void close() throws IOException {
         try {
-            job.cancel().get();
+            job.cancel().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (ExecutionException e) {
+        } catch (ExecutionException | TimeoutException e) {
             LOG.debug("the job had ended before it was cancelled", e);
         } finally {
             if (temporary.isPresent()) {
-                delete(temporary.get());
-            }
-        }
-    }
-
-    private static void delete(Path directory) throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
+                FileUtils.deleteDirectory(temporary.get().toFile());
             }
         }
     }

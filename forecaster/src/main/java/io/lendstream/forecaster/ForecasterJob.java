@@ -48,16 +48,14 @@ final class ForecasterJob {
     /** Adds the job to an environment, between Kafka's topics. */
     void build(StreamExecutionEnvironment environment) {
         TopicCatalogue topics = settings.topics();
-        Map<String, String> producer = settings.producer();
+        Map<String, String> serdes = settings.serdes();
         build(
                 environment,
                 source(),
                 new Sinks(
-                        sink(TopicCatalogue.DEMAND_FORECASTS, new ForecastWriter(producer, topics)),
-                        sink(TopicCatalogue.PROGRESS, new ProgressWriter(producer, topics)),
-                        sink(
-                                TopicCatalogue.REQUEST_RATES,
-                                new DeadLetterWriter(topics.deadLetters(TopicCatalogue.REQUEST_RATES)))));
+                        sink("forecasts", new ForecastWriter(serdes, topics)),
+                        sink("progress", new ProgressWriter(serdes, topics)),
+                        sink("dead-letters", new DeadLetterWriter(topics.deadLetters(TopicCatalogue.REQUEST_RATES)))));
     }
 
     void build(StreamExecutionEnvironment environment, Source<Incoming, ?, ?> source, Sinks sinks) {
@@ -137,33 +135,28 @@ final class ForecasterJob {
     private KafkaSource<Incoming> source() {
         Properties properties = new Properties();
         properties.putAll(settings.consumer());
-        properties.putIfAbsent("fetch.max.wait.ms", "100");
         return KafkaSource.<Incoming>builder()
                 .setProperties(properties)
                 .setGroupId(settings.groupId())
                 .setClientIdPrefix(settings.groupId())
                 .setTopics(settings.topics().name(TopicCatalogue.REQUEST_RATES))
                 .setStartingOffsets(committedOrEarliest())
-                .setDeserializer(new RateReader(settings.consumer(), settings.topics(), settings.maxClockSkew(), clock))
+                .setDeserializer(new RateReader(settings.serdes(), settings.topics(), settings.maxClockSkew(), clock))
                 .build();
     }
 
-    private <T> KafkaSink<T> sink(Topic<?> topic, KafkaRecordSerializationSchema<T> writer) {
+    private <T> KafkaSink<T> sink(String name, KafkaRecordSerializationSchema<T> writer) {
         Properties properties = new Properties();
         properties.putAll(settings.producer());
-        // Kafka 4 waits 5 ms for company by default
-        properties.putIfAbsent("linger.ms", "0");
-        properties.putIfAbsent("acks", "all");
+        properties.putIfAbsent("transaction.timeout.ms", "600000");
+        properties.put("client.id", settings.groupId() + "-" + name);
         var builder = KafkaSink.<T>builder()
                 .setKafkaProducerConfig(properties)
                 .setBootstrapServers(properties.getProperty("bootstrap.servers"))
                 .setRecordSerializer(writer)
                 .setDeliveryGuarantee(settings.delivery().guarantee());
         if (settings.delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
-            builder.setTransactionalIdPrefix(settings.groupId() + "-" + topic.suffix());
-            if (!settings.producer().containsKey("transaction.timeout.ms")) {
-                builder.setProperty("transaction.timeout.ms", "600000");
-            }
+            builder.setTransactionalIdPrefix(settings.groupId() + "-" + name);
         }
         return builder.build();
     }

@@ -1,22 +1,84 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.ServiceCommand;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.settings.Key;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
 
-/** Runs the forecaster: in this process, or, submitted to a Flink cluster, there. */
-public final class ForecasterMain {
-    private ForecasterMain() {}
+/** The forecaster as a process: runs the job on a Flink of its own, or hands it to the cluster it is submitted to. */
+@Command(
+        name = "forecaster",
+        description = "Forecasts each service's demand from its request rates: a Flink job.",
+        footer = {
+            "",
+            "Example:",
+            "  lendstream forecaster --bootstrap-server kafka:9092 --registry http://registry:8081 \\",
+            "      --set forecaster.state-dir=/var/lib/lendstream/forecaster",
+            "On a Flink cluster: flink run -d FAT_JAR --set forecaster.mode=cluster --config FILE"
+        })
+public final class ForecasterMain extends ServiceCommand {
+    private static final Logger LOG = LoggerFactory.getLogger(ForecasterMain.class);
+    private static final Duration LOOK = Duration.ofMillis(200);
 
-    public static void main(String[] args) throws Exception {
-        ForecasterSettings settings = ForecasterSettings.of(args[0], args[1]);
-        try (EmbeddedFlink flink = EmbeddedFlink.start(settings)) {
-            flink.awaitEnd();
+    private boolean handedOver;
+
+    public static void main(String[] arguments) {
+        var command = new ForecasterMain();
+        int exit = execute(command, arguments);
+        if (!command.handedOver) {
+            System.exit(exit);
         }
     }
 
-    static void submit(ForecasterSettings settings) throws Exception {
-        StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
-        new ForecasterJob(settings, Instant::now).build(environment);
-        environment.execute();
+    @Override
+    protected String service() {
+        return "forecaster";
+    }
+
+    @Override
+    protected List<Key<?>> keys() {
+        return ForecasterSettings.KEYS;
+    }
+
+    @Override
+    protected List<Topic<?>> topics() {
+        return List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.PROGRESS);
+    }
+
+    @Override
+    protected int serve(ServiceContext context) throws Exception {
+        ForecasterSettings settings = ForecasterSettings.of(context.settings(), context.kafka(), context.topics());
+        if (settings.mode() == ForecasterSettings.Mode.CLUSTER) {
+            StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
+            new ForecasterJob(settings, Instant::now).build(environment);
+            handedOver = true;
+            environment.execute();
+            return DONE;
+        }
+        try (EmbeddedFlink flink = EmbeddedFlink.start(settings)) {
+            do {
+                EmbeddedFlink.State state = flink.state();
+                if (state.hasEnded()) {
+                    LOG.error("the job has ended ({}): {}", state.status(), flink.whyEnded());
+                    context.health().failed("the job has ended: " + state.status());
+                    return FAILED;
+                }
+                if (state.isRunning()) {
+                    context.health().ready();
+                } else {
+                    context.health().notReady("the job is " + state.status());
+                }
+            } while (!context.stop().waitFor(LOOK));
+            context.health().notReady("stopping");
+        }
+        return DONE;
     }
 }

@@ -3,106 +3,193 @@ package io.lendstream.forecaster;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.Models;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.settings.Units;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What a run of the forecaster is told.
  *
- * @param consumer properties of the Kafka consumer, the registry's among them
- * @param producer properties of the Kafka producer, the registry's among them
- * @param groupId consumer group under which progress is committed, and prefix of transactional ids
- * @param disorder how far behind the newest record of a partition others may come before timers stop waiting for them
- * @param idleAfter how long a partition may be silent before it no longer holds back event time
- * @param maxClockSkew how far ahead of the clock here a record may be stamped
- * @param forgetAfter how long a service may be silent before its state is dropped
+ * @param serdes properties of the serializers, the registry's among them
+ * @param groupId consumer group under which positions are committed, and start of the names of clients and transactions
  * @param stateDirectory where checkpoints go, and where a restart finds them; without it, a restart begins anew
  */
-public record ForecasterSettings(
+record ForecasterSettings(
         Map<String, String> consumer,
         Map<String, String> producer,
-        String groupId,
+        Map<String, String> serdes,
         TopicCatalogue topics,
         ForecastSettings forecast,
+        String groupId,
+        Mode mode,
+        Delivery delivery,
+        int parallelism,
         Duration disorder,
         Duration idleAfter,
         Duration maxClockSkew,
         Duration forgetAfter,
-        int parallelism,
-        Delivery delivery,
         Duration checkpointInterval,
         Optional<Path> stateDirectory) {
-    /** No divisor of it is wasted when the job is scaled; it cannot be changed without losing state. */
+    /** Many numbers divide it, so that the job scales evenly; it cannot be changed without losing state. */
     static final int MAX_PARALLELISM = 120;
 
-    public ForecasterSettings {
-        consumer = Map.copyOf(consumer);
-        producer = Map.copyOf(producer);
-        // fails here, with the names that can be chosen, and not in the middle of the stream
-        Models.create(forecast);
-        if (groupId.isBlank()) {
-            throw new IllegalArgumentException("forecaster.group-id must not be blank");
-        }
-        if (parallelism < 1 || parallelism > MAX_PARALLELISM) {
-            throw new IllegalArgumentException("forecaster.parallelism is %d, but must lie between 1 and %d"
-                    .formatted(parallelism, MAX_PARALLELISM));
-        }
-        atLeast("forecaster.disorder", disorder, Duration.ZERO);
-        atLeast("forecaster.idle-after", idleAfter, Duration.ofMillis(1));
-        atLeast("forecaster.max-clock-skew", maxClockSkew, Duration.ZERO);
-        atLeast("forecaster.forget-after", forgetAfter, Duration.ofDays(1));
-        atLeast("forecaster.checkpoint-interval", checkpointInterval, Duration.ofMillis(100));
+    /** Where the job runs. */
+    enum Mode {
+        /** On a Flink of its own in this process. */
+        EMBEDDED,
+        /** On the cluster that this program is submitted to with {@code flink run}. */
+        CLUSTER
     }
 
-    /** The defaults, for a broker and a registry that need nothing but their addresses. */
-    public static ForecasterSettings of(String bootstrapServers, String registryUrl) {
-        Map<String, String> kafka = Map.of("bootstrap.servers", bootstrapServers, "schema.registry.url", registryUrl);
+    private static final Key<String> MODEL = Key.word(
+            "forecaster.model",
+            ForecastSettings.DEFAULT.model(),
+            "Forecast model, with its settings as name:key=value; 'lendstream models' lists them.");
+    private static final Key<Duration> STEP = Key.period(
+            "forecaster.step",
+            Units.text(ForecastSettings.DEFAULT.step()),
+            "Length of the steps of demand; a change begins all forecasts anew.");
+    private static final Key<List<Duration>> HORIZONS = new Key<>(
+            "forecaster.horizons",
+            "durations between commas",
+            ForecastSettings.DEFAULT.horizons().stream().map(Units::text).collect(Collectors.joining(",")),
+            "How far ahead to look, in increasing order, each a whole number of steps; a change begins all forecasts anew.",
+            ForecasterSettings::durations);
+    private static final Key<String> GROUP_ID = Key.word(
+            "forecaster.group-id",
+            "lendstream-forecaster",
+            "Consumer group, and start of the names of Kafka clients and transactions.");
+    private static final Key<Mode> MODE = Key.choice(
+            "forecaster.mode",
+            Mode.EMBEDDED,
+            "Whether the Flink job runs in this process or on the cluster that it is submitted to.");
+    private static final Key<Delivery> DELIVERY = Key.choice(
+            "forecaster.delivery",
+            Delivery.AT_LEAST_ONCE,
+            "Forecasts at once and perhaps twice after a failure, or once and only with the next checkpoint.");
+    private static final Key<Integer> PARALLELISM =
+            Key.count("forecaster.parallelism", 1, MAX_PARALLELISM, 1, "How many tasks share the services.");
+    private static final Key<Duration> DISORDER = Key.duration(
+            "forecaster.disorder",
+            "10s",
+            "How far event time stays behind the newest record before a silent source is given up.");
+    private static final Key<Duration> IDLE_AFTER = Key.period(
+            "forecaster.idle-after",
+            "30s",
+            "How long a partition may be silent before it no longer holds event time back.");
+    private static final Key<Duration> FORGET_AFTER = Key.period(
+            "forecaster.forget-after", "14d", "How long a service may be silent before its state is dropped.");
+    private static final Key<Duration> CHECKPOINT_INTERVAL =
+            Key.period("forecaster.checkpoint-interval", "10s", "How often state is saved.");
+    private static final Key<Optional<Path>> STATE_DIRECTORY = Key.path(
+                    "forecaster.state-dir",
+                    ".",
+                    "Directory in which state is saved and found again at the next start; nothing for no such memory.")
+            .optional();
+
+    static final List<Key<?>> KEYS = List.of(
+            MODEL,
+            STEP,
+            HORIZONS,
+            GROUP_ID,
+            MODE,
+            DELIVERY,
+            PARALLELISM,
+            DISORDER,
+            IDLE_AFTER,
+            FORGET_AFTER,
+            CHECKPOINT_INTERVAL,
+            STATE_DIRECTORY);
+
+    ForecasterSettings {
+        consumer = Map.copyOf(consumer);
+        producer = Map.copyOf(producer);
+        serdes = Map.copyOf(serdes);
+    }
+
+    static ForecasterSettings of(Settings settings, KafkaSettings kafka, TopicCatalogue topics) {
+        Map<String, String> producer = texts(kafka.producer());
+        if (!settings.under("kafka.").containsKey("linger.ms")
+                && !settings.under("kafka.producer.").containsKey("linger.ms")) {
+            // a forecast waits for no company
+            producer.put("linger.ms", "0");
+        }
         return new ForecasterSettings(
-                kafka,
-                kafka,
-                "lendstream-forecaster",
-                TopicCatalogue.standard(),
-                ForecastSettings.DEFAULT,
-                Duration.ofSeconds(10),
-                Duration.ofSeconds(30),
-                Duration.ofMinutes(5),
-                Duration.ofDays(14),
-                1,
-                Delivery.AT_LEAST_ONCE,
-                Duration.ofSeconds(10),
-                Optional.empty());
+                texts(kafka.consumer()),
+                producer,
+                texts(kafka.serdes()),
+                topics,
+                forecast(settings),
+                settings.get(GROUP_ID),
+                settings.get(MODE),
+                settings.get(DELIVERY),
+                settings.get(PARALLELISM),
+                settings.get(DISORDER),
+                settings.get(IDLE_AFTER),
+                settings.get(CommonKeys.MAX_CLOCK_SKEW),
+                settings.get(FORGET_AFTER),
+                settings.get(CHECKPOINT_INTERVAL),
+                settings.get(STATE_DIRECTORY));
+    }
+
+    /** Fails here, with the way out, and not in the middle of the stream. */
+    private static ForecastSettings forecast(Settings settings) {
+        try {
+            var forecast = new ForecastSettings(settings.get(MODEL), settings.get(STEP), settings.get(HORIZONS));
+            Models.create(forecast);
+            return forecast;
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(
+                    "forecaster.model, forecaster.step and forecaster.horizons do not fit: " + e.getMessage(), e);
+        }
+    }
+
+    private static Optional<List<Duration>> durations(String text) {
+        List<Duration> durations = new ArrayList<>();
+        for (String part : Arrays.asList(text.split(",", -1))) {
+            Optional<Duration> duration = Units.duration(part.strip());
+            if (duration.isEmpty()) {
+                return Optional.empty();
+            }
+            durations.add(duration.get());
+        }
+        return Optional.of(durations);
+    }
+
+    private static Map<String, String> texts(Map<String, Object> properties) {
+        Map<String, String> texts = new TreeMap<>();
+        properties.forEach((name, value) -> texts.put(name, value.toString()));
+        return texts;
     }
 
     ForecasterSettings withStateDirectory(Path directory) {
         return new ForecasterSettings(
                 consumer,
                 producer,
-                groupId,
+                serdes,
                 topics,
                 forecast,
+                groupId,
+                mode,
+                delivery,
+                parallelism,
                 disorder,
                 idleAfter,
                 maxClockSkew,
                 forgetAfter,
-                parallelism,
-                delivery,
                 checkpointInterval,
                 Optional.of(directory));
-    }
-
-    private static void atLeast(String name, Duration value, Duration bound) {
-        if (value.compareTo(bound) < 0) {
-            throw new IllegalArgumentException("%s is %s, but must be at least %s".formatted(name, value, bound));
-        }
-    }
-
-    /** Properties with these on top. */
-    static Map<String, String> plus(Map<String, String> properties, Map<String, String> more) {
-        Map<String, String> all = new TreeMap<>(properties);
-        all.putAll(more);
-        return all;
     }
 }

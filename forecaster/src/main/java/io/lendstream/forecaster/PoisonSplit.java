@@ -7,10 +7,13 @@ import org.apache.flink.metrics.SimpleCounter;
 import org.apache.flink.streaming.api.functions.ProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Lets request rates pass and puts what nobody can read aside. */
 final class PoisonSplit extends ProcessFunction<Incoming, RequestRate> {
     private static final long serialVersionUID = 1L;
+    private static final Logger LOG = LoggerFactory.getLogger(PoisonSplit.class);
 
     static final OutputTag<DeadLetter> DEAD_LETTERS = new OutputTag<>("dead-letters", DeadLetterSerializer.TYPE);
 
@@ -27,6 +30,12 @@ final class PoisonSplit extends ProcessFunction<Incoming, RequestRate> {
             out.collect(measured.rate());
         } else if (incoming instanceof Incoming.Poison dead) {
             poison.inc();
+            LOG.warn(
+                    "{}-{}@{} goes to the dead letters: {}",
+                    dead.letter().record().topic(),
+                    dead.letter().record().partition(),
+                    dead.letter().record().offset(),
+                    dead.letter().reason());
             context.output(DEAD_LETTERS, dead.letter());
         }
     }

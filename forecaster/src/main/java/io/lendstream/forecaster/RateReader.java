@@ -6,6 +6,7 @@ import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.EventTimes;
 import java.io.Serializable;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -63,7 +64,9 @@ final class RateReader implements KafkaRecordDeserializationSchema<Incoming> {
 
     private Incoming read(ConsumerRecord<byte[], byte[]> record) {
         if (record.value() == null) {
-            return poison(record, "NoValue", "request rates are never deleted, but this record has no value");
+            return poison(
+                    record,
+                    new IllegalArgumentException("request rates are never deleted, but this record has no value"));
         }
         Deserializer<GenericRecord> reader = deserializer;
         if (reader == null) {
@@ -73,20 +76,13 @@ final class RateReader implements KafkaRecordDeserializationSchema<Incoming> {
             RequestRate rate =
                     Codecs.decode(TopicCatalogue.REQUEST_RATES, reader.deserialize(record.topic(), record.value()));
             ServiceForecaster.check(rate);
-            Instant now = clock.now();
-            if (rate.windowEnd().isAfter(now.plus(maxClockSkew))) {
-                return poison(
-                        record,
-                        "FromTheFuture",
-                        "windowEnd of %s is %s, but here it is %s and at most %s ahead is allowed; check the clock of %s"
-                                .formatted(rate.service(), rate.windowEnd(), now, maxClockSkew, rate.source()));
-            }
+            EventTimes.check(rate, clock.now(), maxClockSkew);
             return new Incoming.Measured(rate);
         } catch (SerializationException | IllegalArgumentException e) {
             if (!PoisonRecordException.causes(e) && unreachable(e)) {
                 throw e;
             }
-            return poison(record, e.getClass().getSimpleName(), String.valueOf(e.getMessage()));
+            return poison(record, e);
         }
     }
 
@@ -102,8 +98,8 @@ final class RateReader implements KafkaRecordDeserializationSchema<Incoming> {
         return false;
     }
 
-    private static Incoming poison(ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
-        return new Incoming.Poison(new DeadLetter(record, kind, reason));
+    private static Incoming poison(ConsumerRecord<byte[], byte[]> record, RuntimeException why) {
+        return new Incoming.Poison(new DeadLetter(record, why.getClass().getName(), String.valueOf(why.getMessage())));
     }
 
     @Override

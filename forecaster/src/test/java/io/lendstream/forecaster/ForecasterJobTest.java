@@ -41,8 +41,7 @@ class ForecasterJobTest {
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(8));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(8));
         var environment = StreamExecutionEnvironment.createLocalEnvironment(2, options);
-        var settings =
-                ForecasterSettings.of("unused:9092", "http://unused:8081").withStateDirectory(directory);
+        var settings = ForecasterSettingsTest.settings().withStateDirectory(directory);
         new ForecasterJob(settings, Instant::now)
                 .build(
                         environment,

@@ -36,9 +36,9 @@ class RateReaderTest {
 
     @Test
     void putsAsideWhatIsNoRecord() {
-        assertThat(poison("hello".getBytes(UTF_8)).kind()).isEqualTo("MalformedFrameException");
-        assertThat(poison(new byte[] {0, 0, 0, 0, 1, 7}).kind()).isEqualTo("SerializationException");
-        assertThat(poison(new byte[0]).kind()).isEqualTo("MalformedFrameException");
+        assertThat(poison("hello".getBytes(UTF_8)).kind()).endsWith(".MalformedFrameException");
+        assertThat(poison(new byte[] {0, 0, 0, 0, 1, 7}).kind()).endsWith(".SerializationException");
+        assertThat(poison(new byte[0]).kind()).endsWith(".MalformedFrameException");
         assertThat(poison(null).reason()).isEqualTo("request rates are never deleted, but this record has no value");
     }
 
@@ -64,8 +64,9 @@ class RateReaderTest {
 
         assertThat(read(FramedAvro.framed(allowed))).isInstanceOf(Incoming.Measured.class);
         assertThat(poison(FramedAvro.framed(ahead)).reason())
-                .isEqualTo("windowEnd of chat is 2026-01-05T01:05:01Z, but here it is 2026-01-05T01:00:00Z"
-                        + " and at most PT5M ahead is allowed; check the clock of gateway");
+                .isEqualTo(
+                        "the record is of 2026-01-05T01:05:01Z, more than max-clock-skew (300 s) ahead of this machine's"
+                                + " clock, 2026-01-05T01:00:00Z");
     }
 
     @Test
@@ -86,11 +87,11 @@ class RateReaderTest {
         assertThat(headers)
                 .contains(
                         "traceparent=00-1",
-                        "lendstream.error.topic=lendstream.request-rates",
-                        "lendstream.error.partition=3",
-                        "lendstream.error.offset=42",
-                        "lendstream.error.kind=MalformedFrameException")
-                .anyMatch(header -> header.startsWith("lendstream.error.reason=a record must have at least 5 bytes"));
+                        "lendstream.origin.topic=lendstream.request-rates",
+                        "lendstream.origin.partition=3",
+                        "lendstream.origin.offset=42",
+                        "lendstream.error.class=io.lendstream.schemas.serde.MalformedFrameException")
+                .anyMatch(header -> header.startsWith("lendstream.error.message=a record must have at least 5 bytes"));
     }
 
     private DeadLetter poison(byte @Nullable [] value) {

@@ -82,7 +82,7 @@ public final class Actuation {
         snapshot.latest().forEach(id -> restored.latest.put(id.domain(), id));
         snapshot.holdings().forEach(restored.holdings::put);
         restored.steps.addAll(snapshot.steps());
-        restored.refusals.putAll(snapshot.refusals());
+        snapshot.refusals().forEach(count -> restored.refusals.put(count.refusal(), count.times()));
         return restored;
     }
 
@@ -93,7 +93,9 @@ public final class Actuation {
                 List.copyOf(latest.values()),
                 List.copyOf(holdings.all()),
                 List.copyOf(steps),
-                refusals);
+                refusals.entrySet().stream()
+                        .map(count -> new ActuationSnapshot.Count(count.getKey(), count.getValue()))
+                        .toList());
     }
 
     /** Learns which GPUs there are; a node of an unknown pool is never touched. */

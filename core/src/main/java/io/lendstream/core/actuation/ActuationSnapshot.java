@@ -2,10 +2,7 @@ package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.DecisionId;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * All that an actuator has to remember over a restart. Nodes, jobs and services are not part of it: it is told them anew.
@@ -23,16 +20,19 @@ public record ActuationSnapshot(
         List<DecisionId> latest,
         List<Holding> holdings,
         List<Step> steps,
-        Map<Refusal, Long> refusals) {
+        List<Count> refusals) {
     public ActuationSnapshot {
         latest = latest.stream().sorted().toList();
         holdings = List.copyOf(holdings);
         steps = steps.stream().sorted().toList();
-        refusals = Collections.unmodifiableSortedMap(new TreeMap<>(refusals));
+        refusals = List.copyOf(refusals);
     }
+
+    /** How often it refused for one cause. */
+    public record Count(Refusal refusal, long times) {}
 
     /** Nothing seen and nothing held. */
     public static ActuationSnapshot empty() {
-        return new ActuationSnapshot(Instant.EPOCH, 0, List.of(), List.of(), List.of(), Map.of());
+        return new ActuationSnapshot(Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of());
     }
 }

@@ -50,6 +50,7 @@ public final class RecordReader implements AutoCloseable {
     private final Map<String, Route<?>> routes = new LinkedHashMap<>();
     private final Map<TopicPartition, Long> endsAtStart = new HashMap<>();
     private Optional<String> trouble = Optional.empty();
+    private boolean standsStill;
 
     private record Route<T>(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {}
 
@@ -134,7 +135,6 @@ public final class RecordReader implements AutoCloseable {
     /** Hands over what has arrived, waiting for a first record that long; the number of records. */
     public int poll(Duration patience) {
         ConsumerRecords<byte[], byte[]> batch = consumer.poll(patience);
-        Optional<String> before = trouble;
         trouble = Optional.empty();
         int handed = 0;
         for (TopicPartition partition : batch.partitions()) {
@@ -150,8 +150,9 @@ public final class RecordReader implements AutoCloseable {
                 handed++;
             }
         }
-        if (before.isPresent() && trouble.isEmpty()) {
-            LOG.info("reading goes on");
+        if (standsStill && trouble.isEmpty() && handed > 0) {
+            standsStill = false;
+            LOG.info("the registry answers again: reading goes on");
         }
         return handed;
     }
@@ -173,6 +174,15 @@ public final class RecordReader implements AutoCloseable {
     public Map<String, Long> positions() {
         var positions = new TreeMap<String, Long>();
         consumer.assignment().forEach(partition -> positions.put(partition.toString(), consumer.position(partition)));
+        return positions;
+    }
+
+    /** The same of one topic's partitions. */
+    public Map<String, Long> positions(Topic<?> topic) {
+        var positions = new TreeMap<String, Long>();
+        consumer.assignment().stream()
+                .filter(partition -> partition.topic().equals(topics.name(topic)))
+                .forEach(partition -> positions.put(partition.toString(), consumer.position(partition)));
         return positions;
     }
 
@@ -199,21 +209,25 @@ public final class RecordReader implements AutoCloseable {
 
     /** Whether the record is done with; not so while the registry does not answer. */
     private <T> boolean hand(Route<T> route, ConsumerRecord<byte[], byte[]> record) {
+        String key = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
         Optional<T> value;
         try {
             value = decode(route, record);
+            if (value.isEmpty()) {
+                UnusableKeyException.check(key);
+            }
         } catch (SerializationException | RegistryException e) {
             if (isPoison(e)) {
                 deadLetters.put(route.topic, record, e);
                 return true;
             }
-            if (trouble.isEmpty()) {
+            if (!standsStill) {
+                standsStill = true;
                 LOG.warn("reading {} stands still until the registry answers: {}", record.topic(), e.getMessage());
             }
             trouble = Optional.of("the registry does not answer: " + e.getMessage());
             return false;
         }
-        String key = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
         route.to.accept(new Received<>(key, value, new Origin(record.topic(), record.partition(), record.offset())));
         return true;
     }

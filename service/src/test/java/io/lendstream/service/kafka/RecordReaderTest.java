@@ -123,6 +123,16 @@ class RecordReaderTest {
     }
 
     @Test
+    void aTombstoneOfNobodyIsPoison() {
+        writer.delete(TopicCatalogue.NODES, " ");
+
+        reading(FakeSerdes.deserializer()).poll(Duration.ZERO);
+
+        assertThat(read).isEmpty();
+        assertThat(broker.log("lendstream.nodes-dlq")).hasSize(1);
+    }
+
+    @Test
     void readingStandsStillWhileTheRegistryIsAwayAndLosesNothing() {
         var registry = new OutOfReach();
         writer.write(TopicCatalogue.NODES, "n1", node("n1", NOON));

@@ -1,0 +1,72 @@
+package io.lendstream.actuator;
+
+import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What an actuator has to catch up with after a restart: decisions since its memory was written, some of which it had
+ * answered already. Those are taken again at the very time at which they were answered, so that everything that follows
+ * from them falls due as it did, and is not reported twice.
+ */
+final class Recovery {
+    private final Map<DecisionId, Instant> answeredAt = new HashMap<>();
+    private final Set<Said> said = new HashSet<>();
+    private Instant lastSaid = Instant.EPOCH;
+
+    private record Said(DecisionId decision, Outcome outcome, List<GpuId> gpus) {
+        static Said of(ActuationReport report) {
+            return new Said(report.decision(), report.outcome(), report.gpus());
+        }
+    }
+
+    /** Recovery from the reports that the actuator wrote since its memory was written, in their order. */
+    Recovery(List<ActuationReport> reports) {
+        for (ActuationReport report : reports) {
+            if (isAnswer(report)) {
+                answeredAt.putIfAbsent(report.decision(), report.at());
+            }
+            said.add(Said.of(report));
+            lastSaid = report.at().isAfter(lastSaid) ? report.at() : lastSaid;
+        }
+    }
+
+    /** Whether a decision was answered before the restart; holds are heard without an answer. */
+    boolean wasTaken(Decision decision) {
+        return decision.action() instanceof Action.Hold || answeredAt.containsKey(decision.id());
+    }
+
+    /**
+     * Takes the answered decisions again.
+     *
+     * @param decisions those that {@link #wasTaken}, in their order
+     * @return reports that are due and were never written
+     */
+    List<ActuationReport> replay(Actuation actuation, List<Decision> decisions) {
+        var owed = new ArrayList<ActuationReport>();
+        for (Decision decision : decisions) {
+            owed.addAll(actuation.take(decision, answeredAt.getOrDefault(decision.id(), decision.at())));
+        }
+        if (lastSaid.isAfter(actuation.clock())) {
+            owed.addAll(actuation.advance(lastSaid));
+        }
+        owed.removeIf(report ->
+                said.contains(Said.of(report)) || (isAnswer(report) && answeredAt.containsKey(report.decision())));
+        return owed;
+    }
+
+    private static boolean isAnswer(ActuationReport report) {
+        return report.outcome() == Outcome.ACCEPTED || report.outcome() == Outcome.REJECTED;
+    }
+}

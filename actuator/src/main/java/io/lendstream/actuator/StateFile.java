@@ -1,0 +1,85 @@
+package io.lendstream.actuator;
+
+import io.lendstream.schemas.codec.RecordMapper;
+import io.lendstream.schemas.codec.SchemaDerivation;
+import io.lendstream.service.settings.SettingsException;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.avro.file.DataFileReader;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.common.errors.SerializationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An actuator's memory on disk: an Avro file that is replaced as a whole, so a crash leaves the old one or the new. */
+final class StateFile {
+    private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
+    private static final Schema SCHEMA = SchemaDerivation.of(ActuatorState.class);
+    private static final RecordMapper<ActuatorState> MAPPER = RecordMapper.of(ActuatorState.class, SCHEMA);
+
+    private final Path file;
+
+    private StateFile(Path file) {
+        this.file = file;
+    }
+
+    /** The memory in a directory, which is made where it does not exist. */
+    static StateFile in(Path directory) {
+        try {
+            Files.createDirectories(directory);
+            if (!Files.isWritable(directory)) {
+                throw new IOException("it is not writable");
+            }
+        } catch (IOException e) {
+            throw new SettingsException(
+                    "actuator.state-dir is %s, which cannot be used: %s. Name a directory that this user may write to."
+                            .formatted(directory, e.getMessage()),
+                    e);
+        }
+        return new StateFile(directory.resolve("actuator.avro"));
+    }
+
+    /** What was kept last; empty where nothing was, or nothing that can be read. */
+    Optional<ActuatorState> load() {
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        try (var records = new DataFileReader<GenericRecord>(
+                new File(file.toString()), new GenericDatumReader<GenericRecord>(SCHEMA, SCHEMA))) {
+            return records.hasNext() ? Optional.of(MAPPER.decode(records.next())) : Optional.empty();
+        } catch (IOException | AvroRuntimeException | SerializationException e) {
+            LOG.warn("{} cannot be read and is made anew from the topics: {}", file, e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    void save(ActuatorState state) {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        try {
+            try (OutputStream out = Files.newOutputStream(fresh);
+                    var records = new DataFileWriter<>(new GenericDatumWriter<GenericRecord>(SCHEMA))) {
+                records.create(SCHEMA, out);
+                records.append(MAPPER.encode(state));
+            }
+            try (FileChannel written = FileChannel.open(fresh, StandardOpenOption.WRITE)) {
+                written.force(true);
+            }
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write " + file, e);
+        }
+    }
+}

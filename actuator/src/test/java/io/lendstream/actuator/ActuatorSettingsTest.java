@@ -1,0 +1,65 @@
+package io.lendstream.actuator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.service.settings.Settings;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ActuatorSettingsTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void byDefaultDelaysAreRealisticAndAllDomainsAreItsOwn() {
+        ActuatorSettings settings = settings();
+
+        assertThat(settings.delays()).isEqualTo(SimulatedDriver.realistic());
+        assertThat(settings.covers(new DomainId("any"))).isTrue();
+    }
+
+    @Test
+    void publishedTimingIsThatOfThePublishedSimulator() {
+        assertThat(settings("actuator.simulated.published-timing=true").delays())
+                .isEqualTo(SimulatedDriver.published());
+    }
+
+    @Test
+    void sharesOfTroubleThatExceedOneTogetherAreRefused() {
+        assertThatThrownBy(() -> settings("actuator.simulated.silence=0.6", "actuator.simulated.failed-binds=0.6"))
+                .hasMessage("actuator.simulated.stuck-releases, actuator.simulated.failed-binds and"
+                        + " actuator.simulated.silence are 0.0, 0.6 and 0.6, more than 1 together. They are shares of the"
+                        + " same decisions: lower one.");
+    }
+
+    @Test
+    void aDriverThatIsNotThereIsNotListed() {
+        assertThatThrownBy(() -> settings("actuator.driver=kubernetes"))
+                .hasMessageContaining("must be simulated or dry-run");
+    }
+
+    @Test
+    void aMemoryThatIsDamagedIsMadeAnew() throws Exception {
+        Files.writeString(folder.resolve("actuator.avro"), "not Avro");
+
+        assertThat(StateFile.in(folder).load()).isEmpty();
+    }
+
+    @Test
+    void aMemoryIsReadAsItWasWritten() {
+        ActuatorState state = ActuatorState.empty("a");
+
+        StateFile.in(folder).save(state);
+
+        assertThat(StateFile.in(folder).load()).contains(state);
+    }
+
+    private static ActuatorSettings settings(String... settings) {
+        return ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings));
+    }
+}

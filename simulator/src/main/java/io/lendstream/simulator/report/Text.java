@@ -1,0 +1,146 @@
+package io.lendstream.simulator.report;
+
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+
+/** How numbers, times and foreign text are written on the page. */
+final class Text {
+    static final String NOTHING = "–";
+
+    private static final DateTimeFormatter MINUTE =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm 'UTC'", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final DateTimeFormatter SECOND =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+    private Text() {}
+
+    /** Text from elsewhere, made harmless in HTML content and attributes. */
+    static String escape(String text) {
+        StringBuilder safe = new StringBuilder(text.length() + 16);
+        text.codePoints().forEach(c -> {
+            switch (c) {
+                case '&' -> safe.append("&amp;");
+                case '<' -> safe.append("&lt;");
+                case '>' -> safe.append("&gt;");
+                case '"' -> safe.append("&quot;");
+                case '\'' -> safe.append("&#39;");
+                default -> safe.appendCodePoint(isPrintable(c) ? c : 0xFFFD);
+            }
+        });
+        return safe.toString();
+    }
+
+    private static boolean isPrintable(int c) {
+        boolean surrogate = c >= 0xD800 && c <= 0xDFFF;
+        return c == '\n' || c == '\t' || !(Character.isISOControl(c) || surrogate);
+    }
+
+    /** Three digits that matter, thousands grouped: {@code 1,234}, {@code 12.3}, {@code 0.0123}. */
+    static String number(double value) {
+        if (!Double.isFinite(value)) {
+            return NOTHING;
+        }
+        double size = Math.abs(value);
+        if (size >= 99.95 || value == Math.rint(value)) {
+            return number(Math.round(value));
+        }
+        int decimals = size >= 9.995 ? 1 : size >= 0.9995 ? 2 : size >= 0.0995 ? 3 : 4;
+        return minus(String.format(Locale.ROOT, "%." + decimals + "f", value));
+    }
+
+    /** A whole number, thousands grouped. */
+    static String number(long value) {
+        return minus(String.format(Locale.ROOT, "%,d", value));
+    }
+
+    private static String minus(String number) {
+        return number.startsWith("-") ? "\u2212" + number.substring(1) : number;
+    }
+
+    static String percent(double fraction) {
+        if (!Double.isFinite(fraction)) {
+            return NOTHING;
+        }
+        double percent = fraction * 100;
+        double missing = Math.abs(100 - percent);
+        int decimals = missing > 0 && missing < 1 ? 3 : 1;
+        return minus(String.format(Locale.ROOT, "%." + decimals + "f", percent)) + " %";
+    }
+
+    /** A length of time in the unit that suits it. */
+    static String duration(double seconds) {
+        return duration(seconds, DurationUnit.of(seconds));
+    }
+
+    static String duration(double seconds, DurationUnit unit) {
+        if (!Double.isFinite(seconds)) {
+            return NOTHING;
+        }
+        return number(seconds / unit.seconds()) + " " + unit.symbol();
+    }
+
+    /** Time since a start as {@code 1d 02:03:04}. */
+    static String elapsed(Instant start, Instant at) {
+        long seconds = Math.max(0, at.getEpochSecond() - start.getEpochSecond());
+        String clock = "%02d:%02d:%02d".formatted(seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        return seconds < 86400 ? clock : seconds / 86400 + "d " + clock;
+    }
+
+    static String minute(Instant at) {
+        return MINUTE.format(at);
+    }
+
+    static String second(Instant at) {
+        return SECOND.format(at);
+    }
+
+    /** A length in SVG units. */
+    static String length(double value) {
+        if (!Double.isFinite(value)) {
+            return "0";
+        }
+        String text = String.format(Locale.ROOT, "%.1f", value);
+        if (text.endsWith(".0")) {
+            text = text.substring(0, text.length() - 2);
+        }
+        return text.equals("-0") ? "0" : text;
+    }
+
+    /** Units that lengths of time are shown in. */
+    enum DurationUnit {
+        MILLISECONDS("ms", 0.001),
+        SECONDS("s", 1),
+        MINUTES("min", 60),
+        HOURS("h", 3600),
+        DAYS("d", 86400);
+
+        private final String symbol;
+        private final double seconds;
+
+        DurationUnit(String symbol, double seconds) {
+            this.symbol = symbol;
+            this.seconds = seconds;
+        }
+
+        String symbol() {
+            return symbol;
+        }
+
+        double seconds() {
+            return seconds;
+        }
+
+        static DurationUnit of(double seconds) {
+            double size = Math.abs(seconds);
+            if (size == 0 || !Double.isFinite(seconds)) {
+                return SECONDS;
+            }
+            if (size < 0.1) {
+                return MILLISECONDS;
+            }
+            return size < 180 ? SECONDS : size < 3 * 3600 ? MINUTES : size < 4 * 86400 ? HOURS : DAYS;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * What a run looked like, for people: facts gathered from the records that anybody can see, in bounded memory, and one
+ * self-contained page made of them. The live demo and the replay in one thread feed the same collector.
+ */
+@NullMarked
+package io.lendstream.simulator.report;
+
+import org.jspecify.annotations.NullMarked;

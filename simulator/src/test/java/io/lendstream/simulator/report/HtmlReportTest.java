@@ -1,0 +1,172 @@
+package io.lendstream.simulator.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.history.Verdict;
+import io.lendstream.core.history.Violation;
+import io.lendstream.simulator.report.RunFacts.Inference;
+import io.lendstream.simulator.report.RunFacts.OwnerSample;
+import io.lendstream.simulator.report.RunFacts.Parameter;
+import io.lendstream.simulator.report.RunFacts.Point;
+import io.lendstream.simulator.report.RunFacts.Run;
+import io.lendstream.simulator.report.RunFacts.ServiceFacts;
+import io.lendstream.simulator.report.RunFacts.Training;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.xml.sax.InputSource;
+
+class HtmlReportTest {
+    @Test
+    void showsAWholeDayOnOnePageOfAModestSize() throws IOException {
+        String page = HtmlReport.render(Specimen.day());
+
+        assertThat(page)
+                .contains("Headline figures", "GPUs by owner", "Job completion times", "Response overhead")
+                .contains("Demand, forecast and replicas of service-5", "Loans in time", "Decisions", "History checker")
+                .contains("Parameters", "prefers-color-scheme");
+        assertThat(page.length()).isLessThan(2_000_000);
+        Files.writeString(Path.of("target", "specimen-report.html"), page);
+    }
+
+    @Test
+    void needsNothingFromTheNetworkAndNoScript() {
+        assertThat(HtmlReport.render(Specimen.day()))
+                .doesNotContain("http", "<script", "<link", "@import", "url(", "src=");
+    }
+
+    @Test
+    void isTheSameForTheSameFacts() {
+        assertThat(HtmlReport.render(Specimen.day())).isEqualTo(HtmlReport.render(Specimen.day()));
+    }
+
+    @Test
+    void drawsWellFormedPictures() throws Exception {
+        String page = HtmlReport.render(Specimen.day());
+
+        int pictures = 0;
+        for (int from = page.indexOf("<svg"); from >= 0; from = page.indexOf("<svg", from + 1)) {
+            String svg = page.substring(from, page.indexOf("</svg>", from) + 6);
+            DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(svg)));
+            pictures++;
+        }
+
+        assertThat(pictures).isGreaterThan(10);
+    }
+
+    @Test
+    void treatsForeignTextAsText() {
+        String evil = "<script>alert('1')</script>&\"\u0000";
+        FactsCollector collector = new FactsCollector(evil, true);
+        collector.take(Sightings.rate("service\"<b>", "gateway", 1, 15, 30));
+        collector.take(Sightings.decision(1, 20, Sightings.lend("job<i>", "gpu\"<u>"), "plan", evil));
+        Run run = collector.facts().withVerdict(new Verdict(1, 1, 1, 1, 1, List.of(new Violation(evil, evil))));
+
+        String page = HtmlReport.render(new RunFacts(evil, List.of(new Parameter(evil, evil)), List.of(run)));
+
+        assertThat(page)
+                .doesNotContain("<script", "<b>\"", "<i>", "<u>", "\u0000")
+                .contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;")
+                .contains("service&quot;&lt;b&gt;", "job&lt;i&gt;", "gpu&quot;&lt;u&gt;");
+    }
+
+    @Test
+    void rendersARunInWhichNothingHappened() {
+        Run nothing = new FactsCollector("nothing", false).facts();
+
+        String noRun = HtmlReport.render(new RunFacts("no run", List.of(), List.of()));
+        String emptyRun = HtmlReport.render(new RunFacts("empty run", List.of(), List.of(nothing)));
+
+        assertThat(noRun).contains("No run has been recorded yet").endsWith("</html>\n");
+        assertThat(emptyRun).contains("empty run").endsWith("</html>\n").doesNotContain("NaN", "Infinity");
+    }
+
+    @Test
+    void neverShowsNumbersThatAreNone() {
+        for (double none : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+            Run empty = new FactsCollector("run", true).facts();
+            List<Point> points = List.of(new Point(Sightings.START, none, none));
+            Run run = new Run(
+                    "run",
+                    true,
+                    Sightings.START,
+                    Sightings.at(60),
+                    empty.sampleStep(),
+                    List.of(new OwnerSample(Sightings.START, Map.of(OwnerGroup.LENT, none))),
+                    List.of(new ServiceFacts(
+                            Sightings.service("s", 1).service(),
+                            1,
+                            Optional.of(none),
+                            Optional.empty(),
+                            points,
+                            List.of(new RunFacts.ForecastPoint(Sightings.START, none, none)),
+                            points)),
+                    1,
+                    new Training(2, 1, List.of(none), Optional.empty(), Optional.of(none)),
+                    new Inference(
+                            1,
+                            Optional.empty(),
+                            Optional.of(new RunFacts.Delays(none, none, none, List.of())),
+                            Optional.of(new RunFacts.Delays(
+                                    none, none, none, List.of(new RunFacts.CurvePoint(none, none)))),
+                            Optional.of(none)),
+                    new RunFacts.Loans(none, 1, 1, none, none, List.of()),
+                    empty.decisions(),
+                    Optional.empty());
+            Run other = Run.ofFigures("other", false, run.training(), run.inference());
+
+            String page = HtmlReport.render(new RunFacts("none", List.of(), List.of(run, other)));
+
+            assertThat(page).doesNotContain("NaN", "Infinity", "∞", "\uFFFD", "9,223,372");
+        }
+    }
+
+    @Test
+    void measuresLendingAgainstTheRunWithoutIt() {
+        Run with = Run.ofFigures("lending on", true, completions(50.0), noRequests());
+        Run without = Run.ofFigures("lending off", false, completions(100.0), noRequests());
+
+        String page = HtmlReport.render(new RunFacts("both", List.of(), List.of(with, without)));
+
+        assertThat(page).contains("▼ 50 %", "▼ 50 % against 100 s without lending");
+    }
+
+    @Test
+    void saysWhichPromisesWereBroken() {
+        Run run = Run.ofFigures("run", true, completions(50.0), noRequests())
+                .withVerdict(new Verdict(10, 3, 3, 1, 1, List.of(new Violation("one owner", "g1 had two"))));
+
+        String page = HtmlReport.render(new RunFacts("broken", List.of(), List.of(run)));
+
+        assertThat(page).contains("✗ 1 violation", "one owner", "g1 had two");
+    }
+
+    private static Training completions(Double... seconds) {
+        return new Training(seconds.length, seconds.length, List.of(seconds), Optional.empty(), Optional.empty());
+    }
+
+    private static Inference noRequests() {
+        return new Inference(0, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+    }
+
+    @Test
+    void writesNumbersWithTheDigitsThatMatter() {
+        assertThat(Text.number(1234567.8)).isEqualTo("1,234,568");
+        assertThat(Text.number(12.345)).isEqualTo("12.3");
+        assertThat(Text.number(0.01234)).isEqualTo("0.0123");
+        assertThat(Text.number(-3)).isEqualTo("\u22123");
+        assertThat(Text.percent(0.9987)).isEqualTo("99.870 %");
+        assertThat(Text.duration(5400)).isEqualTo("90 min");
+        assertThat(Text.duration(0.02)).isEqualTo("20 ms");
+        assertThat(Text.elapsed(Sightings.START, Sightings.at(90061))).isEqualTo("1d 01:01:01");
+        assertThat(Collections.frequency(List.of(Text.length(Double.NaN), Text.length(-0.01)), "0"))
+                .isEqualTo(2);
+    }
+}

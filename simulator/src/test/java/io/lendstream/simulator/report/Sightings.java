@@ -1,0 +1,178 @@
+package io.lendstream.simulator.report;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Records as an onlooker sees them, with everything filled in that a spec does not care about. */
+final class Sightings {
+    static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    static final DomainId DOMAIN = new DomainId("test");
+    static final Allocation NOTHING = Allocation.suspended(Mechanism.AFE);
+
+    private Sightings() {}
+
+    static Instant at(double seconds) {
+        return START.plusMillis((long) (seconds * 1000));
+    }
+
+    static Owner lent(String job) {
+        return new Owner.Lent(new JobId(job), id(1), START.plus(Duration.ofDays(30)));
+    }
+
+    static Owner serving(String service) {
+        return new Owner.Serving(new ServiceId(service));
+    }
+
+    static Lease lease(String gpu, Owner owner, double seconds) {
+        return new Lease(new GpuId(gpu), new NodeId("node"), DOMAIN, Pool.INFERENCE, owner, 1, 1, at(seconds));
+    }
+
+    /** The window of 15 s that ends then. */
+    static RequestRate rate(String service, String source, long sequence, double endSeconds, long arrivals) {
+        return new RequestRate(
+                new ServiceId(service),
+                DOMAIN,
+                source,
+                "boot",
+                sequence,
+                at(endSeconds - 15),
+                at(endSeconds),
+                arrivals,
+                arrivals,
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                List.of());
+    }
+
+    /** A forecast at horizons of 1 and 5 minutes; the later one expects twice as much. */
+    static DemandForecast forecast(String service, double issuedSeconds, double p50, double p99) {
+        return new DemandForecast(
+                new ServiceId(service),
+                DOMAIN,
+                at(issuedSeconds),
+                Duration.ofMinutes(1),
+                "test",
+                List.of(
+                        new HorizonQuantiles(Duration.ofMinutes(1), 0, p50 / 2, p99 / 2, p99 / 2),
+                        new HorizonQuantiles(Duration.ofMinutes(5), 0, p50, p99, p99)),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    static InferenceService service(String name, double replicaCapacityPerSecond) {
+        return new InferenceService(
+                new ServiceId(name),
+                DOMAIN,
+                START,
+                List.of(),
+                Duration.ofMillis(500),
+                replicaCapacityPerSecond,
+                Optional.empty(),
+                0,
+                Duration.ofSeconds(8));
+    }
+
+    static TrainingJob job(String name, double seconds) {
+        return new TrainingJob(
+                new JobId(name),
+                DOMAIN,
+                at(seconds),
+                "vision",
+                4,
+                1,
+                8,
+                true,
+                0,
+                Optional.empty(),
+                new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+                new GoodputProfile(
+                        new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
+                        new GradientNoise(1, 1000)),
+                new RescaleCosts(Duration.ofSeconds(24), Duration.ofSeconds(3)),
+                "simulated");
+    }
+
+    static TrainingProgress finished(String name, double seconds) {
+        return new TrainingProgress(
+                new JobId(name),
+                DOMAIN,
+                at(seconds),
+                JobPhase.FINISHED,
+                100,
+                Optional.of(100.0),
+                0,
+                0,
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    static DecisionId id(long sequence) {
+        return new DecisionId(DOMAIN, 1, sequence);
+    }
+
+    static Decision decision(long sequence, double seconds, Action action, String code, String text) {
+        return new Decision(
+                id(sequence),
+                at(seconds),
+                at(seconds + 45),
+                false,
+                new Reason(code, text, Map.of(), List.of(sequence)),
+                action);
+    }
+
+    static Action lend(String job, String... gpus) {
+        return new Action.Lend(new JobId(job), gpus(gpus), START.plus(Duration.ofDays(30)), running(gpus));
+    }
+
+    static Action reclaim(String job, String... gpus) {
+        return new Action.Reclaim(new JobId(job), gpus(gpus), START.plus(Duration.ofDays(30)), NOTHING);
+    }
+
+    static Action hold(String service) {
+        return new Action.Hold(Optional.empty(), Optional.of(new ServiceId(service)));
+    }
+
+    static Allocation running(String... gpus) {
+        return new Allocation(gpus(gpus), 64, 1, 1.0, Mechanism.RESTART);
+    }
+
+    static List<GpuId> gpus(String... gpus) {
+        return Stream.of(gpus).map(GpuId::new).toList();
+    }
+}

@@ -1,0 +1,337 @@
+package io.lendstream.simulator;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.simulator.workload.GroundTruth;
+import io.lendstream.simulator.workload.Placement;
+import io.lendstream.simulator.workload.StepTime;
+import io.lendstream.simulator.workload.TrainingTask;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * A training job at work. Between changes its progress is exact: within an epoch it is as fast as its placement and batch
+ * allow, and epochs end where they end.
+ */
+final class JobRun {
+    private final TrainingTask task;
+    private final GroundTruth truth;
+    private final Map<GpuId, NodeId> nodes;
+    private final GpuMeter meter;
+    private final double progressEverySeconds;
+    private final Instant origin;
+
+    private final TreeSet<GpuId> held = new TreeSet<>();
+    private JobPhase phase = JobPhase.QUEUED;
+    private Allocation allocation = Allocation.suspended(Mechanism.RESTART);
+    private Optional<Pending> pending = Optional.empty();
+    private double progress;
+    private int epoch;
+    private int restarts;
+    private double gpuSeconds;
+    private Optional<Instant> started = Optional.empty();
+    private Optional<Instant> completed = Optional.empty();
+    /** Up to when all of the above holds, in seconds since {@link #origin}. */
+    private double clock;
+    /** When it will be done if nothing changes; infinite while it does not train. */
+    private double doneAt = Double.POSITIVE_INFINITY;
+
+    private record Pending(DecisionId decision, Allocation allocation, boolean changesGpus) {}
+
+    /**
+     * @param nodes the node of every GPU
+     * @param meter what the time of GPUs is added to
+     */
+    JobRun(TrainingTask task, Map<GpuId, NodeId> nodes, GpuMeter meter, double progressEverySeconds, Instant origin) {
+        this.task = task;
+        this.truth = task.truth();
+        this.nodes = nodes;
+        this.meter = meter;
+        this.progressEverySeconds = progressEverySeconds;
+        this.origin = origin;
+        this.clock = seconds(task.job().submittedAt());
+    }
+
+    boolean isOver() {
+        return phase.isOver();
+    }
+
+    /** When it next has something to say. */
+    Optional<Instant> nextAt() {
+        if (phase != JobPhase.RUNNING) {
+            return Optional.empty();
+        }
+        return Optional.of(instant(Math.min(nextReport(), doneAt)));
+    }
+
+    /** Works on until a time and says what there is to say meanwhile. */
+    void advanceTo(Instant to, Consumer<TrainingProgress> said) {
+        double end = seconds(to);
+        while (phase == JobPhase.RUNNING) {
+            double report = nextReport();
+            if (doneAt <= Math.min(end, report) || instant(doneAt).equals(to)) {
+                finish(said);
+            } else if (report <= end) {
+                workUntil(report);
+                said.accept(said(instant(report)));
+            } else {
+                return;
+            }
+        }
+    }
+
+    /** A decision on it was taken up. */
+    void accepted(DecisionId decision, Allocation next, Instant at, Consumer<TrainingProgress> said) {
+        if (isOver()) {
+            return;
+        }
+        Instant when = settle(at);
+        Set<GpuId> before = new HashSet<>(
+                pending.map(Pending::allocation).orElse(allocation).gpus());
+        boolean changes = !before.equals(Set.copyOf(next.gpus()));
+        boolean stillChanging = pending.map(Pending::changesGpus).orElse(false);
+        pending = Optional.of(new Pending(decision, next, changes || stillChanging));
+        if (!changes) {
+            return;
+        }
+        if (!next.gpus().isEmpty()) {
+            restarts += started.isPresent() ? 1 : 0;
+            started = started.or(() -> Optional.of(when));
+        }
+        held.addAll(next.gpus());
+        become(JobPhase.RESCALING, when, said);
+    }
+
+    /** A decision on it is in force. */
+    void applied(DecisionId decision, Instant at, Consumer<TrainingProgress> said) {
+        if (isOver() || pending.filter(open -> open.decision.equals(decision)).isEmpty()) {
+            return;
+        }
+        Instant when = settle(at);
+        pending.ifPresent(open -> goOnWith(open.allocation));
+        resume(when, said);
+    }
+
+    /** A decision on it came to nothing: it goes on with what it still has. */
+    void failed(DecisionId decision, Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
+        Instant when = settle(at);
+        held.removeAll(gpus);
+        if (isOver() || pending.filter(open -> open.decision.equals(decision)).isEmpty()) {
+            return;
+        }
+        Allocation before = allocation;
+        pending.ifPresent(
+                open -> goOnWith(open.allocation.gpus().stream().anyMatch(held::contains) ? open.allocation : before));
+        resume(when, said);
+    }
+
+    /** GPUs left it. */
+    void released(Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
+        Instant when = settle(at);
+        held.removeAll(gpus);
+        if (isOver()
+                || phase == JobPhase.RESCALING
+                || allocation.gpus().stream().noneMatch(gpus::contains)) {
+            return;
+        }
+        goOnWith(allocation);
+        if (!task.job().elastic()) {
+            allocation = Allocation.suspended(allocation.mechanism());
+        }
+        restarts += allocation.gpus().isEmpty() ? 0 : 1;
+        resume(when, said);
+    }
+
+    JobResult result(Instant now) {
+        settle(now);
+        return new JobResult(
+                task.job().job(),
+                task.job().application(),
+                task.job().submittedAt(),
+                started,
+                completed,
+                restarts,
+                gpuSeconds,
+                Math.min(1, progress / truth.totalProgress()));
+    }
+
+    JobId name() {
+        return task.job().job();
+    }
+
+    private void goOnWith(Allocation next) {
+        List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
+        allocation = gpus.isEmpty()
+                ? Allocation.suspended(next.mechanism())
+                : new Allocation(
+                        gpus, next.localBatch(), next.accumulation(), next.learningRateScale(), next.mechanism());
+    }
+
+    private void resume(Instant at, Consumer<TrainingProgress> said) {
+        pending = Optional.empty();
+        become(allocation.gpus().isEmpty() ? JobPhase.QUEUED : JobPhase.RUNNING, at, said);
+    }
+
+    private void become(JobPhase next, Instant at, Consumer<TrainingProgress> said) {
+        boolean news = phase != next || next == JobPhase.RUNNING;
+        phase = next;
+        doneAt = next == JobPhase.RUNNING ? completion() : Double.POSITIVE_INFINITY;
+        if (news) {
+            said.accept(said(at));
+        }
+    }
+
+    private void finish(Consumer<TrainingProgress> said) {
+        Instant at = instant(doneAt);
+        workUntil(doneAt);
+        progress = truth.totalProgress();
+        epoch = truth.epochs();
+        completed = Optional.of(at);
+        pending = Optional.empty();
+        allocation = Allocation.suspended(allocation.mechanism());
+        become(JobPhase.FINISHED, at, said);
+    }
+
+    /** Brings it up to a time, or leaves it where it is already further; returns where it is then. */
+    private Instant settle(Instant at) {
+        workUntil(Math.min(seconds(at), doneAt));
+        return instant(clock);
+    }
+
+    private void workUntil(double end) {
+        if (end <= clock) {
+            return;
+        }
+        if (!isOver()) {
+            gpuSeconds += held.size() * (end - clock);
+            if (phase == JobPhase.RUNNING) {
+                meter.computing(allocation.gpus().size(), clock, end);
+            } else if (phase == JobPhase.RESCALING) {
+                meter.rescaling(held.size(), clock, end);
+            }
+        }
+        while (phase == JobPhase.RUNNING && epoch < truth.epochs()) {
+            double left = truth.progressAfter(epoch) - progress;
+            double goodput = goodput(epoch);
+            double epochEnd = clock + Math.max(0, left) / goodput;
+            if (epochEnd > end) {
+                progress += goodput * (end - clock);
+                break;
+            }
+            progress = truth.progressAfter(epoch);
+            clock = epochEnd;
+            epoch++;
+        }
+        clock = end;
+    }
+
+    private double completion() {
+        double at = clock;
+        double from = progress;
+        for (int next = epoch; next < truth.epochs(); next++) {
+            at += Math.max(0, truth.progressAfter(next) - from) / goodput(next);
+            from = truth.progressAfter(next);
+        }
+        return at;
+    }
+
+    /** Progress per second: iterations at the initial batch size. */
+    private double goodput(int during) {
+        StepTime step = truth.stepTime(placement(), allocation.localBatch());
+        double iteration = step.seconds() + allocation.accumulation() * step.accumulationSeconds();
+        int total = totalBatch();
+        GradientNoise noise = truth.noise(during, total);
+        double scale = (double) total / batch().initial();
+        double sum = noise.variance() / scale + noise.squared();
+        double gain = sum > 0 ? (noise.variance() + noise.squared()) / sum : 1;
+        return gain / iteration;
+    }
+
+    private int totalBatch() {
+        return allocation.gpus().size() * allocation.localBatch() * (allocation.accumulation() + 1);
+    }
+
+    private BatchRange batch() {
+        return task.job().batch();
+    }
+
+    private Placement placement() {
+        Map<NodeId, Integer> counts = new TreeMap<>();
+        for (GpuId gpu : allocation.gpus()) {
+            Optional<NodeId> node = Optional.ofNullable(nodes.get(gpu));
+            counts.merge(
+                    node.orElseThrow(() -> new IllegalArgumentException(
+                            "job %s was given %s, which is on no node".formatted(name(), gpu))),
+                    1,
+                    Integer::sum);
+        }
+        return Placement.of(counts.values());
+    }
+
+    private double nextReport() {
+        return (Math.floor(clock / progressEverySeconds + 1e-9) + 1) * progressEverySeconds;
+    }
+
+    private TrainingProgress said(Instant at) {
+        if (phase != JobPhase.RUNNING) {
+            return new TrainingProgress(
+                    name(),
+                    task.job().domain(),
+                    at,
+                    phase,
+                    progress,
+                    Optional.of(truth.totalProgress()),
+                    0,
+                    0,
+                    0,
+                    0,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty());
+        }
+        Placement placement = placement();
+        StepTime step = truth.stepTime(placement, allocation.localBatch());
+        GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), totalBatch());
+        return new TrainingProgress(
+                name(),
+                task.job().domain(),
+                at,
+                phase,
+                progress,
+                Optional.of(truth.totalProgress()),
+                placement.nodes(),
+                placement.replicas(),
+                allocation.localBatch(),
+                allocation.accumulation(),
+                Optional.of(step.seconds()),
+                Optional.of(step.syncSeconds()),
+                Optional.of(noise.squared()),
+                Optional.of(noise.variance()));
+    }
+
+    private double seconds(Instant at) {
+        return (at.toEpochMilli() - origin.toEpochMilli()) / 1000.0;
+    }
+
+    /** The first millisecond at or after a time. */
+    private Instant instant(double seconds) {
+        return origin.plusMillis((long) Math.ceil(seconds * 1000 - 1e-6));
+    }
+}

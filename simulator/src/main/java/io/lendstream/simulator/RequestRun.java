@@ -1,0 +1,202 @@
+package io.lendstream.simulator;
+
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.simulator.workload.Request;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+
+/**
+ * A service that answers single requests. A request is begun at once where a warm replica is idle, else in the order of
+ * arrival when one comes up or becomes idle. All warm replicas are alike, so that only their number counts.
+ *
+ * <p>Besides its windows it reports whenever the number of its requests changes, so that nobody waits for a window's end to
+ * learn that a replica is needed, or needed no longer.
+ */
+final class RequestRun extends ServiceRun {
+    private static final Comparator<Running> FIRST_DONE =
+            Comparator.comparing(Running::completes).thenComparingLong(Running::number);
+
+    private final List<Request> requests;
+    private final int concurrency;
+    private final GpuMeter meter;
+    private final Instant origin;
+    private final Deque<Request> queue = new ArrayDeque<>();
+    private final PriorityQueue<Running> running = new PriorityQueue<>(FIRST_DONE);
+    private final List<RequestResult> answered = new ArrayList<>();
+    private Sample latencySeconds = new Sample();
+    private int arrivedSoFar;
+    private long begun;
+    private long arrivals;
+    private long completions;
+    private int reportedInSystem;
+    private long coldStarts;
+    private Instant clock;
+
+    private record Running(
+            Request request, Instant started, Instant begins, Instant completes, boolean cold, long number) {}
+
+    RequestRun(
+            InferenceService service, List<Request> requests, WorldSettings settings, GpuMeter meter, Instant start) {
+        super(service, settings, start);
+        this.requests = requests;
+        this.concurrency = service.replicaConcurrency().orElse(1);
+        this.meter = meter;
+        this.origin = start;
+        this.clock = start;
+    }
+
+    @Override
+    void beforeChange(Instant at) {
+        // Requests change only at their own moments; a change that comes late finds the replicas of before.
+    }
+
+    @Override
+    void cameUp(Instant begun, Instant at) {
+        for (int slot = 0; slot < concurrency && !queue.isEmpty() && free() > 0; slot++) {
+            Request request = queue.removeFirst();
+            Instant started = later(request.at(), begun);
+            coldStarts++;
+            begin(request, started, later(at, request.at()), true);
+        }
+    }
+
+    @Override
+    void wentAway(Instant at) {
+        int most = (replicas() + leavingReplicas()) * concurrency;
+        List<Running> latestFirst = running.stream()
+                .sorted(Comparator.comparingLong(Running::number).reversed())
+                .toList();
+        for (int i = 0; i < latestFirst.size() - most; i++) {
+            running.remove(latestFirst.get(i));
+            queue.addFirst(latestFirst.get(i).request());
+        }
+    }
+
+    @Override
+    Instant nextAt() {
+        Instant next =
+                inSystem() != reportedInSystem ? later(clock, reportedTo().plusMillis(1)) : windowEnd();
+        if (arrivedSoFar < requests.size()) {
+            next = earlier(next, requests.get(arrivedSoFar).at());
+        }
+        if (!running.isEmpty()) {
+            next = earlier(next, later(clock, running.element().completes()));
+        }
+        return next;
+    }
+
+    @Override
+    void advanceTo(Instant to, Consumer<RequestRate> said) {
+        while (true) {
+            Instant next = nextAt();
+            if (next.isAfter(to)) {
+                clock = later(clock, to);
+                return;
+            }
+            clock = later(clock, next);
+            while (!running.isEmpty() && !running.element().completes().isAfter(clock)) {
+                complete(running.remove());
+            }
+            while (arrivedSoFar < requests.size()
+                    && !requests.get(arrivedSoFar).at().isAfter(clock)) {
+                arrive(requests.get(arrivedSoFar++));
+            }
+            boolean news = inSystem() != reportedInSystem || !windowEnd().isAfter(clock);
+            if (news && clock.isAfter(reportedTo())) {
+                said.accept(report(clock, arrivals, completions, running.size(), queue.size(), latencySeconds));
+                arrivals = 0;
+                completions = 0;
+                latencySeconds = new Sample();
+                reportedInSystem = inSystem();
+            }
+        }
+    }
+
+    private void arrive(Request request) {
+        arrivals++;
+        if (queue.isEmpty() && free() > 0) {
+            begin(request, request.at(), request.at(), false);
+        } else {
+            queue.addLast(request);
+        }
+    }
+
+    private void complete(Running done) {
+        completions++;
+        Request request = done.request();
+        meter.computing(1.0 / concurrency, offset(done.begins()), offset(done.completes()));
+        latencySeconds.add(seconds(Duration.between(request.at(), done.completes())));
+        answered.add(new RequestResult(
+                request.name(),
+                service().service(),
+                request.at(),
+                done.started(),
+                done.completes(),
+                request.duration(),
+                done.cold()));
+        while (!queue.isEmpty() && free() > 0) {
+            Request next = queue.removeFirst();
+            Instant at = later(done.completes(), next.at());
+            begin(next, at, at, false);
+        }
+    }
+
+    private void begin(Request request, Instant started, Instant begins, boolean cold) {
+        running.add(new Running(request, started, begins, begins.plus(request.duration()), cold, begun++));
+    }
+
+    private int free() {
+        return replicas() * concurrency - Math.max(0, running.size() - leavingReplicas() * concurrency);
+    }
+
+    private int inSystem() {
+        return queue.size() + running.size();
+    }
+
+    @Override
+    boolean isIdle() {
+        return arrivedSoFar == requests.size() && inSystem() == 0;
+    }
+
+    @Override
+    List<RequestResult> requests() {
+        return answered;
+    }
+
+    @Override
+    ServiceResult result() {
+        Sample delays = new Sample();
+        Sample overheads = new Sample();
+        int withinSlo = 0;
+        for (RequestResult one : answered) {
+            delays.add(seconds(one.startDelay()));
+            overheads.add(seconds(one.overhead()));
+            boolean inTime = Duration.between(one.submitted(), one.completed())
+                            .compareTo(service().slo())
+                    <= 0;
+            withinSlo += inTime ? 1 : 0;
+        }
+        return new ServiceResult(
+                service().service(), answered.size(), coldStarts, withinSlo, inSystem(), delays, overheads);
+    }
+
+    private double offset(Instant at) {
+        return seconds(Duration.between(origin, at));
+    }
+
+    private static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
+    }
+}

@@ -1,0 +1,23 @@
+package io.lendstream.simulator;
+
+import io.lendstream.core.cluster.ServiceId;
+
+/**
+ * How a service did.
+ *
+ * @param requests how many were answered
+ * @param coldStarts requests that waited for a replica to come up; for a service of which only rates are known, replicas
+ *     that came up
+ * @param withinSlo answered requests that took no longer than the SLO
+ * @param unanswered requests still waiting or being computed
+ * @param startDelaySeconds waits for a GPU
+ * @param overheadSeconds waits for a GPU and for a replica to come up
+ */
+public record ServiceResult(
+        ServiceId service,
+        double requests,
+        long coldStarts,
+        double withinSlo,
+        double unanswered,
+        Sample startDelaySeconds,
+        Sample overheadSeconds) {}

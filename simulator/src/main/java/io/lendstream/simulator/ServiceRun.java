@@ -1,0 +1,141 @@
+package io.lendstream.simulator;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.RequestRate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/** An inference service at work: its replicas, and the windows by which it reports its requests. */
+abstract class ServiceRun {
+    private final InferenceService service;
+    private final WorldSettings settings;
+    private final TreeMap<GpuId, Instant> warming = new TreeMap<>();
+    private final TreeSet<GpuId> available = new TreeSet<>();
+    private final TreeSet<GpuId> leaving = new TreeSet<>();
+    private long sequence;
+    private Instant reportedTo;
+
+    ServiceRun(InferenceService service, WorldSettings settings, Instant start) {
+        this.service = service;
+        this.settings = settings;
+        this.reportedTo = start;
+    }
+
+    final InferenceService service() {
+        return service;
+    }
+
+    /** Replicas that take requests. */
+    final int replicas() {
+        return available.size();
+    }
+
+    /** Replicas that answer what they have begun. */
+    final int leavingReplicas() {
+        return leaving.size();
+    }
+
+    /** Replicas are on their way up. */
+    final void warming(Collection<GpuId> gpus, Instant at) {
+        gpus.stream().filter(gpu -> !available.contains(gpu)).forEach(gpu -> warming.putIfAbsent(gpu, at));
+    }
+
+    /** Replicas came up. */
+    final void bound(Collection<GpuId> gpus, Instant at) {
+        for (GpuId gpu : gpus) {
+            Instant begun = Optional.ofNullable(warming.remove(gpu)).orElse(at);
+            leaving.remove(gpu);
+            if (!available.contains(gpu)) {
+                beforeChange(at);
+                available.add(gpu);
+                cameUp(begun, at);
+            }
+        }
+    }
+
+    /** Replicas take no new requests any more. */
+    final void leaving(Collection<GpuId> gpus, Instant at) {
+        beforeChange(at);
+        for (GpuId gpu : gpus) {
+            if (available.remove(gpu)) {
+                leaving.add(gpu);
+            }
+        }
+    }
+
+    /** Replicas are gone. */
+    final void gone(Collection<GpuId> gpus, Instant at) {
+        beforeChange(at);
+        gpus.forEach(warming::remove);
+        gpus.forEach(available::remove);
+        gpus.forEach(leaving::remove);
+        wentAway(at);
+    }
+
+    /** What happens until then happens with the replicas there have been so far. */
+    abstract void beforeChange(Instant at);
+
+    /**
+     * A replica takes requests from now on.
+     *
+     * @param begun when it had its GPU
+     */
+    abstract void cameUp(Instant begun, Instant at);
+
+    abstract void wentAway(Instant at);
+
+    abstract Instant nextAt();
+
+    /** Goes on until a time and says what there is to say meanwhile. */
+    abstract void advanceTo(Instant to, Consumer<RequestRate> said);
+
+    abstract boolean isIdle();
+
+    abstract ServiceResult result();
+
+    /** Single requests answered so far; none where only rates are known. */
+    abstract List<RequestResult> requests();
+
+    final Instant reportedTo() {
+        return reportedTo;
+    }
+
+    /** The next time at which everybody reports. */
+    final Instant windowEnd() {
+        long window = settings.window().toMillis();
+        return Instant.ofEpochMilli((Math.floorDiv(reportedTo.toEpochMilli(), window) + 1) * window);
+    }
+
+    final RequestRate report(
+            Instant at, long arrivals, long completions, int inFlight, int queueDepth, Sample latencySeconds) {
+        Instant from = reportedTo;
+        reportedTo = at;
+        boolean any = latencySeconds.count() > 0;
+        return new RequestRate(
+                service.service(),
+                service.domain(),
+                settings.source(),
+                "world-" + settings.seed(),
+                ++sequence,
+                from,
+                at,
+                arrivals,
+                completions,
+                inFlight,
+                queueDepth,
+                any ? Optional.of(latencySeconds.quantile(.5)) : Optional.empty(),
+                any ? Optional.of(latencySeconds.quantile(.99)) : Optional.empty(),
+                List.of());
+    }
+
+    static double seconds(Duration duration) {
+        return duration.toMillis() / 1000.0;
+    }
+}

@@ -1,0 +1,300 @@
+package io.lendstream.simulator;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.simulator.workload.Demand;
+import io.lendstream.simulator.workload.ServiceLoad;
+import io.lendstream.simulator.workload.TrainingTask;
+import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * All that a scheduler does not decide: jobs arrive and train on what they were given, requests arrive and are answered by
+ * the replicas there are. It is moved on in virtual time, and told of decisions and of what actuators made of them; reports
+ * may be a little older than its time. Not for several threads.
+ */
+public final class World {
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private final Workload workload;
+    private final WorldSettings settings;
+    private final Map<GpuId, NodeId> nodes = new HashMap<>();
+    private final Map<GpuId, Pool> pools = new HashMap<>();
+    private final GpuMeter meter;
+    private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
+    private final TreeMap<JobId, JobRun> active = new TreeMap<>();
+    private final Map<JobId, JobRun> jobs = new TreeMap<>();
+    private final Map<DecisionId, Decision> decisions = new HashMap<>();
+    private final Map<DecisionId, List<ActuationReport>> early = new HashMap<>();
+    private final Map<GpuId, Instant> lentSince = new HashMap<>();
+    private final List<Event> outbox = new ArrayList<>();
+    private double lentGpuSeconds;
+    private int submitted;
+    private boolean announced;
+    private Instant now;
+
+    /**
+     * A world before anything has happened.
+     *
+     * @param inventory the nodes there are
+     */
+    public World(Workload workload, Collection<Node> inventory, WorldSettings settings) {
+        if (workload.start().toEpochMilli() % MINUTE.toMillis() != 0) {
+            throw new IllegalArgumentException(
+                    "a workload must start on a whole minute, but starts at " + workload.start());
+        }
+        this.workload = workload;
+        this.settings = settings;
+        this.now = workload.start().minusMillis(1);
+        inventory.forEach(node -> node.gpus().forEach(gpu -> {
+            nodes.put(gpu.gpuId(), node.nodeId());
+            pools.put(gpu.gpuId(), node.pool());
+            gpu.instances().forEach(instance -> {
+                nodes.put(instance.gpuId(), node.nodeId());
+                pools.put(instance.gpuId(), node.pool());
+            });
+        }));
+        Instant measured = workload.lastTrainingArrival().orElse(workload.demandEnd());
+        this.meter = new GpuMeter(seconds(workload.start(), measured));
+        for (ServiceLoad load : workload.loads()) {
+            services.put(load.service().service(), run(load));
+        }
+    }
+
+    private ServiceRun run(ServiceLoad load) {
+        Instant start = workload.start();
+        if (load.demand() instanceof Demand.Requests some) {
+            return new RequestRun(load.service(), some.requests(), settings, meter, start);
+        }
+        return new RateRun(load.service(), (Demand.Rates) load.demand(), settings, meter, start);
+    }
+
+    public Instant now() {
+        return now;
+    }
+
+    /** When something next happens though nobody decides anything. Empty when it is over. */
+    public Optional<Instant> nextEventAt() {
+        if (!outbox.isEmpty()) {
+            return Optional.of(now);
+        }
+        if (!announced) {
+            return Optional.of(workload.start());
+        }
+        if (finished()) {
+            return Optional.empty();
+        }
+        Instant next = Instant.MAX;
+        if (submitted < workload.tasks().size()) {
+            next = workload.tasks().get(submitted).job().submittedAt();
+        }
+        for (ServiceRun service : services.values()) {
+            next = earlier(next, service.nextAt());
+        }
+        for (JobRun job : active.values()) {
+            next = earlier(next, job.nextAt().orElse(Instant.MAX));
+        }
+        if (next.equals(Instant.MAX)) {
+            return workload.demandEnd().isAfter(now) ? Optional.of(workload.demandEnd()) : Optional.empty();
+        }
+        return Optional.of(next.isBefore(now) ? now : next);
+    }
+
+    /**
+     * Moves time on, and returns everything that happened after the last call and up to {@code to}, in the order of time.
+     * A report that came late may have caused something a little earlier than that.
+     */
+    public List<Event> advance(Instant to) {
+        if (to.isBefore(now)) {
+            throw new IllegalArgumentException("time cannot go back from %s to %s".formatted(now, to));
+        }
+        List<Event> happened = new ArrayList<>(outbox);
+        outbox.clear();
+        if (!announced && !to.isBefore(workload.start())) {
+            announced = true;
+            services.values().forEach(service -> happened.add(service.service()));
+        }
+        while (submitted < workload.tasks().size()
+                && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {
+            TrainingTask task = workload.tasks().get(submitted++);
+            JobRun run = new JobRun(task, nodes, meter, settings.progressEvery().toMillis() / 1000.0, workload.start());
+            jobs.put(task.job().job(), run);
+            active.put(task.job().job(), run);
+            happened.add(task.job());
+        }
+        services.values().forEach(service -> service.advanceTo(to, happened::add));
+        active.values().forEach(job -> job.advanceTo(to, happened::add));
+        active.values().removeIf(JobRun::isOver);
+        now = to;
+        happened.sort(Comparator.comparing(Event::at));
+        return happened;
+    }
+
+    /** Learns what was decided, by which reports on it can be understood. */
+    public void onDecision(Decision decision) {
+        if (decision.advisory() || decision.action() instanceof Action.Hold) {
+            return;
+        }
+        decisions.put(decision.id(), decision);
+        Optional.ofNullable(early.remove(decision.id())).ifPresent(reports -> reports.forEach(this::onReport));
+    }
+
+    /** Learns what an actuator did. */
+    public void onReport(ActuationReport report) {
+        if (report.tenant().isEmpty()) {
+            return;
+        }
+        boolean needsDecision = report.outcome() == Outcome.ACCEPTED;
+        if (needsDecision && !decisions.containsKey(report.decision())) {
+            early.computeIfAbsent(report.decision(), any -> new ArrayList<>()).add(report);
+            return;
+        }
+        if (early.containsKey(report.decision())) {
+            early.computeIfAbsent(report.decision(), any -> new ArrayList<>()).add(report);
+            return;
+        }
+        if (report.tenant().get() instanceof Tenant.Job tenant) {
+            Optional.ofNullable(jobs.get(tenant.job())).ifPresent(job -> tell(job, report));
+        } else if (report.tenant().get() instanceof Tenant.Service tenant) {
+            Optional.ofNullable(services.get(tenant.service())).ifPresent(service -> tell(service, report));
+        }
+        switch (report.outcome()) {
+            case APPLIED, FAILED, TIMED_OUT, REJECTED -> decisions.remove(report.decision());
+            default -> {}
+        }
+    }
+
+    private void tell(JobRun job, ActuationReport report) {
+        switch (report.outcome()) {
+            case ACCEPTED ->
+                Optional.ofNullable(decisions.get(report.decision()))
+                        .flatMap(decision -> allocation(decision.action()))
+                        .ifPresent(allocation -> {
+                            allocation.gpus().forEach(gpu -> lend(gpu, report.at()));
+                            job.accepted(report.decision(), allocation, report.at(), outbox::add);
+                        });
+            case RELEASED, FORCED -> {
+                report.gpus().forEach(gpu -> unlend(gpu, report.at()));
+                job.released(report.gpus(), report.at(), outbox::add);
+            }
+            case FAILED, TIMED_OUT -> {
+                report.gpus().forEach(gpu -> unlend(gpu, report.at()));
+                job.failed(report.decision(), report.gpus(), report.at(), outbox::add);
+            }
+            case APPLIED -> job.applied(report.decision(), report.at(), outbox::add);
+            case BOUND, REJECTED, UNKNOWN -> {}
+        }
+    }
+
+    private void tell(ServiceRun service, ActuationReport report) {
+        switch (report.outcome()) {
+            case ACCEPTED -> {
+                Optional<Action> action =
+                        Optional.ofNullable(decisions.get(report.decision())).map(Decision::action);
+                if (action.isPresent() && action.get() instanceof Action.Serve serve && !serve.warm()) {
+                    service.warming(serve.gpus(), report.at());
+                } else if (action.isPresent() && action.get() instanceof Action.Idle idle) {
+                    service.leaving(idle.gpus(), report.at());
+                }
+            }
+            case BOUND -> service.bound(report.gpus(), report.at());
+            case RELEASED, FORCED, FAILED, TIMED_OUT -> service.gone(report.gpus(), report.at());
+            case APPLIED, REJECTED, UNKNOWN -> {}
+        }
+    }
+
+    private static Optional<Allocation> allocation(Action action) {
+        if (action instanceof Action.Lend lend) {
+            return Optional.of(lend.allocation());
+        }
+        if (action instanceof Action.Reclaim reclaim) {
+            return Optional.of(reclaim.allocation());
+        }
+        if (action instanceof Action.Resize resize) {
+            return Optional.of(resize.allocation());
+        }
+        return Optional.empty();
+    }
+
+    private void lend(GpuId gpu, Instant at) {
+        if (pools.get(gpu) == Pool.INFERENCE) {
+            lentSince.putIfAbsent(gpu, at);
+        }
+    }
+
+    private void unlend(GpuId gpu, Instant at) {
+        Optional.ofNullable(lentSince.remove(gpu)).ifPresent(since -> lentGpuSeconds += seconds(since, at));
+    }
+
+    /** Whether all jobs are over, all requests answered, and the last series of rates at its end. */
+    public boolean finished() {
+        return announced
+                && submitted == workload.tasks().size()
+                && active.isEmpty()
+                && !now.isBefore(workload.demandEnd())
+                && services.values().stream().allMatch(ServiceRun::isIdle);
+    }
+
+    /** How many jobs are done, of how many. */
+    public String progress() {
+        long done = jobs.values().stream().filter(JobRun::isOver).count();
+        return "%d of %d jobs done".formatted(done, workload.tasks().size());
+    }
+
+    /** What came of it all so far. */
+    public WorldResults results() {
+        List<JobResult> jobResults = new ArrayList<>();
+        for (TrainingTask task : workload.tasks()) {
+            JobRun run = jobs.get(task.job().job());
+            if (run != null) {
+                jobResults.add(run.result(now));
+            }
+        }
+        List<RequestResult> requests = services.values().stream()
+                .flatMap(service -> service.requests().stream())
+                .sorted(Comparator.comparing(RequestResult::completed).thenComparing(RequestResult::name))
+                .toList();
+        double stillLent =
+                lentSince.values().stream().mapToDouble(at -> seconds(at, now)).sum();
+        return new WorldResults(
+                workload.start(),
+                now,
+                jobResults,
+                requests,
+                services.values().stream().map(ServiceRun::result).toList(),
+                nodes.size(),
+                meter.computing(),
+                Math.min(meter.measureUntil(), seconds(workload.start(), now)),
+                lentGpuSeconds + stillLent,
+                meter.rescaling());
+    }
+
+    private static double seconds(Instant from, Instant to) {
+        return Duration.between(from, to).toMillis() / 1000.0;
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
+    }
+}

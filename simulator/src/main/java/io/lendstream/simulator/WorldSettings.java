@@ -1,0 +1,28 @@
+package io.lendstream.simulator;
+
+import java.time.Duration;
+
+/**
+ * How a world tells of itself.
+ *
+ * @param seed of all chance in it
+ * @param window length of the windows that request rates are reported by
+ * @param progressEvery how often a running job reports its progress
+ * @param source who it says measured request rates
+ */
+public record WorldSettings(long seed, Duration window, Duration progressEvery, String source) {
+    public WorldSettings {
+        if (window.toMillis() % RateRun.SLOT.toMillis() != 0 || window.isZero()) {
+            throw new IllegalArgumentException("the window of request rates must be a multiple of %d s, but was %s"
+                    .formatted(RateRun.SLOT.toSeconds(), window));
+        }
+        if (progressEvery.toMillis() < 1000) {
+            throw new IllegalArgumentException(
+                    "jobs must report progress every 1 s or more seldom, but were to do it every " + progressEvery);
+        }
+    }
+
+    public static WorldSettings of(long seed) {
+        return new WorldSettings(seed, Duration.ofSeconds(15), Duration.ofSeconds(60), "environment");
+    }
+}

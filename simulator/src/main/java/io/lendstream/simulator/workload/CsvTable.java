@@ -1,0 +1,125 @@
+package io.lendstream.simulator.workload;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * A CSV file with a header, gzip or not. What it cannot read it reports by file, line, column, value and what was expected.
+ *
+ * @param columns the header
+ */
+record CsvTable(Path file, List<String> columns, List<Row> rows) {
+    /** A line of the file, numbered as editors number it. */
+    record Row(Path file, List<String> columns, int line, List<String> values) {
+        String text(String column) {
+            int index = columns.indexOf(column);
+            return index < values.size() ? values.get(index).trim() : "";
+        }
+
+        double number(String column, long atLeast) {
+            String value = text(column);
+            try {
+                double number = Double.parseDouble(value);
+                if (number >= atLeast && Double.isFinite(number)) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // Falls through to the message that all bad values get.
+            }
+            throw bad(column, "a number of at least " + atLeast);
+        }
+
+        int whole(String column, int atLeast) {
+            String value = text(column);
+            try {
+                double number = Double.parseDouble(value);
+                if (number >= atLeast && number == Math.rint(number) && number <= Integer.MAX_VALUE) {
+                    return (int) number;
+                }
+            } catch (NumberFormatException e) {
+                // Falls through to the message that all bad values get.
+            }
+            throw bad(column, "a whole number of at least " + atLeast);
+        }
+
+        IllegalArgumentException bad(String column, String expected) {
+            return new IllegalArgumentException("%s, line %d, column %s: found '%s', expected %s"
+                    .formatted(file, line, column, text(column), expected));
+        }
+    }
+
+    /** The first line of a file, by which formats are told apart. */
+    static List<String> header(Path file) {
+        try (BufferedReader in = open(file)) {
+            String first = in.readLine();
+            return first == null ? List.of() : split(first);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Reads a file that must have at least these columns. */
+    static CsvTable read(Path file, String... required) {
+        try (BufferedReader in = open(file)) {
+            String first = in.readLine();
+            if (first == null) {
+                throw new IllegalArgumentException(
+                        "%s is empty; expected a header with %s".formatted(file, String.join(",", required)));
+            }
+            List<String> columns = split(first);
+            for (String column : required) {
+                if (!columns.contains(column)) {
+                    throw new IllegalArgumentException("%s, line 1: no column '%s' in the header '%s'; expected %s"
+                            .formatted(file, column, first, String.join(",", required)));
+                }
+            }
+            List<Row> rows = new ArrayList<>();
+            int line = 1;
+            for (String text = in.readLine(); text != null; text = in.readLine()) {
+                line++;
+                if (text.isBlank()) {
+                    continue;
+                }
+                String[] values = text.split(",", -1);
+                if (values.length > columns.size()) {
+                    throw new IllegalArgumentException("%s, line %d: %d values, expected at most %d: %s"
+                            .formatted(file, line, values.length, columns.size(), String.join(",", columns)));
+                }
+                rows.add(new Row(file, columns, line, List.of(values)));
+            }
+            return new CsvTable(file, columns, rows);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static List<String> split(String header) {
+        String text = header.startsWith("\uFEFF") ? header.substring(1) : header;
+        return Arrays.stream(text.split(",", -1)).map(String::trim).toList();
+    }
+
+    private static BufferedReader open(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new IllegalArgumentException("there is no file " + file);
+        }
+        InputStream in = Files.newInputStream(file);
+        try {
+            boolean zipped = file.toString().endsWith(".gz");
+            return new BufferedReader(
+                    new InputStreamReader(zipped ? new GZIPInputStream(in) : in, StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            in.close();
+            throw e;
+        }
+    }
+}

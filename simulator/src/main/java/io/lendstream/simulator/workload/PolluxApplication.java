@@ -1,0 +1,68 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.BatchRange;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The six applications of the Pollux and DeepBoot evaluations: batch sizes, epochs, and what it costs to change their GPUs.
+ *
+ * @param epochs how many it trains
+ * @param onlyOneGpu whether it trains on one GPU with its largest batch, whatever the scheduler would like
+ * @param costs of a change with and without AFE
+ * @param coldStart of an inference replica with its model
+ * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
+ * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, table 1</a>
+ */
+record PolluxApplication(
+        String name, BatchRange batch, int epochs, boolean onlyOneGpu, RescaleCosts costs, Duration coldStart) {
+    private static final int LARGEST_JOB = 64;
+
+    static final List<PolluxApplication> ALL = List.of(
+            of("bert", 12, 384, 4, 12, 2, false, 103, 5, 8),
+            of("cifar10", 128, 4096, 32, 1024, 100, false, 24, 3, 6),
+            of("deepspeech2", 20, 640, 10, 80, 80, false, 18, 1, 4),
+            of("imagenet", 200, 12800, 20, 200, 90, false, 35, 3, 6),
+            of("ncf", 256, 32768, 32, 32768, 10, true, 25, 2, 4),
+            of("yolov3", 8, 512, 4, 8, 50, false, 26, 3, 6));
+
+    private static PolluxApplication of(
+            String name,
+            int initial,
+            int max,
+            int localMin,
+            int localMax,
+            int epochs,
+            boolean onlyOneGpu,
+            int firstSeconds,
+            int nextSeconds,
+            int coldStartSeconds) {
+        return new PolluxApplication(
+                name,
+                new BatchRange(initial, max, localMin, localMax, onlyOneGpu ? Optional.of(max) : Optional.empty()),
+                epochs,
+                onlyOneGpu,
+                new RescaleCosts(Duration.ofSeconds(firstSeconds), Duration.ofSeconds(nextSeconds)),
+                Duration.ofSeconds(coldStartSeconds));
+    }
+
+    static Optional<PolluxApplication> named(String name) {
+        return ALL.stream().filter(known -> known.name.equals(name)).findFirst();
+    }
+
+    static String names() {
+        return String.join(", ", ALL.stream().map(PolluxApplication::name).toList());
+    }
+
+    /** The application that serves {@code infer-bert-4}, if there is one. */
+    static Optional<PolluxApplication> serving(String service) {
+        String[] parts = service.split("-", -1);
+        return parts.length == 3 && parts[0].equals("infer") ? named(parts[1]) : Optional.empty();
+    }
+
+    int maxGpus() {
+        return onlyOneGpu ? 1 : Math.min(LARGEST_JOB, batch.max() / batch.localMin());
+    }
+}

@@ -1,0 +1,76 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.InferenceService;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads {@code --services}: a line a service, with a series of its request rate in an {@code epoch_s,value} file beside it.
+ *
+ * <p>A series begins with the workload, whatever its own first second; its value times
+ * {@code scale} is requests per second. A missing value repeats the one before it.
+ */
+final class RateServicesReader {
+    private static final String[] COLUMNS = {
+        "service", "series", "secondsPerRequest", "replicaCapacityPerSecond", "sloMs", "warmUpSeconds", "scale"
+    };
+
+    private RateServicesReader() {}
+
+    static boolean knows(List<String> header) {
+        return header.containsAll(List.of(COLUMNS));
+    }
+
+    static Workload read(Path file, Scene scene) {
+        List<ServiceLoad> loads = new ArrayList<>();
+        for (CsvTable.Row row : CsvTable.read(file, COLUMNS).rows()) {
+            if (row.text("service").isEmpty()) {
+                throw row.bad("service", "a name");
+            }
+            Path series = file.toAbsolutePath().resolveSibling(row.text("series"));
+            double capacity = row.number("replicaCapacityPerSecond", 0);
+            if (capacity <= 0) {
+                throw row.bad("replicaCapacityPerSecond", "a number above 0");
+            }
+            InferenceService spec = new InferenceService(
+                    new ServiceId(row.text("service")),
+                    scene.domain(),
+                    scene.start(),
+                    List.of(row.text("service")),
+                    Duration.ofMillis(row.whole("sloMs", 1)),
+                    capacity,
+                    Optional.empty(),
+                    0,
+                    Duration.ofMillis(Math.round(1000 * row.number("warmUpSeconds", 0))));
+            loads.add(new ServiceLoad(
+                    spec, rates(series, scene, row.number("scale", 0), row.number("secondsPerRequest", 0))));
+        }
+        return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads);
+    }
+
+    private static Demand.Rates rates(Path series, Scene scene, double scale, double secondsPerRequest) {
+        List<CsvTable.Row> rows = CsvTable.read(series, "epoch_s", "value").rows();
+        if (rows.size() < 2) {
+            throw new IllegalArgumentException("%s has %d values, expected at least 2".formatted(series, rows.size()));
+        }
+        double step = rows.get(1).number("epoch_s", 0) - rows.get(0).number("epoch_s", 0);
+        if (!(step >= 1)) {
+            throw rows.get(1).bad("epoch_s", "a later second than the line before");
+        }
+        List<Double> perSecond = new ArrayList<>();
+        double last = 0;
+        for (CsvTable.Row row : rows) {
+            String value = row.text("value");
+            if (!value.isEmpty() && !value.equalsIgnoreCase("nan")) {
+                last = row.number("value", 0) * scale;
+            }
+            perSecond.add(last);
+        }
+        return new Demand.Rates(
+                scene.start(), Duration.ofMillis(Math.round(step * 1000)), perSecond, 0, secondsPerRequest);
+    }
+}

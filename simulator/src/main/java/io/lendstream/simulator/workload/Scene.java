@@ -1,0 +1,35 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.cluster.DomainId;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What a workload is made for: where and when it plays, and how large the cluster is that generators fit it to.
+ *
+ * @param trainingGpus GPUs of the training pool
+ * @param inferenceGpus GPUs of the inference pool
+ * @param profiles directory with training profiles, a directory an application
+ * @param services file that makes request-rate series into services
+ */
+public record Scene(
+        DomainId domain,
+        Instant start,
+        long seed,
+        int trainingGpus,
+        int inferenceGpus,
+        Optional<Path> profiles,
+        Optional<Path> services) {
+    public static Scene of(DomainId domain, long seed, int trainingGpus, int inferenceGpus) {
+        return new Scene(domain, Workload.EPOCH, seed, trainingGpus, inferenceGpus, Optional.empty(), Optional.empty());
+    }
+
+    public Scene withProfiles(Path directory) {
+        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, Optional.of(directory), services);
+    }
+
+    public Scene withServices(Path file) {
+        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, Optional.of(file));
+    }
+}

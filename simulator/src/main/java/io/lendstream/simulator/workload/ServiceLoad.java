@@ -1,0 +1,24 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.InferenceService;
+
+/** An inference service and what is asked of it. */
+public record ServiceLoad(InferenceService service, Demand demand) {
+    ServiceLoad named(String name) {
+        if (service.service().value().equals(name)) {
+            return this;
+        }
+        InferenceService renamed = new InferenceService(
+                new ServiceId(name),
+                service.domain(),
+                service.at(),
+                service.models(),
+                service.slo(),
+                service.replicaCapacityPerSecond(),
+                service.replicaConcurrency(),
+                service.floorReplicas(),
+                service.warmUp());
+        return new ServiceLoad(renamed, demand);
+    }
+}

@@ -1,0 +1,22 @@
+package io.lendstream.simulator.workload;
+
+/**
+ * Time of a synchronised training step.
+ *
+ * @param seconds of the whole step
+ * @param syncSeconds part of it spent waiting for synchronisation
+ */
+public record StepTime(double seconds, double syncSeconds) {
+    public StepTime {
+        if (!(seconds > 0) || !(syncSeconds >= 0) || syncSeconds > seconds || Double.isInfinite(seconds)) {
+            throw new IllegalArgumentException(
+                    "a step must take more than 0 s and its synchronisation no more than that, but were %s s and %s s"
+                            .formatted(seconds, syncSeconds));
+        }
+    }
+
+    /** Time of a step that only accumulates gradients. */
+    public double accumulationSeconds() {
+        return seconds - syncSeconds;
+    }
+}

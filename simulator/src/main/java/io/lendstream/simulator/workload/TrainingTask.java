@@ -1,0 +1,34 @@
+package io.lendstream.simulator.workload;
+
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.event.TrainingJob;
+
+/**
+ * A training job to arrive.
+ *
+ * @param job what its owner submits
+ * @param truth how it really behaves, which nobody is told
+ */
+public record TrainingTask(TrainingJob job, GroundTruth truth) {
+    TrainingTask named(String name) {
+        if (job.job().value().equals(name)) {
+            return this;
+        }
+        TrainingJob renamed = new TrainingJob(
+                new JobId(name),
+                job.domain(),
+                job.submittedAt(),
+                job.application(),
+                job.requestedGpus(),
+                job.minGpus(),
+                job.maxGpus(),
+                job.elastic(),
+                job.priority(),
+                job.deadline(),
+                job.batch(),
+                job.profile(),
+                job.costs(),
+                job.driver());
+        return new TrainingTask(renamed, truth);
+    }
+}

@@ -1,0 +1,392 @@
+package io.lendstream.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.Timings;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.simulator.workload.Demand;
+import io.lendstream.simulator.workload.GroundTruth;
+import io.lendstream.simulator.workload.Placement;
+import io.lendstream.simulator.workload.Request;
+import io.lendstream.simulator.workload.ServiceLoad;
+import io.lendstream.simulator.workload.StepTime;
+import io.lendstream.simulator.workload.TrainingTask;
+import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class WorldTest {
+    private static final DomainId DOMAIN = new DomainId("test");
+    private static final Instant START = Workload.EPOCH;
+    private static final JobId JOB = new JobId("job");
+    private static final ServiceId CHAT = new ServiceId("chat");
+    private static final GpuId G0 = new GpuId("g0");
+    private static final GpuId G1 = new GpuId("g1");
+    private static final Node NODE = new Node(
+            new NodeId("node"),
+            DOMAIN,
+            Pool.INFERENCE,
+            "boot",
+            START,
+            NodeStatus.READY,
+            IntStream.range(0, 4)
+                    .mapToObj(i -> Gpu.whole(new GpuId("g" + i), i, "test GPU", 80L << 30))
+                    .toList());
+
+    private long decided;
+
+    private static Instant at(double seconds) {
+        return START.plusMillis(Math.round(seconds * 1000));
+    }
+
+    /**
+     * A job of 100 iterations of one second: synchronisation is free, and gradients are so noisy that on two GPUs, with a
+     * batch of twice the size, each teaches twice as much.
+     */
+    private static TrainingTask hundredSecondsOfWork(double submit) {
+        BatchRange batch = new BatchRange(10, 1000, 1, 10, Optional.empty());
+        ThroughputParameters throughput = new ThroughputParameters(0, 0.1, 0, 0, 0, 0, 1);
+        TrainingJob job = new TrainingJob(
+                JOB,
+                DOMAIN,
+                at(submit),
+                "test",
+                1,
+                1,
+                4,
+                true,
+                0,
+                Optional.empty(),
+                batch,
+                new GoodputProfile(throughput, new GradientNoise(0, 1)),
+                new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2)),
+                "simulated");
+        return new TrainingTask(job, new OneSecondSteps());
+    }
+
+    private record OneSecondSteps() implements GroundTruth {
+        @Override
+        public StepTime stepTime(Placement placement, int localBatch) {
+            return new StepTime(1, 0);
+        }
+
+        @Override
+        public int epochs() {
+            return 4;
+        }
+
+        @Override
+        public double progressAfter(int epoch) {
+            return 25 * (epoch + 1);
+        }
+
+        @Override
+        public GradientNoise noise(int epoch, int totalBatch) {
+            return new GradientNoise(0, 1);
+        }
+    }
+
+    private static ServiceLoad requests(Request... requests) {
+        return new ServiceLoad(
+                new InferenceService(
+                        CHAT,
+                        DOMAIN,
+                        START,
+                        List.of("chat"),
+                        Duration.ofSeconds(10),
+                        0.2,
+                        Optional.of(1),
+                        0,
+                        Duration.ofSeconds(8)),
+                new Demand.Requests(List.of(requests), START));
+    }
+
+    private static Request request(String name, double at, int seconds) {
+        return new Request(name, at(at), Duration.ofSeconds(seconds));
+    }
+
+    private static World world(List<TrainingTask> tasks, List<ServiceLoad> loads) {
+        return new World(new Workload("test", START, tasks, loads), List.of(NODE), WorldSettings.of(1));
+    }
+
+    private Decision decide(World world, double at, Action action) {
+        Decision decision = new Decision(
+                new DecisionId(DOMAIN, 1, ++decided),
+                at(at),
+                at(at + 60),
+                false,
+                new Reason("test", "test", Map.of(), List.of()),
+                action);
+        world.onDecision(decision);
+        return decision;
+    }
+
+    private static Allocation on(GpuId... gpus) {
+        return gpus.length == 0
+                ? Allocation.suspended(Mechanism.AFE)
+                : new Allocation(List.of(gpus), 10, 0, 1, Mechanism.AFE);
+    }
+
+    private static void report(World world, Decision decision, double at, Outcome outcome, GpuId... gpus) {
+        Tenant tenant = decision.action() instanceof Action.Serve || decision.action() instanceof Action.Idle
+                ? new Tenant.Service(CHAT)
+                : new Tenant.Job(JOB);
+        world.onReport(new ActuationReport(
+                DOMAIN, decision.id(), "test", at(at), outcome, List.of(gpus), Optional.of(tenant), Timings.NONE, ""));
+    }
+
+    private static List<Event> runUntil(World world, double seconds) {
+        List<Event> events = new ArrayList<>();
+        while (world.nextEventAt().filter(next -> !next.isAfter(at(seconds))).isPresent()) {
+            events.addAll(world.advance(world.nextEventAt().orElseThrow()));
+        }
+        events.addAll(world.advance(at(seconds)));
+        return events;
+    }
+
+    private static List<TrainingProgress> progress(List<Event> events) {
+        return events.stream()
+                .filter(TrainingProgress.class::isInstance)
+                .map(TrainingProgress.class::cast)
+                .toList();
+    }
+
+    private static List<RequestRate> rates(List<Event> events) {
+        return events.stream()
+                .filter(RequestRate.class::isInstance)
+                .map(RequestRate.class::cast)
+                .toList();
+    }
+
+    @Test
+    void aJobCompletesExactlyWhenItsWorkIsDone() {
+        World world = world(List.of(hundredSecondsOfWork(5)), List.of());
+        runUntil(world, 10);
+        Decision lend = decide(world, 10, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 10, Outcome.ACCEPTED, G0);
+        report(world, lend, 13, Outcome.BOUND, G0);
+        report(world, lend, 30, Outcome.APPLIED, G0);
+
+        List<TrainingProgress> said = progress(runUntil(world, 200));
+
+        assertThat(said)
+                .extracting(TrainingProgress::phase)
+                .containsExactly(
+                        JobPhase.RESCALING, JobPhase.RUNNING, JobPhase.RUNNING, JobPhase.RUNNING, JobPhase.FINISHED);
+        assertThat(said).extracting(TrainingProgress::at).containsExactly(at(10), at(30), at(60), at(120), at(130));
+        assertThat(said.get(2).progress()).isCloseTo(30, within(1e-6));
+        assertThat(said.get(2).stepSeconds().orElseThrow()).isCloseTo(1, within(1e-6));
+        JobResult result = world.results().jobs().get(0);
+        assertThat(result.started()).contains(at(10));
+        assertThat(result.completed()).contains(at(130));
+        assertThat(result.restarts()).isZero();
+        assertThat(world.finished()).isTrue();
+        assertThat(world.nextEventAt()).isEmpty();
+    }
+
+    @Test
+    void aJobPausesWhileItsGpusChangeAndGoesOnFaster() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        runUntil(world, 0);
+        Decision first = decide(world, 0, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, first, 0, Outcome.ACCEPTED, G0);
+        report(world, first, 0, Outcome.APPLIED, G0);
+        runUntil(world, 40);
+        Decision grow = decide(world, 40, new Action.Lend(JOB, List.of(G1), at(600), on(G0, G1)));
+        report(world, grow, 40, Outcome.ACCEPTED, G1);
+        runUntil(world, 50);
+        report(world, grow, 50, Outcome.APPLIED, G0, G1);
+
+        runUntil(world, 200);
+
+        // 40 iterations by 40 s, none until 50 s, the other 60 at twice the speed.
+        JobResult result = world.results().jobs().get(0);
+        assertThat(result.completed()).contains(at(80));
+        assertThat(result.restarts()).isEqualTo(1);
+        assertThat(result.gpuSeconds()).isCloseTo(40 + 40 * 2, within(1e-6));
+        assertThat(world.results().rescalingGpuSeconds()).isCloseTo(20, within(1e-6));
+    }
+
+    @Test
+    void reportsThatComeLateTakeEffectAtTheirOwnTime() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        world.advance(at(0));
+        Decision first = decide(world, 1, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        world.advance(at(5));
+        report(world, first, 1, Outcome.ACCEPTED, G0);
+        report(world, first, 3, Outcome.APPLIED, G0);
+
+        runUntil(world, 200);
+
+        assertThat(world.results().jobs().get(0).completed()).contains(at(103));
+    }
+
+    @Test
+    void aReportMayComeBeforeItsDecision() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        world.advance(at(0));
+        Action lend = new Action.Lend(JOB, List.of(G0), at(600), on(G0));
+        Decision unknown = new Decision(
+                new DecisionId(DOMAIN, 1, 1), at(0), at(60), false, new Reason("", "", Map.of(), List.of()), lend);
+        report(world, unknown, 0, Outcome.ACCEPTED, G0);
+        report(world, unknown, 2, Outcome.APPLIED, G0);
+        world.onDecision(unknown);
+
+        runUntil(world, 200);
+
+        assertThat(world.results().jobs().get(0).completed()).contains(at(102));
+    }
+
+    @Test
+    void aLeaseThatRunsOutTakesTheGpuAtOnce() {
+        World world = world(List.of(hundredSecondsOfWork(0)), List.of());
+        world.advance(at(0));
+        Decision lend = decide(world, 0, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 0, Outcome.ACCEPTED, G0);
+        report(world, lend, 0, Outcome.APPLIED, G0);
+        runUntil(world, 30);
+        report(world, lend, 30, Outcome.RELEASED, G0);
+
+        List<TrainingProgress> said = progress(runUntil(world, 100));
+
+        assertThat(said.get(said.size() - 1).phase()).isEqualTo(JobPhase.QUEUED);
+        assertThat(said.get(said.size() - 1).progress()).isCloseTo(30, within(1e-6));
+        assertThat(world.results().lentGpuSeconds()).isCloseTo(30, within(1e-6));
+    }
+
+    @Test
+    void aRequestWithoutAReplicaIsSaidAtOnceAndWaitsForOneToComeUp() {
+        World world = world(List.of(), List.of(requests(request("r1", 7, 4), request("r2", 20, 3))));
+
+        List<RequestRate> said = rates(runUntil(world, 7));
+
+        assertThat(said).hasSize(1);
+        assertThat(said.get(0).at()).isEqualTo(at(7));
+        assertThat(said.get(0).queueDepth()).isEqualTo(1);
+        assertThat(said.get(0).inFlight()).isZero();
+
+        Decision serve = decide(world, 9, new Action.Serve(CHAT, List.of(G0), false));
+        runUntil(world, 9);
+        report(world, serve, 9, Outcome.ACCEPTED, G0);
+        runUntil(world, 17);
+        report(world, serve, 17, Outcome.BOUND, G0);
+        runUntil(world, 60);
+
+        RequestResult cold = world.results().requests().get(0);
+        assertThat(cold.coldStart()).isTrue();
+        assertThat(cold.started()).isEqualTo(at(9));
+        assertThat(cold.completed()).isEqualTo(at(21));
+        assertThat(cold.startDelay()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(cold.overhead()).isEqualTo(Duration.ofSeconds(10));
+        RequestResult queued = world.results().requests().get(1);
+        assertThat(queued.coldStart()).isFalse();
+        assertThat(queued.started()).isEqualTo(at(21));
+        assertThat(queued.completed()).isEqualTo(at(24));
+        assertThat(world.finished()).isTrue();
+    }
+
+    @Test
+    void aRequestThatFindsAWarmReplicaIsAnsweredWithoutDelay() {
+        World world = world(List.of(), List.of(requests(request("r1", 30, 4))));
+        runUntil(world, 0);
+        Decision serve = decide(world, 0, new Action.Serve(CHAT, List.of(G0), false));
+        report(world, serve, 0, Outcome.ACCEPTED, G0);
+        report(world, serve, 8, Outcome.BOUND, G0);
+
+        List<RequestRate> said = rates(runUntil(world, 45));
+
+        assertThat(world.results().requests().get(0).overhead()).isZero();
+        assertThat(world.results().requests().get(0).coldStart()).isFalse();
+        assertThat(said).extracting(RequestRate::at).containsExactly(at(15), at(30), at(34), at(45));
+        assertThat(said).extracting(RequestRate::inFlight).containsExactly(0, 1, 0, 0);
+        assertThat(said).extracting(RequestRate::arrivals).containsExactly(0L, 1L, 0L, 0L);
+        assertThat(said).extracting(RequestRate::sequence).containsExactly(1L, 2L, 3L, 4L);
+    }
+
+    @Test
+    void aReplicaThatIsToStopTakesNoNewRequest() {
+        World world = world(List.of(), List.of(requests(request("r1", 30, 4))));
+        runUntil(world, 0);
+        Decision serve = decide(world, 0, new Action.Serve(CHAT, List.of(G0), false));
+        report(world, serve, 0, Outcome.ACCEPTED, G0);
+        report(world, serve, 8, Outcome.BOUND, G0);
+        runUntil(world, 29);
+        Decision idle = decide(world, 29, new Action.Idle(CHAT, List.of(G0), at(59)));
+        report(world, idle, 29, Outcome.ACCEPTED, G0);
+
+        RequestRate last = rates(runUntil(world, 30)).get(0);
+
+        assertThat(last.queueDepth()).isEqualTo(1);
+    }
+
+    @Test
+    void ratesWaitForCapacityInTheOrderOfArrival() {
+        Demand.Rates tenPerSecond =
+                new Demand.Rates(START, Duration.ofMinutes(1), Collections.nCopies(10, 10.0), 0, 0.05);
+        ServiceLoad load = new ServiceLoad(
+                new InferenceService(
+                        CHAT,
+                        DOMAIN,
+                        START,
+                        List.of("chat"),
+                        Duration.ofMillis(500),
+                        20,
+                        Optional.empty(),
+                        1,
+                        Duration.ofSeconds(8)),
+                tenPerSecond);
+        World world = world(List.of(), List.of(load));
+        RequestRate first = rates(runUntil(world, 10)).get(0);
+        Decision serve = decide(world, 10, new Action.Serve(CHAT, List.of(G0), false));
+        report(world, serve, 10, Outcome.ACCEPTED, G0);
+        report(world, serve, 20, Outcome.BOUND, G0);
+
+        runUntil(world, 600);
+
+        // Without a replica the first slot of five seconds already has more than can be answered.
+        assertThat(first.at()).isEqualTo(at(5));
+        assertThat(first.queueDepth()).isEqualTo((int) first.arrivals());
+        ServiceResult result = world.results().services().get(0);
+        assertThat(result.requests()).isBetween(5700.0, 6300.0);
+        assertThat(result.coldStarts()).isEqualTo(1);
+        // Twenty seconds of backlog, worked off at twice the rate: the first waits 20 s, all after 40 s do not.
+        assertThat(result.startDelaySeconds().max()).isBetween(18.0, 21.0);
+        assertThat(result.withinSlo() / result.requests()).isBetween(.9, .95);
+    }
+}

@@ -1,0 +1,86 @@
+package io.lendstream.simulator.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.cluster.DomainId;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PresetsTest {
+    private static Scene scene(long seed) {
+        return Scene.of(new DomainId("test"), seed, 16, 32);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"day", "smooth", "web", "switching"})
+    void equalSeedsGiveEqualWorkloadsAndOthersDoNot(String name) {
+        assertThat(Presets.create(name, scene(7))).isEqualTo(Presets.create(name, scene(7)));
+        assertThat(Presets.create(name, scene(7))).isNotEqualTo(Presets.create(name, scene(8)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"day", "smooth", "web", "switching"})
+    void peakDemandTakesMostOfTheInferencePoolAndLeavesMuchOfItIdleOtherwise(String name) {
+        for (long seed = 1; seed <= 10; seed++) {
+            double[] replicas = replicasNeeded(Presets.create(name, scene(seed)));
+
+            double peak = 0;
+            double sum = 0;
+            for (double needed : replicas) {
+                peak = Math.max(peak, needed);
+                sum += needed;
+            }
+            assertThat(peak / 32).isBetween(.6, .9);
+            assertThat(1 - sum / replicas.length / 32).as("share idle").isBetween(.3, .85);
+        }
+    }
+
+    private static double[] replicasNeeded(Workload workload) {
+        double[] replicas = new double[24 * 60];
+        for (ServiceLoad load : workload.loads()) {
+            Demand.Rates rates = (Demand.Rates) load.demand();
+            for (int minute = 0; minute < replicas.length; minute++) {
+                replicas[minute] += rates.at(workload.start().plus(Duration.ofMinutes(minute)))
+                        / load.service().replicaCapacityPerSecond();
+            }
+        }
+        return replicas;
+    }
+
+    @Test
+    void smoothServicesHaveThePeakAndTroughOfTheirModel() {
+        Workload smooth = Presets.create("smooth", scene(3));
+
+        for (ServiceLoad load : smooth.loads()) {
+            Demand.Rates rates = (Demand.Rates) load.demand();
+            double least =
+                    rates.perSecond().stream().mapToDouble(rate -> rate).min().orElseThrow();
+            assertThat(rates.peak() / rates.mean()).isBetween(1.6, 3.2);
+            assertThat(rates.peak() / least).isBetween(4.0, 14.0);
+        }
+    }
+
+    @Test
+    void theQueueHasFortyToEightyJobsOfSeveralKinds() {
+        for (long seed = 1; seed <= 10; seed++) {
+            Workload day = Presets.create("day", scene(seed));
+
+            assertThat(day.tasks()).hasSizeBetween(40, 80);
+            assertThat(day.tasks().stream()
+                            .map(task -> task.job().application())
+                            .distinct())
+                    .hasSizeGreaterThanOrEqualTo(4);
+            assertThat(day.lastTrainingArrival().orElseThrow())
+                    .isBefore(day.start().plus(Duration.ofHours(16)));
+        }
+    }
+
+    @Test
+    void namesThePresetsThereAre() {
+        assertThatThrownBy(() -> Presets.create("year", scene(1)))
+                .hasMessage("there is no preset 'year'; presets are [day, smooth, web, switching]");
+    }
+}

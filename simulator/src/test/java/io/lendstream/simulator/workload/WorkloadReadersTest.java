@@ -1,0 +1,200 @@
+package io.lendstream.simulator.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.goodput.GradientNoise;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class WorkloadReadersTest {
+    @TempDir
+    Path folder;
+
+    private Scene scene;
+
+    @BeforeEach
+    void writeProfilesOfBert() throws IOException {
+        Path bert = Files.createDirectories(folder.resolve("profiles/bert"));
+        Files.writeString(bert.resolve("placements.csv"), """
+                placement,local_bsz,step_time,sync_time
+                1,4,0.4,0.0
+                1,12,0.8,0.0
+                2,4,0.5,0.1
+                2,12,0.9,0.1
+                11,4,0.6,0.2
+                11,12,1.0,0.2
+                21,4,0.7,0.3
+                21,12,1.1,0.3
+                1111,4,0.8,0.4
+                1111,12,1.2,0.4
+                """);
+        Files.writeString(bert.resolve("scalability.csv"), """
+                num_nodes,num_replicas,local_bsz,step_time,sync_time
+                6,6,4,1.0,0.6
+                6,6,12,1.4,0.6
+                6,12,4,1.6,1.2
+                6,12,12,2.0,1.2
+                """);
+        Files.writeString(bert.resolve("validation-12.csv"), """
+                progress,iteration,metric,grad_sqr,grad_var
+                100,99,0.5,2.0,10.0
+                200,199,0.6,1.0,20.0
+                """);
+        Files.writeString(bert.resolve("validation-24.csv"), """
+                progress,iteration,metric,grad_sqr,grad_var
+                90,49,0.5,4.0,30.0
+                210,99,0.6,2.0,40.0
+                """);
+        scene = Scene.of(new DomainId("test"), 1, 8, 8).withProfiles(folder.resolve("profiles"));
+    }
+
+    private Path workload(String... lines) throws IOException {
+        return Files.writeString(folder.resolve("work.csv"), String.join("\n", lines) + "\n");
+    }
+
+    @Test
+    void readsJobsAndRequestsOfTheDeepBootFormat() throws IOException {
+        Path file = workload(
+                "name,time,application,num_replicas,batch_size,duration,num_task",
+                "inference-bert-1,5,infer-bert-1,1,1,7.0,530",
+                "bert-0,107,bert,6,384,4.0,-1",
+                "inference-bert-2,9,infer-bert-1,1,1,3.0,20");
+
+        Workload read = Workloads.load(file.toString(), scene);
+
+        assertThat(read.name()).isEqualTo("work");
+        assertThat(read.tasks()).hasSize(1);
+        TrainingTask task = read.tasks().get(0);
+        assertThat(task.job().submittedAt()).isEqualTo(Workload.EPOCH.plusSeconds(107));
+        assertThat(task.job().requestedGpus()).isEqualTo(6);
+        assertThat(task.job().maxGpus()).isEqualTo(64);
+        assertThat(task.job().costs().first()).isEqualTo(Duration.ofSeconds(103));
+        assertThat(task.truth().epochs()).isEqualTo(2);
+        assertThat(task.truth().progressAfter(0)).isEqualTo(90);
+        assertThat(task.truth().totalProgress()).isEqualTo(200);
+        ServiceLoad load = read.loads().get(0);
+        assertThat(load.service().warmUp()).isEqualTo(Duration.ofSeconds(8));
+        assertThat(load.service().replicaCapacityPerSecond()).isEqualTo(0.2);
+        assertThat(load.service().replicaConcurrency()).isEqualTo(Optional.of(1));
+        assertThat(((Demand.Requests) load.demand()).requests())
+                .extracting(Request::name)
+                .containsExactly("inference-bert-1", "inference-bert-2");
+    }
+
+    @Test
+    void readsThePolluxFormatWithoutInference() throws IOException {
+        Path file = workload("name,time,application,num_replicas,batch_size", "bert-0,10,bert,6,384");
+
+        assertThat(Workloads.load(file.toString(), scene).tasks()).hasSize(1);
+    }
+
+    @Test
+    void looksUpMeasuredPlacementsWhereverTheRingBegins() throws IOException {
+        GroundTruth truth = bert();
+
+        assertThat(truth.stepTime(Placement.of(List.of(1, 2)), 4)).isEqualTo(new StepTime(0.7, 0.3));
+        assertThat(truth.stepTime(Placement.of(List.of(2)), 8).seconds()).isCloseTo(0.7, within(1e-12));
+        assertThat(truth.stepTime(Placement.of(List.of(2)), 8).syncSeconds()).isCloseTo(0.1, within(1e-12));
+    }
+
+    @Test
+    void interpolatesBetweenMeasuredNumbersOfNodesBeyondFour() throws IOException {
+        GroundTruth truth = bert();
+
+        // Five nodes lie halfway between four (0.8 s with a GPU each) and six (1.0 s).
+        assertThat(truth.stepTime(Placement.of(List.of(1, 1, 1, 1, 1)), 4).seconds())
+                .isCloseTo(0.9, within(1e-12));
+        // Nine GPUs on six nodes lie halfway between six and twelve.
+        assertThat(truth.stepTime(Placement.of(List.of(1, 1, 1, 2, 2, 2)), 4).seconds())
+                .isCloseTo(1.3, within(1e-12));
+    }
+
+    @Test
+    void interpolatesGradientStatisticsBetweenMeasuredBatches() throws IOException {
+        assertThat(bert().noise(0, 18)).isEqualTo(new GradientNoise(3, 20));
+        assertThat(bert().noise(1, 384)).isEqualTo(new GradientNoise(2, 40));
+    }
+
+    private GroundTruth bert() throws IOException {
+        Path file = workload("name,time,application,num_replicas,batch_size", "bert-0,10,bert,6,384");
+        return Workloads.load(file.toString(), scene).tasks().get(0).truth();
+    }
+
+    @Test
+    void saysWhereABadValueStandsAndWhatWasExpected() throws IOException {
+        Path file = workload("name,time,application,num_replicas,batch_size", "bert-0,soon,bert,6,384");
+
+        assertThatThrownBy(() -> Workloads.load(file.toString(), scene))
+                .hasMessage(file + ", line 2, column time: found 'soon', expected a number of at least 0");
+    }
+
+    @Test
+    void namesTheApplicationsThatItKnows() throws IOException {
+        Path file = workload("name,time,application,num_replicas,batch_size", "gpt-0,1,gpt,6,384");
+
+        assertThatThrownBy(() -> Workloads.load(file.toString(), scene))
+                .hasMessageContaining("line 2, column application: found 'gpt'")
+                .hasMessageContaining("bert, cifar10, deepspeech2, imagenet, ncf, yolov3");
+    }
+
+    @Test
+    void asksForProfilesWhereThereIsTraining() throws IOException {
+        Path file = workload("name,time,application,num_replicas,batch_size", "bert-0,1,bert,6,384");
+        Scene without = Scene.of(new DomainId("test"), 1, 8, 8);
+
+        assertThatThrownBy(() -> Workloads.load(file.toString(), without)).hasMessageContaining("--profiles");
+    }
+
+    @Test
+    void rejectsWhatIsNeitherFileNorPreset() {
+        assertThatThrownBy(() -> Workloads.load("nowhere.csv", scene))
+                .hasMessageContaining("there is no workload 'nowhere.csv'")
+                .hasMessageContaining("[day, smooth, web, switching]");
+    }
+
+    @Test
+    void rejectsAFileOfAnUnknownFormat() throws IOException {
+        Path file = workload("a,b,c", "1,2,3");
+
+        assertThatThrownBy(() -> Workloads.load(file.toString(), scene))
+                .hasMessageContaining("the header 'a,b,c' is of no format known here");
+    }
+
+    @Test
+    void mergesWorkloadsAndKeepsTheirNamesApart() throws IOException {
+        Path file = workload("name,time,application,num_replicas,batch_size", "bert-0,30,bert,6,384");
+
+        Workload twice = Workloads.load(file + "," + file, scene);
+
+        assertThat(twice.name()).isEqualTo("work,work");
+        assertThat(twice.tasks()).extracting(task -> task.job().job().value()).containsExactly("bert-0", "bert-0-2");
+    }
+
+    @Test
+    void makesServicesOfRequestRateSeries() throws IOException {
+        Files.writeString(folder.resolve("rates.csv"), "epoch_s,value\n600,120\n660,\n720,60\n");
+        Path services = Files.writeString(folder.resolve("services.csv"), """
+                service,series,secondsPerRequest,replicaCapacityPerSecond,sloMs,warmUpSeconds,scale
+                web,rates.csv,0.05,20,500,8,0.5
+                """);
+
+        Workload read = Workloads.load(services.toString(), scene);
+
+        Demand.Rates rates = (Demand.Rates) read.loads().get(0).demand();
+        assertThat(rates.step()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(rates.perSecond()).containsExactly(60.0, 60.0, 30.0);
+        assertThat(rates.at(Workload.EPOCH.plusSeconds(125))).isEqualTo(30);
+        assertThat(rates.at(Workload.EPOCH.plusSeconds(185))).isEqualTo(60);
+        assertThat(read.loads().get(0).service().slo()).isEqualTo(Duration.ofMillis(500));
+    }
+}

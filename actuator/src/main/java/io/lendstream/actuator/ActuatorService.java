@@ -365,7 +365,7 @@ final class ActuatorService {
     }
 
     private void takeProgress(Received<Progress> received) {
-        received.value().ifPresent(progress -> {
+        received.value().filter(progress -> settings.covers(progress.domain())).ifPresent(progress -> {
             clock.take(progress);
             if (progress.service().equals(SCHEDULER)) {
                 progress.positions().forEach((partition, end) -> takeable.merge(partition, end, Math::max));

@@ -23,7 +23,7 @@ public final class CommonKeys {
             "127.0.0.1",
             "Address on which health and metrics are served; 0.0.0.0 lets other machines see them.");
     public static final Key<Duration> CONNECT_TIMEOUT = Key.period(
-            "connect-timeout", "15s", "How long the broker, and then the registry, may take to answer at the start.");
+            "connect-timeout", "10s", "How long the broker, and then the registry, may take to answer at the start.");
     public static final Key<Duration> MAX_CLOCK_SKEW = Key.duration(
             "max-clock-skew",
             "5m",

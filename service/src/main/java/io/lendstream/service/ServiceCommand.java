@@ -104,6 +104,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
     /** Runs a command and gives its exit status. */
     public static int execute(ServiceCommand command, String... arguments) {
         var line = new CommandLine(command);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setExecutionExceptionHandler((failure, of, parsed) -> report(failure));
         var hook = new Thread(command::stopAndWait, "stop");
         Runtime.getRuntime().addShutdownHook(hook);

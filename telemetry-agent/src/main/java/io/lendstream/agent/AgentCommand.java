@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import picocli.CommandLine.Command;
@@ -26,9 +27,14 @@ import picocli.CommandLine.Option;
 
 /** Publishes inventory and telemetry of nodes. */
 @Command(
-        name = "agent",
-        description = "Publish what nodes and their GPUs are (nodes) and do (gpu-telemetry).",
-        footer = {"", "Example: lendstream agent --bootstrap-server localhost:9092 --nodes 4 --gpus-per-node 8"})
+        name = "lendstream agent",
+        description = "Publishes what nodes and their GPUs are (nodes) and do (gpu-telemetry).",
+        footer = {
+            "",
+            "Examples:",
+            "  lendstream agent --bootstrap-server broker:9092 --nodes 4 --gpus-per-node 8 --training-nodes 2",
+            "  lendstream agent --once --json --dry-run"
+        })
 final class AgentCommand extends ServiceCommand {
     private final PrintStream out;
 
@@ -39,7 +45,12 @@ final class AgentCommand extends ServiceCommand {
     /** Where samples come from. */
     enum Backend {
         /** Nodes that do not exist, for demonstrations and tests. */
-        SIMULATED
+        SIMULATED;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     @Option(
@@ -66,7 +77,9 @@ final class AgentCommand extends ServiceCommand {
     @Option(names = "--json", description = "Print what is published, a JSON object a line.")
     private boolean json;
 
-    @Option(names = "--dry-run", description = "Publish nothing; needs neither broker nor registry.")
+    @Option(
+            names = "--dry-run",
+            description = "Publish nothing: print what one sample would say. Needs neither broker nor registry.")
     private boolean dryRun;
 
     @Override
@@ -106,7 +119,12 @@ final class AgentCommand extends ServiceCommand {
         if (dryRun) {
             Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
             SimulatedNodes simulated = simulated(context.settings(), layout, now);
-            print(simulated.inventory(), simulated.sampleNow(now));
+            List<GpuTelemetry> samples = simulated.sampleNow(now);
+            if (json) {
+                print(simulated.inventory(), samples);
+            } else {
+                Table.of(simulated.inventory(), samples).forEach(out::println);
+            }
             return DONE;
         }
         try (RecordWriter writer = context.writer();
@@ -149,9 +167,7 @@ final class AgentCommand extends ServiceCommand {
     }
 
     private void print(List<Node> inventory, List<GpuTelemetry> samples) {
-        if (json || dryRun) {
-            inventory.forEach(node -> out.println(Codecs.encode(TopicCatalogue.NODES, node)));
-            samples.forEach(sample -> out.println(Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample)));
-        }
+        inventory.forEach(node -> out.println(Codecs.encode(TopicCatalogue.NODES, node)));
+        samples.forEach(sample -> out.println(Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample)));
     }
 }

@@ -18,13 +18,38 @@ class AgentCommandTest {
 
     @Test
     void aDryRunPrintsInventoryAndASampleOfEveryNodeWithoutABroker() {
-        int exit = run("--dry-run", "--nodes", "2", "--gpus-per-node", "3", "--training-nodes", "1");
+        int exit =
+                run("--once", "--json", "--dry-run", "--nodes", "2", "--gpus-per-node", "3", "--training-nodes", "1");
 
         assertThat(exit).isZero();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
                 .hasSize(4)
                 .anyMatch(line -> line.contains("\"pool\": \"TRAINING\""))
                 .anyMatch(line -> line.contains("\"utilizationQuality\": \"MEASURED\""));
+    }
+
+    @Test
+    void aDryRunForPeopleIsALineAGpu() {
+        assertThat(run(
+                        "--backend",
+                        "simulated",
+                        "--dry-run",
+                        "--nodes",
+                        "2",
+                        "--gpus-per-node",
+                        "3",
+                        "--training-nodes",
+                        "1"))
+                .isZero();
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+                .hasSize(1 + 6)
+                .anyMatch(line ->
+                        line.matches("node-01 +inference +2 +GPU-\\S+ +NVIDIA \\S+ +0% +\\d+MiB +\\d+W +\\d+C"));
+    }
+
+    @Test
+    void aBackendThatIsNotThereIsNotListed() {
+        assertThat(run("--backend", "nvml", "--dry-run")).isEqualTo(2);
     }
 
     @Test

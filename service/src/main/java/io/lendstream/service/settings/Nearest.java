@@ -8,8 +8,15 @@ import java.util.Optional;
 final class Nearest {
     private Nearest() {}
 
-    /** The name with the fewest letters to change, if that is at most a third of them. */
+    /** The name that goes on where this one ends, or the one with the fewest letters to change, if a third will do. */
     static Optional<String> to(String name, Collection<String> known) {
+        Optional<String> longer = known.stream()
+                .filter(other -> other.startsWith(name))
+                .min(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+        return longer.isPresent() ? longer : fewestChanges(name, known);
+    }
+
+    private static Optional<String> fewestChanges(String name, Collection<String> known) {
         return known.stream()
                 .min(Comparator.<String>comparingInt(other -> distance(name, other))
                         .thenComparing(Comparator.naturalOrder()))

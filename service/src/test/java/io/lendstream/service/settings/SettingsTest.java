@@ -82,6 +82,8 @@ class SettingsTest {
         assertThatThrownBy(
                         () -> Settings.of(KEYS, SettingsFile.NONE, Map.of("LENDSTREAM_ACTUATOR_NODE", "3"), List.of()))
                 .hasMessageContaining("did you mean LENDSTREAM_ACTUATOR_NODES?");
+        assertThatThrownBy(() -> Settings.of(KEYS, "actuator.lease=3s"))
+                .hasMessageContaining("did you mean actuator.lease-notice?");
     }
 
     @Test

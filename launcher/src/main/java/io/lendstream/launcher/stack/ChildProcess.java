@@ -38,24 +38,40 @@ final class ChildProcess {
     static ChildProcess start(Child child, Path log, Path directory) {
         try {
             Path temporary = Files.createDirectories(directory.resolve("tmp"));
-            var builder = new ProcessBuilder(commandOf(child, temporary))
+            var builder = builder(child.withSystemProperty("java.io.tmpdir", temporary.toString()))
                     .directory(directory.toFile())
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-            // In the environment rather than on the command line, which ps shows.
-            builder.environment().put("CLASSPATH", classPathOf(child));
-            builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2"); // glibc would keep one pool per thread
             return new ChildProcess(builder.start(), log);
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be started: %s".formatted(child.name(), e.getMessage()), e);
         }
     }
 
-    private static List<String> commandOf(Child child, Path temporary) {
+    /** Starts it in this process's directory, with its output. */
+    static Process inForeground(Child child) {
+        try {
+            return builder(child)
+                    .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be started: %s".formatted(child.name(), e.getMessage()), e);
+        }
+    }
+
+    private static ProcessBuilder builder(Child child) {
+        var builder = new ProcessBuilder(commandOf(child));
+        // In the environment rather than on the command line, which ps shows.
+        builder.environment().put("CLASSPATH", classPathOf(child));
+        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2"); // glibc would keep one pool per thread
+        return builder;
+    }
+
+    private static List<String> commandOf(Child child) {
         var command = new ArrayList<String>();
         command.add(JAVA.toString());
         command.addAll(child.jvm().flags());
-        command.add("-Djava.io.tmpdir=" + temporary);
         child.systemProperties().entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
                 .forEach(property -> command.add("-D" + property.getKey() + "=" + property.getValue()));
@@ -84,25 +100,29 @@ final class ChildProcess {
         return process.onExit().thenApply(Process::exitValue);
     }
 
-    /** Asks it to end by closing its input, then insists. */
     void stop(Duration patience) {
+        stop(process, patience);
+    }
+
+    /** Asks it to end by closing its input, then insists. */
+    static void stop(Process process, Duration patience) {
         try {
             process.getOutputStream().close();
         } catch (IOException e) {
             // it is gone already
         }
-        try {
-            if (process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-                return;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (!ended(process, patience)) {
+            process.destroyForcibly();
+            ended(process, Duration.ofSeconds(5));
         }
-        process.destroyForcibly();
+    }
+
+    private static boolean ended(Process process, Duration patience) {
         try {
-            process.waitFor(5, TimeUnit.SECONDS);
+            return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return false;
         }
     }
 

@@ -1,0 +1,63 @@
+package io.lendstream.launcher;
+
+import io.lendstream.launcher.stack.StackException;
+import java.io.PrintWriter;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine;
+
+/** How errors reach a user: one line, and a stack trace only where it was asked for. */
+final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLine.IParameterExceptionHandler {
+
+    private final BooleanSupplier verbose;
+
+    Errors(BooleanSupplier verbose) {
+        this.verbose = verbose;
+    }
+
+    @Override
+    public int handleExecutionException(Exception error, CommandLine command, CommandLine.ParseResult parsed) {
+        PrintWriter out = command.getErr();
+        out.println(oneLine(error));
+        if (error instanceof StackException stack) {
+            stack.lastLines().forEach(line -> out.println("  | " + line));
+        }
+        if (verbose.getAsBoolean()) {
+            error.printStackTrace(out);
+        }
+        out.flush();
+        return error instanceof UserError user ? user.exitCode() : UserError.FAILED;
+    }
+
+    @Override
+    public int handleParseException(CommandLine.ParameterException error, String[] args) {
+        CommandLine command = error.getCommandLine();
+        PrintWriter out = command.getErr();
+        String message = firstLine(error.getMessage());
+        String end = message.endsWith(".") ? "" : ";";
+        out.println("%s%s see %s --help."
+                .formatted(message, end, command.getCommandSpec().qualifiedName()));
+        out.flush();
+        return UserError.BAD_USAGE;
+    }
+
+    private static String oneLine(Exception error) {
+        String message = error.getMessage();
+        boolean meantForUsers = error instanceof UserError || error instanceof StackException;
+        if (message == null || message.isBlank()) {
+            return "%s; run it again with --verbose to see where, and please report it.".formatted(simpleName(error));
+        }
+        return meantForUsers ? firstLine(message) : "%s: %s".formatted(simpleName(error), firstLine(message));
+    }
+
+    private static String simpleName(Exception error) {
+        return error.getClass().getSimpleName();
+    }
+
+    private static String firstLine(String message) {
+        return message.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .findFirst()
+                .orElse(message);
+    }
+}

@@ -1,0 +1,110 @@
+package io.lendstream.launcher;
+
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.StackException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.Charset;
+import java.util.Properties;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The {@code lendstream} command and its tree of subcommands. */
+@Command(
+        name = "lendstream",
+        description = "Lends GPUs that inference leaves idle to training, and takes them back in time.",
+        subcommands = DemoCommand.class,
+        versionProvider = LendstreamMain.Version.class,
+        mixinStandardHelpOptions = true,
+        scope = ScopeType.INHERIT,
+        synopsisSubcommandLabel = "COMMAND",
+        commandListHeading = "%nCommands:%n",
+        optionListHeading = "%nOptions:%n",
+        footerHeading = "%n",
+        showDefaultValues = true)
+public final class LendstreamMain implements Runnable {
+
+    @CommandLine.Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Option(
+            names = "--verbose",
+            scope = ScopeType.INHERIT,
+            showDefaultValue = CommandLine.Help.Visibility.NEVER,
+            description = "Show where an error comes from.")
+    private boolean verbose;
+
+    private LendstreamMain() {}
+
+    public static void main(String[] args) {
+        if (System.getProperty("logback.configurationFile") == null) {
+            System.setProperty("logback.configurationFile", "logback-launcher.xml");
+        }
+        System.exit(run(args, writer(System.out), writer(System.err)));
+    }
+
+    private static PrintWriter writer(PrintStream stream) {
+        return new PrintWriter(stream, true, Charset.defaultCharset());
+    }
+
+    /** Runs one command and returns its exit code. */
+    static int run(String[] args, PrintWriter out, PrintWriter err) {
+        return commandLine().setOut(out).setErr(err).execute(args);
+    }
+
+    static CommandLine commandLine() {
+        var main = new LendstreamMain();
+        var commandLine = new CommandLine(main);
+        addServices(commandLine);
+        var errors = new Errors(() -> main.verbose);
+        return commandLine
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(errors)
+                .setParameterExceptionHandler(errors);
+    }
+
+    /** Services that this build has not got are not listed. */
+    private static void addServices(CommandLine commandLine) {
+        Installation installation;
+        try {
+            installation = Installation.find();
+        } catch (StackException e) {
+            return; // the launcher alone: whatever needs a module says so
+        }
+        for (ServiceKind kind : ServiceKind.values()) {
+            if (kind.isIn(installation)) {
+                commandLine.addSubcommand(kind.command(), ServiceProcess.command(kind, installation));
+            }
+        }
+    }
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        throw UserError.badUsage("No command given; name one of those above, as in: lendstream demo");
+    }
+
+    /** The version that Maven gave this jar. */
+    static final class Version implements CommandLine.IVersionProvider {
+
+        private static final String PROPERTIES = "/META-INF/maven/io.lendstream/lendstream-launcher/pom.properties";
+
+        @Override
+        public String[] getVersion() throws IOException {
+            try (InputStream in = LendstreamMain.class.getResourceAsStream(PROPERTIES)) {
+                var properties = new Properties();
+                if (in != null) {
+                    properties.load(in);
+                }
+                return new String[] {"lendstream " + properties.getProperty("version", "(not packaged)")};
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.lendstream.launcher;
+
+import io.lendstream.launcher.stack.Foreground;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Unmatched;
+
+/**
+ * A service as a subcommand: it runs in a JVM and on a class path of its own, and reads its options itself.
+ *
+ * <p>The script {@code lendstream} starts services directly; this is for lists of commands, and for other ways to start.
+ */
+@Command
+final class ServiceProcess implements Callable<Integer> {
+
+    private final ServiceKind kind;
+    private final Installation installation;
+
+    @Unmatched
+    private List<String> arguments = List.of();
+
+    private ServiceProcess(ServiceKind kind, Installation installation) {
+        this.kind = kind;
+        this.installation = installation;
+    }
+
+    static CommandLine command(ServiceKind kind, Installation installation) {
+        var command = new CommandLine(CommandSpec.forAnnotatedObject(new ServiceProcess(kind, installation)));
+        command.getCommandSpec().name(kind.command()).usageMessage().description(kind.description());
+        return command.setUnmatchedOptionsArePositionalParams(true);
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        return Foreground.run(kind.child(installation).withArguments(arguments));
+    }
+}

@@ -31,7 +31,7 @@ public record StackSettings(
     }
 
     public static StackSettings defaults() {
-        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Duration.ofSeconds(60));
+        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Duration.ofSeconds(120));
     }
 
     public StackSettings withDataDirectory(Path directory) {

@@ -1,0 +1,75 @@
+package io.lendstream.launcher;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.launcher.stack.Installation;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class NoOrphansIT {
+
+    @TempDir
+    private Path directory;
+
+    private Process command;
+    private List<ProcessHandle> children = List.of();
+
+    @BeforeEach
+    void startACommandWithChildren() throws IOException {
+        command = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "-Dlendstream.home=" + Installation.find().home(),
+                        LendstreamMain.class.getName(),
+                        "demo",
+                        "--data-dir",
+                        directory.resolve("run").toString())
+                .redirectErrorStream(true)
+                .start();
+        var output = new BufferedReader(new InputStreamReader(command.getInputStream(), UTF_8));
+        assertThat(output.lines().filter(line -> line.startsWith("broker on")).findFirst())
+                .isPresent();
+        children = command.children().toList();
+        assertThat(children).hasSizeGreaterThanOrEqualTo(2);
+    }
+
+    @AfterEach
+    void leaveNothingWhateverHappened() {
+        command.destroyForcibly();
+        children.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    @Test
+    void childrenEndByThemselvesWhenTheCommandIsKilled() {
+        command.destroyForcibly();
+
+        await().atMost(20, SECONDS).untilAsserted(() -> assertThat(children).noneMatch(ProcessHandle::isAlive));
+    }
+
+    @Test
+    void ctrlCStopsEverythingAndLeavesNoFile() throws Exception {
+        assumeThat(Path.of("/bin/kill")).exists();
+
+        new ProcessBuilder("/bin/kill", "-INT", String.valueOf(command.pid())).start();
+
+        assertThat(command.waitFor(30, SECONDS)).isTrue();
+        assertThat(children).noneMatch(ProcessHandle::isAlive);
+        assertThat(directory.resolve("run")).doesNotExist();
+        assertThat(directory).isEmptyDirectory();
+    }
+}

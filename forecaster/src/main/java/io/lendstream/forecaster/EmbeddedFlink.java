@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +45,7 @@ final class EmbeddedFlink implements AutoCloseable {
     record State(String status, boolean isRunning, boolean hasEnded) {
         static State of(JobStatus status) {
             return new State(
-                    status.name().toLowerCase(java.util.Locale.ROOT),
+                    status.name().toLowerCase(Locale.ROOT),
                     status == JobStatus.RUNNING,
                     status.isGloballyTerminalState());
         }

@@ -20,9 +20,12 @@ import picocli.CommandLine.Command;
         footer = {
             "",
             "Example:",
-            "  lendstream forecaster --bootstrap-server kafka:9092 --registry http://registry:8081 \\",
-            "      --set forecaster.state-dir=/var/lib/lendstream/forecaster",
-            "On a Flink cluster: flink run -d FAT_JAR --set forecaster.mode=cluster --config FILE"
+            "  lendstream forecaster --bootstrap-server kafka:9092 \\",
+            "      --registry http://registry:8081 \\",
+            "      --set forecaster.state-dir=/var/lib/lendstream",
+            "",
+            "On a Flink cluster, with a jar of everything:",
+            "  flink run -d JAR --set forecaster.mode=cluster"
         })
 public final class ForecasterMain extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(ForecasterMain.class);

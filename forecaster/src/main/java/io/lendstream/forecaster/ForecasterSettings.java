@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -126,8 +127,12 @@ record ForecasterSettings(
             // a forecast waits for no company
             producer.put("linger.ms", "0");
         }
+        Map<String, String> consumer = texts(kafka.consumer());
+        // Flink has these its own way, and says so at every start
+        producer.keySet().removeAll(Set.of("key.serializer", "value.serializer"));
+        consumer.keySet().removeAll(Set.of("key.deserializer", "value.deserializer", "auto.offset.reset"));
         return new ForecasterSettings(
-                texts(kafka.consumer()),
+                consumer,
                 producer,
                 texts(kafka.serdes()),
                 topics,

@@ -20,7 +20,6 @@ public final class ServiceForecaster {
     /** Number of the format of snapshots. */
     public static final int FORMAT = 1;
 
-
     private final ForecastSettings settings;
     private final ServiceId service;
     private final DemandTracker tracker;

@@ -29,6 +29,12 @@ final class Charts {
     private static final int BARS = 130;
     private static final int CURVE_POINTS = 300;
 
+    /** Delays below are not drawn: nobody notices them. */
+    private static final double SHORTEST_DELAY = 0.1;
+
+    /** A share of requests below which the curve ends. */
+    private static final double RAREST_DELAY = 1e-4;
+
     private Charts() {}
 
     /** A line of a chart that compares runs; {@code style} is a class of the page's sheet. */
@@ -38,7 +44,7 @@ final class Charts {
         Panel panel = new Panel(58, WIDE - 12, 24, 270, Scale.time(longestSeconds), Scale.linear(mostGpus, 6, true));
         List<OwnerSample> samples = run.owners();
         double end = seconds(run, run.to());
-        StringBuilder svg = new StringBuilder(panel.yAxis("GPUs"));
+        StringBuilder svg = new StringBuilder(panel.yAxis("GPUs")).append(panel.xAxis(timeTitle(run, longestSeconds)));
         List<At> lower = samples.stream()
                 .map(sample -> new At(seconds(run, sample.at()), 0))
                 .toList();
@@ -56,7 +62,6 @@ final class Charts {
             legend.add(key("box " + style(group), group.label(), group.meaning()));
             lower = upper;
         }
-        svg.append(panel.xAxis(timeTitle(run, longestSeconds)));
         int stride = stride(samples.size(), HINTS);
         for (int i = 0; i < samples.size(); i += stride) {
             StringBuilder text = new StringBuilder(
@@ -147,13 +152,21 @@ final class Charts {
                 .max()
                 .orElse(1);
         Panel panel = new Panel(
-                62, NARROW - 14, 24, 220, Scale.logDuration(0.1, Math.max(1, high * 1.3)), Scale.logShare(1e-4));
+                62,
+                NARROW - 14,
+                24,
+                220,
+                Scale.logDuration(SHORTEST_DELAY, Math.max(1, high * 1.3)),
+                Scale.logShare(RAREST_DELAY));
         StringBuilder svg = new StringBuilder(panel.yAxis("share of requests delayed longer (log scale)"));
         svg.append(panel.xAxis("delay (log scale)"));
         List<String> legend = new ArrayList<>();
         for (Curve curve : drawn) {
             List<At> points = new ArrayList<>();
             for (CurvePoint point : curve.delays().orElseThrow().curve()) {
+                if (point.seconds() < SHORTEST_DELAY || 1 - point.share() < RAREST_DELAY) {
+                    continue;
+                }
                 points.add(new At(point.seconds(), 1 - point.share()));
             }
             svg.append(panel.line(points, "curve " + curve.style()));
@@ -195,11 +208,10 @@ final class Charts {
             svg.append(demand.steps(able, end, "capacity"));
         }
         svg.append(demand.steps(peaks(run, service.demand()), end, "demand"));
-        svg.append(replicas.yAxis("replicas"));
+        svg.append(replicas.yAxis("replicas")).append(replicas.xAxis(timeTitle(run, end)));
         List<At> serving = peaks(run, service.replicas());
         List<At> zero = serving.stream().map(point -> new At(point.x(), 0)).toList();
         svg.append(replicas.area(zero, serving, end, "owner " + style(OwnerGroup.SERVING)));
-        svg.append(replicas.xAxis(timeTitle(run, end)));
         hints(run, service, demand, end, svg);
 
         legend.add(key("stroke demand", "demand", "requests offered per second"));

@@ -60,6 +60,7 @@ public final class FactsCollector {
 
     private final Map<OwnerGroup, Steps> groups = new EnumMap<>(OwnerGroup.class);
     private final Map<GpuId, Held> holdings = new HashMap<>();
+    private Instant ownersAt = Instant.MIN;
     private long loansEnded;
     private double loanSeconds;
     private double longestLoanSeconds;
@@ -145,16 +146,18 @@ public final class FactsCollector {
                 groups.put(each, new Steps(at));
             }
         }
+        // A lease that is told late changes all groups at once, now, so that no GPU counts twice in between.
+        ownersAt = at.isAfter(ownersAt) ? at : ownersAt;
         Optional<Held> before = Optional.ofNullable(holdings.remove(gpu));
         boolean same = before.map(Held::group).equals(group)
                 && before.flatMap(Held::service).equals(service);
         if (!same) {
             before.ifPresent(held -> {
-                steps(held.group()).add(at, -1);
-                held.service().flatMap(this::watch).ifPresent(watch -> watch.replicas(at, -1));
+                steps(held.group()).add(ownersAt, -1);
+                held.service().flatMap(this::watch).ifPresent(watch -> watch.replicas(ownersAt, -1));
             });
-            group.ifPresent(each -> steps(each).add(at, 1));
-            service.flatMap(this::watch).ifPresent(watch -> watch.replicas(at, 1));
+            group.ifPresent(each -> steps(each).add(ownersAt, 1));
+            service.flatMap(this::watch).ifPresent(watch -> watch.replicas(ownersAt, 1));
         }
         Optional<Instant> lentBefore = before.flatMap(Held::lentSince);
         boolean isLent = group.equals(Optional.of(OwnerGroup.LENT));
@@ -266,6 +269,7 @@ public final class FactsCollector {
     /** What has been seen so far; more may be taken afterwards. */
     public Run facts() {
         groups.values().forEach(steps -> steps.upTo(now));
+        ownersAt = now;
         services.values().forEach(watch -> watch.upTo(now));
         long width = lentGpus.isEmpty() ? 1000 : lentGpus.widthMillis();
         width = Math.max(width, reclaimedGpus.isEmpty() ? 1000 : reclaimedGpus.widthMillis());

@@ -76,9 +76,8 @@ public final class HtmlReport {
             owners();
             completions();
             delays();
-            for (int i = 0; i < facts.runs().size(); i++) {
-                details(facts.runs().get(i), i == 0);
-            }
+            Run subject = facts.subject().orElseThrow();
+            facts.runs().forEach(run -> details(run, run.equals(subject)));
         }
         parameters();
         page.append("</main>\n</body>\n</html>\n");
@@ -207,7 +206,7 @@ public final class HtmlReport {
                         "Jobs completed",
                         Unit.NUMBER,
                         Better.MORE,
-                        run -> some(run.training().completed())),
+                        run -> known(run.training().submitted(), run.training().completed())),
                 new Figure(
                         "Job restarts",
                         Unit.NUMBER,
@@ -227,17 +226,17 @@ public final class HtmlReport {
                         "Decisions to lend",
                         Unit.NUMBER,
                         Better.NEITHER,
-                        run -> some(run.decisions().count("lend"))),
+                        run -> known(run.decisions().total(), run.decisions().count("lend"))),
                 new Figure(
                         "Decisions to reclaim",
                         Unit.NUMBER,
                         Better.NEITHER,
-                        run -> some(run.decisions().count("reclaim"))),
+                        run -> known(run.decisions().total(), run.decisions().count("reclaim"))),
                 new Figure(
                         "Requests offered",
                         Unit.NUMBER,
                         Better.NEITHER,
-                        run -> some(run.inference().requests())),
+                        run -> known(run.inference().requests(), run.inference().requests())),
                 new Figure(
                         "Cold starts",
                         Unit.NUMBER,
@@ -255,8 +254,9 @@ public final class HtmlReport {
                         run -> run.inference().sloAttainment()));
     }
 
-    private static Optional<Double> some(long count) {
-        return count == 0 ? Optional.empty() : Optional.of((double) count);
+    /** A count, where anything of the sort was seen at all. */
+    private static Optional<Double> known(long seen, long count) {
+        return seen == 0 ? Optional.empty() : Optional.of((double) count);
     }
 
     private void comparison() {
@@ -301,6 +301,15 @@ public final class HtmlReport {
         page.append("</tbody></table></div>\n");
         baseline.ifPresent(
                 run -> page.append("<p class=\"note\">Changes are against “%s”.</p>\n".formatted(escape(run.name()))));
+        runs.stream()
+                .filter(run -> run.training().completed() < run.training().submitted())
+                .forEach(run -> page.append(
+                        "<p class=\"note\">%s of %s of “%s” had not finished; completion times leave them out.</p>\n"
+                                .formatted(
+                                        Text.number(run.training().submitted()
+                                                - run.training().completed()),
+                                        plural(run.training().submitted(), "job"),
+                                        escape(run.name()))));
         page.append("</section>\n");
     }
 
@@ -336,7 +345,7 @@ public final class HtmlReport {
         }
         String direction = difference < 0 ? "▼ " : "▲ ";
         if (unit == Unit.SHARE) {
-            return direction + Text.number(Math.abs(difference) * 100) + " points";
+            return direction + Text.plain(Math.rint(Math.abs(difference) * 1e5) / 1e3) + " points";
         }
         if (without.get() == 0) {
             return direction + written(unit, Math.abs(difference), DurationUnit.of(difference));
@@ -344,7 +353,7 @@ public final class HtmlReport {
         double ratio = difference / without.get();
         return ratio >= 4
                 ? "▲ " + Text.number(1 + ratio) + " times"
-                : direction + Text.number(Math.rint(Math.abs(ratio) * 1000) / 10) + " %";
+                : direction + Text.plain(Math.rint(Math.abs(ratio) * 1000) / 10) + " %";
     }
 
     private void owners() {
@@ -394,7 +403,6 @@ public final class HtmlReport {
                 .append("</div></section>\n");
     }
 
-    /** Runs with lending are the odd colours' warm ones: the subject is always drawn alike. */
     private List<Curve> curves(Function<Run, Optional<Delays>> delays) {
         List<String> styles = Charts.curveStyles();
         List<Run> runs = facts.runs();

@@ -6,6 +6,15 @@ import java.util.List;
 
 /** An axis: where a value lies between its ends, and which values are marked. */
 interface Scale {
+    /** Marks of a logarithmic axis that spans many powers of ten, in seconds. */
+    List<Double> MARKS = List.of(
+            0.001, 0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 14400.0, 43200.0, 86400.0, 259200.0, 604800.0, 2419200.0);
+
+    /** Marks of one that spans few. */
+    List<Double> DENSE_MARKS = List.of(
+            0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0,
+            7200.0, 14400.0, 28800.0, 43200.0, 86400.0, 172800.0, 345600.0, 604800.0, 1209600.0, 2419200.0);
+
     /** Where the value lies: 0 at the low end, 1 at the high end; values beyond the ends lie on them. */
     double position(double value);
 
@@ -29,7 +38,7 @@ interface Scale {
         double end = Math.ceil(top / step - 1e-9) * step;
         List<Tick> ticks = new ArrayList<>();
         for (int i = 0; i * step <= end + step / 2; i++) {
-            ticks.add(new Tick(i * step, Text.number(i * step)));
+            ticks.add(new Tick(i * step, Text.plain(i * step)));
         }
         return new Linear(0, end, ticks);
     }
@@ -50,7 +59,7 @@ interface Scale {
         }
         List<Tick> ticks = new ArrayList<>();
         for (int i = 0; i * step <= span + 1e-9 && i < 100; i++) {
-            ticks.add(new Tick(i * step * unit.seconds(), Text.number(i * step)));
+            ticks.add(new Tick(i * step * unit.seconds(), Text.plain(i * step)));
         }
         return new Linear(0, end, ticks);
     }
@@ -62,11 +71,9 @@ interface Scale {
 
     /** Lengths of time on a logarithmic axis. */
     static Scale logDuration(double minSeconds, double maxSeconds) {
-        double[] marks = {
-            0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 4 * 3600, 12 * 3600, 86400, 3 * 86400, 7 * 86400, 28 * 86400
-        };
         double low = Double.isFinite(minSeconds) ? Math.max(0.001, minSeconds) : 0.001;
         double high = Double.isFinite(maxSeconds) ? Math.max(low * 4, maxSeconds) : low * 4;
+        List<Double> marks = high < low * 300 ? DENSE_MARKS : MARKS;
         List<Tick> ticks = new ArrayList<>();
         for (double mark : marks) {
             if (mark >= low * 0.999 && mark <= high * 1.001) {
@@ -79,7 +86,7 @@ interface Scale {
     private static String mark(double seconds) {
         for (DurationUnit unit : DurationUnit.values()) {
             if (seconds / unit.seconds() < 59.9 && (unit != DurationUnit.HOURS || seconds < 86400)) {
-                return Text.number(seconds / unit.seconds()) + " " + unit.symbol();
+                return Text.plain(seconds / unit.seconds()) + " " + unit.symbol();
             }
         }
         return Text.duration(seconds, DurationUnit.DAYS);
@@ -89,7 +96,7 @@ interface Scale {
     static Scale logShare(double least) {
         List<Tick> ticks = new ArrayList<>();
         for (double share = 1; share > least * 0.999; share /= 10) {
-            ticks.add(new Tick(share, Text.number(Math.round(share * 1e6) / 1e4) + " %"));
+            ticks.add(new Tick(share, Text.plain(share * 100) + " %"));
         }
         return new Logarithmic(least, 1, ticks);
     }

@@ -50,6 +50,16 @@ final class Text {
         return minus(String.format(Locale.ROOT, "%." + decimals + "f", value));
     }
 
+    /** A number as it is, without digits that say nothing: {@code 0.1}, {@code 1,500}. */
+    static String plain(double value) {
+        if (!Double.isFinite(value)) {
+            return NOTHING;
+        }
+        String digits = String.format(Locale.ROOT, "%,.4f", value);
+        String trimmed = digits.replaceAll("\\.?0+$", "");
+        return minus(trimmed.equals("-0") ? "0" : trimmed);
+    }
+
     /** A whole number, thousands grouped. */
     static String number(long value) {
         return minus(String.format(Locale.ROOT, "%,d", value));
@@ -101,11 +111,10 @@ final class Text {
         if (!Double.isFinite(value)) {
             return "0";
         }
-        String text = String.format(Locale.ROOT, "%.1f", value);
-        if (text.endsWith(".0")) {
-            text = text.substring(0, text.length() - 2);
-        }
-        return text.equals("-0") ? "0" : text;
+        long tenths = Math.round(value * 10);
+        long rest = Math.abs(tenths % 10);
+        String whole = (tenths < 0 && tenths > -10 ? "-" : "") + tenths / 10;
+        return rest == 0 ? whole : whole + "." + rest;
     }
 
     /** Units that lengths of time are shown in. */

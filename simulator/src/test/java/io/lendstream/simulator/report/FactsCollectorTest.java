@@ -79,6 +79,22 @@ class FactsCollectorTest {
     }
 
     @Test
+    void countsNoGpuTwiceWhenALeaseIsToldLate() {
+        collector.take(lease("a", new Owner.Free(), 0));
+        collector.take(lease("b", new Owner.Free(), 0));
+        collector.take(lease("a", lent("job"), 20));
+        collector.take(lease("b", serving("chat"), 10));
+        collector.seenAt(at(30));
+
+        assertThat(collector.facts().owners())
+                .hasSize(30)
+                .allSatisfy(sample -> assertThat(sample.gpus().values().stream()
+                                .mapToDouble(Double::doubleValue)
+                                .sum())
+                        .isEqualTo(2));
+    }
+
+    @Test
     void forgetsAGpuThatIsGone() {
         collector.take(lease("a", serving("chat"), 0));
         collector.gone(new GpuId("a"), at(10));

@@ -24,9 +24,11 @@ import org.junit.jupiter.api.Test;
 import org.xml.sax.InputSource;
 
 class HtmlReportTest {
+    private static final RunFacts DAY = Specimen.day();
+
     @Test
     void showsAWholeDayOnOnePageOfAModestSize() throws IOException {
-        String page = HtmlReport.render(Specimen.day());
+        String page = HtmlReport.render(DAY);
 
         assertThat(page)
                 .contains("Headline figures", "GPUs by owner", "Job completion times", "Response overhead")
@@ -38,18 +40,17 @@ class HtmlReportTest {
 
     @Test
     void needsNothingFromTheNetworkAndNoScript() {
-        assertThat(HtmlReport.render(Specimen.day()))
-                .doesNotContain("http", "<script", "<link", "@import", "url(", "src=");
+        assertThat(HtmlReport.render(DAY)).doesNotContain("http", "<script", "<link", "@import", "url(", "src=");
     }
 
     @Test
     void isTheSameForTheSameFacts() {
-        assertThat(HtmlReport.render(Specimen.day())).isEqualTo(HtmlReport.render(Specimen.day()));
+        assertThat(HtmlReport.render(Specimen.day())).isEqualTo(HtmlReport.render(DAY));
     }
 
     @Test
     void drawsWellFormedPictures() throws Exception {
-        String page = HtmlReport.render(Specimen.day());
+        String page = HtmlReport.render(DAY);
 
         int pictures = 0;
         for (int from = page.indexOf("<svg"); from >= 0; from = page.indexOf("<svg", from + 1)) {
@@ -136,6 +137,23 @@ class HtmlReportTest {
         String page = HtmlReport.render(new RunFacts("both", List.of(), List.of(with, without)));
 
         assertThat(page).contains("▼ 50 %", "▼ 50 % against 100 s without lending");
+    }
+
+    @Test
+    void comparesSeveralRunsAndSaysWhichJobsAreMissing() {
+        Run none = Run.ofFigures("no lending", false, completions(100.0), noRequests());
+        Run first = Run.ofFigures("deepboot", true, completions(80.0), noRequests());
+        Run second = Run.ofFigures(
+                "lendstream",
+                true,
+                new Training(3, 1, List.of(500.0), Optional.empty(), Optional.empty()),
+                noRequests());
+
+        String page = HtmlReport.render(new RunFacts("three", List.of(), List.of(none, first, second)));
+
+        assertThat(page)
+                .contains("change, deepboot", "change, lendstream", "▼ 20 %", "▲ 5 times")
+                .contains("2 of 3 jobs of “lendstream” had not finished");
     }
 
     @Test

@@ -68,6 +68,13 @@ final class Specimen {
         }
         long sequence = 0;
         for (int seconds = 15; seconds <= DAY_SECONDS; seconds += 15) {
+            for (int i = 0; i < GPUS; i++) {
+                if ((seconds - 15) % 10_800 == 15 * i * 7) {
+                    collector.take(lease("training-g" + i, new Owner.Training(new JobId("job-" + i / 4)), seconds));
+                } else if ((seconds - 15) % 10_800 == 15 * i * 7 + 8_400 - 105 * i) {
+                    collector.take(lease("training-g" + i, new Owner.Free(), seconds));
+                }
+            }
             int gpu = 0;
             for (int s = 0; s < SERVICES; s++) {
                 double hour = seconds / 3600.0 + s * 1.7;
@@ -78,7 +85,7 @@ final class Specimen {
                 if (seconds % 60 == 0) {
                     collector.take(forecast("service-" + s, seconds, wave * 1.02, wave * 1.45 + 1));
                 }
-                for (int r = 0; r < Math.ceil(wave / 8) && gpu < GPUS; r++, gpu++) {
+                for (int r = 0; r < Math.ceil(arrivals / 15.0 / 7) && gpu < GPUS; r++, gpu++) {
                     sequence = give(collector, owners, gpu, "service-" + s, seconds, sequence);
                 }
             }
@@ -92,11 +99,6 @@ final class Specimen {
                         hold("service-0"),
                         "enough",
                         "4 GPUs serve, 3 needed, nothing to reclaim"));
-            }
-        }
-        for (int i = 0; i < GPUS; i++) {
-            for (double seconds = 300 + 200 * i; seconds < DAY_SECONDS; seconds += 3000 + random.nextInt(9000)) {
-                collector.take(lease("training-g" + i, new Owner.Training(new JobId("job-" + i / 4)), seconds));
             }
         }
         List<Double> delays = new ArrayList<>();

@@ -17,18 +17,18 @@ import java.util.function.Supplier;
  * Makes up values of any core type from the structure of its records, so that a new type needs no generator of its own.
  * What a constructor refuses is made up again: numbers keep to one range for a record, so that most bounds are met soon.
  */
-final class AnyRecord {
+public final class AnyRecord {
     private static final int ATTEMPTS = 20_000;
     private static final String[] LETTERS = {"a", "b", "7", "-", ".", "/", ":", "A100", "é", "名", " x", "\uD83D\uDE80"};
     private static final double[] MAGNITUDES = {1, 9, 1000, 1e9};
 
     private final Random random;
 
-    AnyRecord(long seed) {
+    public AnyRecord(long seed) {
         this.random = new Random(seed);
     }
 
-    <T> T of(Class<T> type) {
+    public <T> T of(Class<T> type) {
         return type.cast(value(type, 1));
     }
 

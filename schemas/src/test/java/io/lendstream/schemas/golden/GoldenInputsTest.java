@@ -1,0 +1,22 @@
+package io.lendstream.schemas.golden;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** Tells the golden cases' logs anew: only on demand, for the same log makes decisions comparable between versions. */
+@EnabledIfSystemProperty(
+        named = "golden.inputs",
+        matches = "true",
+        disabledReason = "golden logs stay as they are unless -Dgolden.inputs=true asks for new ones")
+final class GoldenInputsTest {
+    @TestFactory
+    Stream<DynamicTest> isToldAnew() {
+        return Tales.all().entrySet().stream()
+                .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
+                    Tale tale = entry.getValue().get();
+                    GoldenCase.named(entry.getKey()).writeEvents(tale.story().log(), tale.notes());
+                }));
+    }
+}

@@ -31,7 +31,7 @@ public record StackSettings(
     }
 
     public static StackSettings defaults() {
-        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Duration.ofSeconds(120));
+        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Duration.ofMinutes(2));
     }
 
     public StackSettings withDataDirectory(Path directory) {

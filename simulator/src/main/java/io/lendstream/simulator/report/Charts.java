@@ -377,10 +377,17 @@ final class Charts {
             StringBuilder svg) {
         return """
                 <figure><figcaption><b>%s</b> %s</figcaption><div class="legend">%s</div>
-                <svg viewBox="0 0 %d %d" role="img" aria-label="%s">
-                %s</svg></figure>
+                <div class="scroll"><svg class="%s" viewBox="0 0 %d %d" role="img" aria-label="%s">
+                %s</svg></div></figure>
                 """.formatted(
-                        escape(title), escape(note), String.join("", legend), width, height, escape(described), svg);
+                        escape(title),
+                        escape(note),
+                        String.join("", legend),
+                        width == WIDE ? "wide" : "narrow",
+                        width,
+                        height,
+                        escape(described),
+                        svg);
     }
 
     static List<String> curveStyles() {

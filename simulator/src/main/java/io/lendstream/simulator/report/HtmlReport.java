@@ -77,7 +77,7 @@ public final class HtmlReport {
             completions();
             delays();
             Run subject = facts.subject().orElseThrow();
-            facts.runs().forEach(run -> details(run, run.equals(subject)));
+            facts.runs().forEach(run -> details(run, run.equals(subject) || !kept(run)));
         }
         parameters();
         page.append("</main>\n</body>\n</html>\n");
@@ -143,18 +143,36 @@ public final class HtmlReport {
                             .formatted(Text.number(subject.inference().requests())),
                     "");
         }
-        Optional<Verdict> verdict = subject.verdict();
+        verdictTile();
+        page.append("</div>\n");
+    }
+
+    private void verdictTile() {
+        List<Verdict> verdicts =
+                facts.runs().stream().flatMap(run -> run.verdict().stream()).toList();
+        if (verdicts.isEmpty()) {
+            tile("History checker", "not asked", "the log was not checked", "");
+            return;
+        }
+        long violations = verdicts.stream()
+                .mapToLong(verdict -> verdict.violations().size())
+                .sum();
         tile(
                 "History checker",
-                verdict.map(judged -> judged.isContent()
-                                ? "✓ every promise kept"
-                                : "✗ " + plural(judged.violations().size(), "violation"))
-                        .orElse("not asked"),
-                verdict.map(judged -> "%s events, %s decisions replayed"
-                                .formatted(Text.number(judged.events()), Text.number(judged.decisions())))
-                        .orElse("the run's log was not checked"),
-                verdict.map(judged -> judged.isContent() ? "good" : "bad").orElse(""));
-        page.append("</div>\n");
+                violations == 0 ? "✓ every promise kept" : "✗ " + plural(violations, "violation"),
+                "%s and %s replayed"
+                        .formatted(
+                                plural(
+                                        verdicts.stream()
+                                                .mapToLong(Verdict::events)
+                                                .sum(),
+                                        "event"),
+                                plural(
+                                        verdicts.stream()
+                                                .mapToLong(Verdict::decisions)
+                                                .sum(),
+                                        "decision")),
+                violations == 0 ? "good" : "bad");
     }
 
     private void tile(String label, String value, String note, String style) {
@@ -418,6 +436,10 @@ public final class HtmlReport {
                     delays.apply(run)));
         }
         return curves;
+    }
+
+    private static boolean kept(Run run) {
+        return run.verdict().map(Verdict::isContent).orElse(true);
     }
 
     private void details(Run run, boolean open) {

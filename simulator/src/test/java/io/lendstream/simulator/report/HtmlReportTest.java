@@ -163,7 +163,7 @@ class HtmlReportTest {
 
         String page = HtmlReport.render(new RunFacts("broken", List.of(), List.of(run)));
 
-        assertThat(page).contains("✗ 1 violation", "one owner", "g1 had two");
+        assertThat(page).contains("✗ 1 violation", "one owner", "g1 had two").contains("<details class=\"run\" open>");
     }
 
     private static Training completions(Double... seconds) {

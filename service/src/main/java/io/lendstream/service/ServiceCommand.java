@@ -8,6 +8,7 @@ import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.ReferencePage;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.SettingsFile;
@@ -79,6 +80,9 @@ public abstract class ServiceCommand implements Callable<Integer> {
                     "One setting, before those of the environment (LENDSTREAM_NAME) and of the file; may be repeated.")
     private List<String> sets = new ArrayList<>();
 
+    @Option(names = "--list-settings", description = "Print every setting, what it takes and its default, and end.")
+    private boolean listSettings;
+
     /** The service's name, which its settings start with. */
     protected abstract String service();
 
@@ -123,6 +127,14 @@ public abstract class ServiceCommand implements Callable<Integer> {
 
     @Override
     public final Integer call() throws Exception {
+        if (listSettings) {
+            System.out.print(
+                    ReferencePage.section(service(), "Settings of `lendstream %s`.".formatted(service()), keys()));
+            System.out.println();
+            System.out.print(
+                    ReferencePage.section("every service", "Settings that every service has.", CommonKeys.ALL));
+            return DONE;
+        }
         Settings settings = settings(System.getenv());
         TopicCatalogue catalogue = catalogue(settings);
         KafkaSettings kafka = KafkaSettings.of(service(), settings);

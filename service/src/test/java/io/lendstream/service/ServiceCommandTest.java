@@ -53,6 +53,14 @@ class ServiceCommandTest {
     }
 
     @Test
+    void everySettingIsListedWithoutABroker() {
+        assertThat(run(new Sample(true), "--list-settings")).isZero();
+        assertThat(text())
+                .contains("| `actuator.count` | `LENDSTREAM_ACTUATOR_COUNT` |")
+                .contains("| `topic-prefix` |");
+    }
+
+    @Test
     void aBrokerThatIsNotThereIsOneLineAndExitsWithOne() {
         assertThat(run(new Sample(true), "--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
                 .isEqualTo(1);

@@ -7,6 +7,7 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
@@ -76,6 +77,9 @@ final class ActuatorService {
 
     private final Deque<Pending> inbox = new ArrayDeque<>();
     private final Map<String, Long> takeable = new HashMap<>();
+    /** Sequence of the last decision that the scheduler has answered with, by domain. */
+    private final Map<DomainId, Long> decided = new HashMap<>();
+
     private final Map<String, Long> reportsBefore = new TreeMap<>();
     private Actuation actuation;
     private VirtualClock clock = new VirtualClock(Optional.empty());
@@ -204,7 +208,7 @@ final class ActuatorService {
         var reports = new ArrayList<ActuationReport>();
         var later = new ArrayList<Pending>();
         for (Pending pending : inbox) {
-            if (pending.origin.offset() >= takeable.getOrDefault(pending.partition(), 0L)) {
+            if (!isTakeable(pending)) {
                 later.add(pending);
                 continue;
             }
@@ -234,7 +238,25 @@ final class ActuatorService {
                 return false;
             }
         }
-        return reader.hasRead(environment.positions());
+        DomainId domain = environment.domain();
+        return heardOf(domain) >= decided.getOrDefault(domain, 0L) && reader.hasRead(environment.positions());
+    }
+
+    /** Sequence of the last decision of a domain that it has read, in this life or an earlier one. */
+    private long heardOf(DomainId domain) {
+        long taken = actuation.latest(domain).map(DecisionId::sequence).orElse(0L);
+        return inbox.stream()
+                .map(pending -> pending.decision.id())
+                .filter(id -> id.domain().equals(domain))
+                .mapToLong(DecisionId::sequence)
+                .reduce(taken, Math::max);
+    }
+
+    /** Whether the scheduler's answers reach to a decision: what it made since belongs to a later time. */
+    private boolean isTakeable(Pending pending) {
+        DecisionId id = pending.decision.id();
+        return id.sequence() <= decided.getOrDefault(id.domain(), 0L)
+                || pending.origin.offset() < takeable.getOrDefault(pending.partition(), 0L);
     }
 
     private List<ActuationReport> take(Decision decision, Instant learned) {
@@ -365,10 +387,11 @@ final class ActuatorService {
     }
 
     private void takeProgress(Received<Progress> received) {
-        received.value().filter(progress -> settings.covers(progress.domain())).ifPresent(progress -> {
+        received.value().ifPresent(progress -> {
             clock.take(progress);
             if (progress.service().equals(SCHEDULER)) {
                 progress.positions().forEach((partition, end) -> takeable.merge(partition, end, Math::max));
+                decided.merge(progress.domain(), progress.positions().getOrDefault(Progress.DECISIONS, 0L), Math::max);
             }
         });
     }

@@ -255,6 +255,32 @@ class ActuatorServiceTest {
     }
 
     @Test
+    void inAnAcceleratedRunItTakesWhatTheSchedulerHasAnsweredWithAndNothingSince() {
+        ActuatorService actuator = started(true);
+        schedulerHasDecided(0, 2);
+        progress(environment, "agent", 0);
+        decideAt(0, resize("t1"));
+        progress(environment, "environment", 5);
+        turnAt(actuator, 0);
+
+        assertThat(answers()).isEmpty();
+
+        decideAt(0, resize("t2"));
+        decideAt(5, resize("t1", "t2"));
+        turnAt(actuator, 0);
+
+        assertThat(answers()).hasSize(1);
+        assertThat(String.join("\n", reports())).contains(" d/1/1 ", " d/1/2 ").doesNotContain(" d/1/3 ");
+    }
+
+    private void schedulerHasDecided(double second, long decisions) {
+        scheduler.write(
+                TopicCatalogue.PROGRESS,
+                "scheduler",
+                new Progress("scheduler", DOMAIN, at(second), Map.of(Progress.DECISIONS, decisions), Optional.empty()));
+    }
+
+    @Test
     void anAnswerSaysWhereItsReportsEnd() {
         ActuatorService actuator = started(true);
         decideAt(0, resize("t1"));

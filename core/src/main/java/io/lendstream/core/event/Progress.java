@@ -10,7 +10,9 @@ import java.util.Optional;
  *
  * @param service the service's name: {@code environment}, {@code agent}, {@code forecaster}, {@code scheduler}, {@code
  *     actuator}
- * @param positions end offset, exclusive, of what it has written so far, by {@code topic-partition}
+ * @param positions end offset, exclusive, of what it has written of this domain so far, by {@code topic-partition}. The
+ *     scheduler cannot know offsets before its transaction ends; it says under {@value #DECISIONS} how many decisions it
+ *     has made, which is the sequence of the last
  * @param nextEventAt when it next has something to do by itself, where it knows
  */
 public record Progress(
@@ -19,6 +21,9 @@ public record Progress(
         Instant eventTime,
         Map<String, Long> positions,
         Optional<Instant> nextEventAt) {
+    /** The scheduler's position: the sequence of its last decision; 0 before the first. */
+    public static final String DECISIONS = "decisions";
+
     public Progress {
         positions = Map.copyOf(positions);
     }

@@ -1,0 +1,81 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.event.Origin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.streams.errors.ErrorHandlerContext;
+import org.apache.kafka.streams.errors.ProductionExceptionHandler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What happens when a broker does not take a record: one that no broker will ever take leaves a dead letter without its
+ * value, and the stream goes on, for it would stop at the same record after every restart. Kafka's own handler fails even
+ * where a topic for dead letters is set (KIP-1348). Everything else is a fault of the surroundings, and ends the thread; so
+ * does a lost change of state, after which a restored scheduler would no longer know what it did.
+ */
+public final class ContinueToDeadLetters implements ProductionExceptionHandler {
+    /** The prefix of our topics' names, among the properties of the Streams application. */
+    static final String TOPIC_PREFIX = "lendstream.topics.prefix";
+
+    private static final Logger log = LoggerFactory.getLogger(ContinueToDeadLetters.class);
+
+    private TopicCatalogue topics = TopicCatalogue.standard();
+
+    /** For Kafka Streams, which calls {@link #configure} next. */
+    public ContinueToDeadLetters() {}
+
+    @Override
+    public void configure(Map<String, ?> configs) {
+        if (configs.get(TOPIC_PREFIX) instanceof String prefix) {
+            topics = new TopicCatalogue(prefix);
+        }
+    }
+
+    @Override
+    public Response handleError(
+            ErrorHandlerContext context, ProducerRecord<byte[], byte[]> record, Exception exception) {
+        if (exception instanceof RetriableException) {
+            return Response.retry();
+        }
+        if (!(exception instanceof RecordTooLargeException) && !(exception instanceof SerializationException)) {
+            return Response.fail();
+        }
+        return deadLetter(context, record, exception)
+                .map(letter -> {
+                    log.error("a record for {} was refused and is left out", record.topic(), exception);
+                    return Response.resume(List.of(letter));
+                })
+                .orElseGet(Response::fail);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes") // Kafka's signature
+    public Response handleSerializationError(
+            ErrorHandlerContext context,
+            ProducerRecord record,
+            Exception exception,
+            SerializationExceptionOrigin origin) {
+        // All our serializers take bytes as they are.
+        return Response.fail();
+    }
+
+    private Optional<ProducerRecord<byte[], byte[]>> deadLetter(
+            ErrorHandlerContext context, ProducerRecord<byte[], byte[]> record, Exception exception) {
+        boolean dead = record.topic().endsWith("-dlq");
+        Optional<String> letters = dead
+                ? Optional.of(record.topic()).filter(topic -> record.value() != null)
+                : topics.find(record.topic()).map(topics::deadLetters);
+        Origin origin = new Origin(context.topic(), context.partition(), context.offset());
+        Headers headers =
+                dead ? record.headers() : DeadLetter.headers(origin, context.timestamp(), record.headers(), exception);
+        return letters.map(topic -> new ProducerRecord<>(topic, null, record.key(), null, headers));
+    }
+}

@@ -1,0 +1,43 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.core.event.Origin;
+import io.lendstream.service.kafka.DeadLetters;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.streams.processor.api.Record;
+
+/** A record that will never be an event, with the headers that every service's dead letters have. */
+final class DeadLetter {
+    private static final String SERVICE = "scheduler";
+
+    private DeadLetter() {}
+
+    static Record<byte[], byte[]> of(Origin origin, Record<byte[], byte[]> record, Poison poison) {
+        return record.withHeaders(headers(origin, record.timestamp(), record.headers(), poison.origin()));
+    }
+
+    static Headers headers(Origin origin, long timestamp, Headers original, Throwable why) {
+        ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(
+                origin.topic(),
+                origin.partition(),
+                origin.offset(),
+                timestamp,
+                TimestampType.CREATE_TIME,
+                0,
+                0,
+                new byte[0],
+                new byte[0],
+                original,
+                Optional.empty());
+        return DeadLetters.letter("", record, why, SERVICE).headers();
+    }
+
+    /** The topic that a dead letter was found in. */
+    static String topic(Headers headers) {
+        return new String(headers.lastHeader(DeadLetters.TOPIC).value(), UTF_8);
+    }
+}

@@ -1,0 +1,48 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.persistent.PersistentMap;
+import java.time.Instant;
+import java.util.Optional;
+
+/** What a domain's state is besides its nodes, GPUs, services and jobs; and the time up to which it answered. */
+record DomainHeader(
+        DomainId domain,
+        Instant now,
+        long epoch,
+        long eventSequence,
+        long decisionSequence,
+        Optional<Instant> nextPlanAt,
+        ClusterState.Mode mode,
+        Optional<Instant> answered) {
+
+    static DomainHeader of(ClusterState state, Optional<Instant> answered) {
+        return new DomainHeader(
+                state.domain(),
+                state.now(),
+                state.epoch(),
+                state.eventSequence(),
+                state.decisionSequence(),
+                state.nextPlanAt(),
+                state.mode(),
+                answered);
+    }
+
+    ClusterState with(
+            PersistentMap<NodeId, NodeState> nodes,
+            PersistentMap<GpuId, GpuState> gpus,
+            PersistentMap<ServiceId, ServiceState> services,
+            PersistentMap<JobId, JobState> jobs) {
+        return new ClusterState(
+                domain, now, epoch, eventSequence, decisionSequence, nextPlanAt, mode, nodes, gpus, services, jobs);
+    }
+}

@@ -1,0 +1,234 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.scheduler.Step;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.apache.avro.Schema;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+
+/**
+ * Domains in a store that survives: one entry for each node, GPU, service and job, so that a step writes only what it
+ * changed; a header for each domain; how far its inputs were taken; and the schemas that the entries are written with.
+ *
+ * <p>One store and not one for each kind: a step's changes then follow each other in one changelog.
+ */
+final class DomainStore {
+    private static final char PART = '\u0000';
+    /** Schemas belong to no domain; no domain's name is empty. */
+    private static final String SCHEMA = PART + "schema" + PART;
+
+    private enum Kind {
+        HEADER,
+        NODE,
+        GPU,
+        SERVICE,
+        JOB,
+        POSITION,
+        PROGRESS,
+        FIRST_WINDOW;
+
+        String key(DomainId domain, String name) {
+            return domain.value() + PART + name() + PART + name;
+        }
+
+        static Kind of(String code) {
+            for (Kind kind : values()) {
+                if (kind.name().equals(code)) {
+                    return kind;
+                }
+            }
+            throw new IllegalStateException(
+                    "the state has an entry of kind %s, which this version does not know; a newer one wrote it"
+                            .formatted(code));
+        }
+    }
+
+    private final KeyValueStore<String, byte[]> store;
+    private final StateCodec<DomainHeader> headers = StateCodec.of(DomainHeader.class);
+    private final StateCodec<NodeState> nodes = StateCodec.of(NodeState.class);
+    private final StateCodec<GpuState> gpus = StateCodec.of(GpuState.class);
+    private final StateCodec<ServiceState> services = StateCodec.of(ServiceState.class);
+    private final StateCodec<JobState> jobs = StateCodec.of(JobState.class);
+    private final StateCodec<Progress> progress = StateCodec.of(Progress.class);
+    private final Set<Long> writtenSchemas = new HashSet<>();
+
+    DomainStore(KeyValueStore<String, byte[]> store) {
+        this.store = store;
+    }
+
+    /** All domains as they were left. */
+    SortedMap<DomainId, Domain> load(Instant wallClock) {
+        Map<Long, Schema> schemas = new HashMap<>();
+        SortedMap<String, Entries> byDomain = new TreeMap<>();
+        try (KeyValueIterator<String, byte[]> entries = store.all()) {
+            while (entries.hasNext()) {
+                KeyValue<String, byte[]> entry = entries.next();
+                if (entry.key.startsWith(SCHEMA)) {
+                    long fingerprint = Long.parseUnsignedLong(entry.key.substring(SCHEMA.length()), 16);
+                    schemas.put(fingerprint, new Schema.Parser().parse(new String(entry.value, UTF_8)));
+                } else {
+                    int end = entry.key.indexOf(PART);
+                    byDomain.computeIfAbsent(entry.key.substring(0, end), any -> new Entries())
+                            .add(entry.key.substring(end + 1), entry.value);
+                }
+            }
+        }
+        writtenSchemas.addAll(schemas.keySet());
+        SortedMap<DomainId, Domain> domains = new TreeMap<>();
+        byDomain.forEach((name, entries) -> {
+            DomainId id = new DomainId(name);
+            domains.put(id, entries.domain(id, schemas, wallClock));
+        });
+        return domains;
+    }
+
+    /** Keeps what a step changed. */
+    void save(Domain domain, Step.Changed changed) {
+        ClusterState state = domain.state();
+        DomainId id = domain.id();
+        changed.nodes()
+                .forEach(key ->
+                        put(Kind.NODE, id, key.value(), nodes, state.nodes().get(key)));
+        changed.gpus()
+                .forEach(
+                        key -> put(Kind.GPU, id, key.value(), gpus, state.gpus().get(key)));
+        changed.services()
+                .forEach(key -> put(
+                        Kind.SERVICE,
+                        id,
+                        key.value(),
+                        services,
+                        state.services().get(key)));
+        changed.jobs()
+                .forEach(
+                        key -> put(Kind.JOB, id, key.value(), jobs, state.jobs().get(key)));
+        saveHeader(domain);
+    }
+
+    void saveHeader(Domain domain) {
+        put(Kind.HEADER, domain.id(), "", headers, Optional.of(DomainHeader.of(domain.state(), domain.answered())));
+    }
+
+    void savePosition(DomainId domain, String position, long offset) {
+        store.put(Kind.POSITION.key(domain, position), bytes(offset));
+    }
+
+    void saveProgress(DomainId domain, Progress next) {
+        put(Kind.PROGRESS, domain, next.service(), progress, Optional.of(next));
+    }
+
+    void saveFirstWindow(DomainId domain, ServiceId service, Instant start) {
+        store.put(Kind.FIRST_WINDOW.key(domain, service.value()), bytes(start.toEpochMilli()));
+    }
+
+    private <T> void put(Kind kind, DomainId domain, String name, StateCodec<T> codec, Optional<T> value) {
+        String key = kind.key(domain, name);
+        if (value.isEmpty()) {
+            store.delete(key);
+            return;
+        }
+        if (writtenSchemas.add(codec.fingerprint())) {
+            store.put(
+                    SCHEMA + Long.toHexString(codec.fingerprint()),
+                    codec.schema().toString().getBytes(UTF_8));
+        }
+        store.put(key, codec.write(value.get()));
+    }
+
+    private static byte[] bytes(long number) {
+        return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+    }
+
+    /** What the store has of one domain. */
+    private final class Entries {
+        private final Map<Kind, SortedMap<String, byte[]>> byKind = new HashMap<>();
+
+        void add(String key, byte[] value) {
+            int end = key.indexOf(PART);
+            byKind.computeIfAbsent(Kind.of(key.substring(0, end)), any -> new TreeMap<>())
+                    .put(key.substring(end + 1), value);
+        }
+
+        Domain domain(DomainId id, Map<Long, Schema> schemas, Instant wallClock) {
+            Optional<DomainHeader> header =
+                    of(Kind.HEADER).values().stream().findFirst().map(entry -> read(headers, entry, schemas));
+            ClusterState state = header.map(known -> state(known, schemas)).orElseGet(() -> ClusterState.empty(id));
+            Domain domain = new Domain(state, wallClock);
+            domain.answered(header.flatMap(DomainHeader::answered));
+            of(Kind.POSITION)
+                    .forEach((position, entry) ->
+                            domain.accept(position, ByteBuffer.wrap(entry).getLong()));
+            of(Kind.PROGRESS).values().forEach(entry -> domain.progress(read(progress, entry, schemas)));
+            of(Kind.FIRST_WINDOW)
+                    .forEach((service, entry) -> domain.firstWindow(
+                            new ServiceId(service),
+                            Instant.ofEpochMilli(ByteBuffer.wrap(entry).getLong())));
+            return domain;
+        }
+
+        private ClusterState state(DomainHeader header, Map<Long, Schema> schemas) {
+            ClusterState state = header.with(
+                    PersistentMap.empty(), PersistentMap.empty(), PersistentMap.empty(), PersistentMap.empty());
+            PersistentMap<NodeId, NodeState> allNodes = state.nodes();
+            for (byte[] entry : of(Kind.NODE).values()) {
+                NodeState node = read(nodes, entry, schemas);
+                allNodes = allNodes.put(node.node().nodeId(), node);
+            }
+            PersistentMap<GpuId, GpuState> allGpus = state.gpus();
+            for (byte[] entry : of(Kind.GPU).values()) {
+                GpuState gpu = read(gpus, entry, schemas);
+                allGpus = allGpus.put(gpu.gpuId(), gpu);
+            }
+            PersistentMap<ServiceId, ServiceState> allServices = state.services();
+            for (byte[] entry : of(Kind.SERVICE).values()) {
+                ServiceState service = read(services, entry, schemas);
+                allServices = allServices.put(service.spec().service(), service);
+            }
+            PersistentMap<JobId, JobState> allJobs = state.jobs();
+            for (byte[] entry : of(Kind.JOB).values()) {
+                JobState job = read(jobs, entry, schemas);
+                allJobs = allJobs.put(job.spec().job(), job);
+            }
+            return header.with(allNodes, allGpus, allServices, allJobs);
+        }
+
+        private SortedMap<String, byte[]> of(Kind kind) {
+            return byKind.getOrDefault(kind, new TreeMap<>());
+        }
+
+        private <T> T read(StateCodec<T> codec, byte[] entry, Map<Long, Schema> schemas) {
+            return codec.read(entry, fingerprint -> {
+                Schema schema = schemas.get(fingerprint);
+                if (schema == null) {
+                    throw new IllegalStateException(
+                            "the state has no schema with fingerprint %x, but entries written with it"
+                                    .formatted(fingerprint));
+                }
+                return schema;
+            });
+        }
+    }
+}

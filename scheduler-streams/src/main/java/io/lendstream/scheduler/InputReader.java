@@ -1,0 +1,88 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Progress;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.serde.PoisonRecordException;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.time.Instant;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.common.serialization.Deserializer;
+
+/** Reads the bytes of input topics, and tells what can never be read from what cannot be read just now. */
+final class InputReader {
+    /** The log has to hold the event together with its place in it, within a broker's usual limit of a mebibyte. */
+    private static final int LARGEST_BYTES = 1_000_000;
+
+    private final TopicCatalogue topics;
+    private final Deserializer<GenericRecord> deserializer;
+    private final Patience patience;
+    private final Duration maxClockSkew;
+
+    InputReader(
+            TopicCatalogue topics, Deserializer<GenericRecord> deserializer, Patience patience, Duration maxClockSkew) {
+        this.topics = topics;
+        this.deserializer = deserializer;
+        this.patience = patience;
+        this.maxClockSkew = maxClockSkew;
+    }
+
+    /**
+     * What a record says.
+     *
+     * @throws Poison where no later try could read it
+     * @throws RegistryException where the registry refuses to answer, or does not for longer than anybody's patience
+     */
+    Input read(Topic<?> topic, byte[] value, Instant wallClock) throws Poison {
+        if (value.length > LARGEST_BYTES) {
+            throw new Poison(
+                    Poison.Kind.TOO_LARGE,
+                    "a record of %s may have at most %d bytes, but has %d"
+                            .formatted(topic, LARGEST_BYTES, value.length));
+        }
+        Input input = decode(topic, value);
+        if (input.at().isAfter(wallClock.plus(maxClockSkew))) {
+            throw new Poison(
+                    Poison.Kind.FROM_THE_FUTURE,
+                    "a record of %s is of %s, more than max-clock-skew (%s) ahead of this clock's %s; set the clock of whoever wrote it"
+                            .formatted(topic, input.at(), maxClockSkew, wallClock));
+        }
+        return input;
+    }
+
+    private Input decode(Topic<?> topic, byte[] value) throws Poison {
+        try {
+            GenericRecord record = patience.insist(() -> deserializer.deserialize(topics.name(topic), value));
+            Object decoded = Codecs.decode(topic, record);
+            return decoded instanceof Progress progress
+                    ? new Input.GotOn(progress)
+                    : new Input.Happened((Event) decoded);
+        } catch (RuntimeException e) {
+            if (PoisonRecordException.causes(e) || !saysNothingOfTheRecord(e)) {
+                throw new Poison(Poison.Kind.UNREADABLE, e);
+            }
+            throw e;
+        }
+    }
+
+    /** Also for serializers other than ours, which wrap what the network threw. */
+    private static boolean saysNothingOfTheRecord(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof RegistryException
+                    || at instanceof SocketException
+                    || at instanceof SocketTimeoutException
+                    || at instanceof UnknownHostException
+                    || at instanceof HttpTimeoutException) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,136 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Origin;
+import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.time.TimeMode;
+import java.time.Instant;
+import java.util.Optional;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at every record that comes in: what can be read is passed on to its domain, as it is and with its origin; what
+ * cannot goes to the dead letters of its topic.
+ */
+final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
+    private final TopicCatalogue topics;
+    private final InputReader reader;
+    private final TimeMode time;
+    private final SchedulerMetrics metrics;
+    private @Nullable ProcessorContext<byte[], byte[]> context;
+    private @Nullable KeyValueStore<String, String> nodeDomains;
+
+    Intake(TopicCatalogue topics, InputReader reader, TimeMode time, SchedulerMetrics metrics) {
+        this.topics = topics;
+        this.reader = reader;
+        this.time = time;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void init(ProcessorContext<byte[], byte[]> started) {
+        context = started;
+        nodeDomains = started.getStateStore(SchedulerTopology.NODE_DOMAINS);
+    }
+
+    @Override
+    public void process(Record<byte[], byte[]> record) {
+        RecordMetadata metadata = context().recordMetadata().orElseThrow();
+        Origin origin = new Origin(metadata.topic(), metadata.partition(), metadata.offset());
+        Topic<?> topic = topics.find(origin.topic()).orElseThrow();
+        try {
+            take(topic, origin, record);
+        } catch (Poison poison) {
+            metrics.dead(topic.suffix(), poison.kind());
+            context().forward(DeadLetter.of(origin, record, poison), SchedulerTopology.DEAD_INPUT);
+        }
+    }
+
+    private void take(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
+        if (record.key() == null || record.key().length == 0) {
+            throw new Poison(
+                    Poison.Kind.NO_KEY, "a record of %s needs a key (%s), but has none".formatted(topic, topic.key()));
+        }
+        if (record.value() == null) {
+            takeTombstone(topic, origin, record);
+            return;
+        }
+        Input input = reader.read(
+                topic, record.value(), Instant.ofEpochMilli(context().currentSystemTimeMs()));
+        if (input instanceof Input.GotOn got && !concernsUs(got)) {
+            return;
+        }
+        if (input instanceof Input.Happened happened && happened.event() instanceof Node node) {
+            String domain = node.domain().value();
+            String before = nodeDomains().get(node.nodeId().value());
+            if (before != null && !before.equals(domain)) {
+                leave(node.nodeId(), new DomainId(before), node.at(), origin, record);
+            }
+            if (!domain.equals(before)) {
+                nodeDomains().put(node.nodeId().value(), domain);
+            }
+        }
+        pass(input.domain(), new Passage(origin, Optional.empty()), record, record.value());
+    }
+
+    private boolean concernsUs(Input.GotOn got) {
+        String service = got.progress().service();
+        return time == TimeMode.VIRTUAL && (service.equals(Barrier.ENVIRONMENT) || service.equals(Barrier.ACTUATOR));
+    }
+
+    private void takeTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) {
+        String node = new String(record.key(), UTF_8);
+        String domain = topic.equals(TopicCatalogue.NODES) ? nodeDomains().delete(node) : null;
+        if (domain == null) {
+            metrics.ignoredTombstone(topic.suffix());
+            return;
+        }
+        Instant at = CloudEventHeaders.from(record.headers())
+                .map(CloudEventHeaders::time)
+                .orElseGet(() -> Instant.ofEpochMilli(record.timestamp()));
+        leave(new NodeId(node), new DomainId(domain), at, origin, record);
+    }
+
+    private void leave(NodeId node, DomainId domain, Instant at, Origin origin, Record<byte[], byte[]> record) {
+        Passage.Left left = new Passage.Left(node, at);
+        pass(domain, new Passage(origin, Optional.of(left)), record, null);
+    }
+
+    private void pass(DomainId domain, Passage passage, Record<byte[], byte[]> record, byte @Nullable [] value) {
+        context()
+                .forward(
+                        new Record<byte[], byte[]>(
+                                domain.value().getBytes(UTF_8),
+                                value,
+                                record.timestamp(),
+                                passage.toHeaders(record.key())),
+                        SchedulerTopology.TO_DOMAIN);
+    }
+
+    private ProcessorContext<byte[], byte[]> context() {
+        ProcessorContext<byte[], byte[]> started = context;
+        if (started == null) {
+            throw new IllegalStateException("the intake was not started");
+        }
+        return started;
+    }
+
+    private KeyValueStore<String, String> nodeDomains() {
+        KeyValueStore<String, String> store = nodeDomains;
+        if (store == null) {
+            throw new IllegalStateException("the intake was not started");
+        }
+        return store;
+    }
+}

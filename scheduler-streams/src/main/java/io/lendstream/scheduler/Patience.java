@@ -1,0 +1,46 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.schemas.registry.RegistryUnavailableException;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How long to go on trying while the registry cannot be asked. No record is skipped for that; after the last try the
+ * stream's thread ends and a new one begins where it stood.
+ *
+ * @param tries how often in all
+ * @param longestWait between two tries; the first waits are shorter
+ * @param closing whether the process is about to end, so that there is no point in waiting
+ */
+record Patience(int tries, Duration longestWait, BooleanSupplier closing) {
+    private static final Logger log = LoggerFactory.getLogger(Patience.class);
+    private static final Duration FIRST_WAIT = Duration.ofMillis(100);
+
+    <T> T insist(Supplier<T> attempt) {
+        Duration wait = FIRST_WAIT;
+        for (int tried = 1; ; tried++) {
+            try {
+                return attempt.get();
+            } catch (RegistryUnavailableException e) {
+                if (tried >= tries || closing.getAsBoolean()) {
+                    throw e;
+                }
+                log.warn("registry cannot be asked (try {} of {}): {}", tried, tries, e.getMessage());
+                pause(wait, e);
+                wait = wait.multipliedBy(2).compareTo(longestWait) < 0 ? wait.multipliedBy(2) : longestWait;
+            }
+        }
+    }
+
+    private static void pause(Duration wait, RegistryUnavailableException failure) {
+        try {
+            Thread.sleep(wait.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.lending.Policy;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** The scheduler's own settings. */
+public final class SchedulerKeys {
+    /** Whose forecasts there are. */
+    enum Forecaster {
+        FLINK,
+        NONE
+    }
+
+    private static final SchedulerSettings DEFAULTS = SchedulerSettings.DEFAULTS;
+
+    static final Key<String> POLICY = Key.word(
+            "scheduler.policy",
+            "deepboot",
+            "The policy, with its settings as name:key=value; 'lendstream policies' lists them.");
+    static final Key<Boolean> LENDING =
+            Key.flag("scheduler.lending", DEFAULTS.lending(), "Whether idle inference GPUs are lent to training.");
+    static final Key<Boolean> AFE = Key.flag(
+            "scheduler.afe",
+            DEFAULTS.afe(),
+            "Whether elastic jobs change their GPUs in place; otherwise every change restarts the job.");
+    static final Key<Duration> NOTICE = Key.period(
+            "scheduler.notice", text(DEFAULTS.notice()), "How long a job has to give GPUs up before they are taken.");
+    static final Key<Duration> BIND_DEADLINE = Key.period(
+            "scheduler.bind-deadline",
+            text(DEFAULTS.bindDeadline()),
+            "How long an actuator has to bind a GPU to a job.");
+    static final Key<Duration> LEASE =
+            Key.period("scheduler.lease", text(DEFAULTS.lease()), "How long a loan runs unless it is renewed.");
+    static final Key<Duration> NODE_STALE_AFTER = Key.period(
+            "scheduler.node-stale-after",
+            text(DEFAULTS.nodeStaleAfter()),
+            "Silence of a node after which its telemetry is stale.");
+    static final Key<Double> MAX_SHARE_LENT = Key.fraction(
+            "scheduler.max-share-lent",
+            DEFAULTS.maxShareLent(),
+            "The greatest share of inference GPUs that may be lent at a time.");
+    static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
+            "scheduler.max-loans-per-minute",
+            0,
+            Integer.MAX_VALUE,
+            DEFAULTS.maxLoansPerMinute(),
+            "The most GPUs newly lent per minute.");
+    static final Key<String> APPLICATION_ID = Key.text(
+            "scheduler.application-id",
+            "",
+            "The name that the scheduler's instances share and that its internal topics start with; nothing for the topic prefix and 'scheduler'.");
+    static final Key<Forecaster> FORECASTER = Key.choice(
+            "scheduler.forecaster",
+            Forecaster.FLINK,
+            "Who forecasts demand; with none, an accelerated run does not wait for forecasts.");
+    static final Key<Duration> FORECAST_STEP = Key.period(
+            "scheduler.forecast-step",
+            "60s",
+            "Length of the forecaster's steps of demand, until a service's first forecast says it; for accelerated runs.");
+    static final Key<Duration> FORECAST_PATIENCE = Key.duration(
+            "scheduler.forecast-patience",
+            "30s",
+            "How long, on the wall clock, an accelerated run waits for a forecast before it goes on without.");
+
+    static final List<Key<?>> ALL = List.of(
+            POLICY,
+            LENDING,
+            AFE,
+            NOTICE,
+            BIND_DEADLINE,
+            LEASE,
+            NODE_STALE_AFTER,
+            MAX_SHARE_LENT,
+            MAX_LOANS_PER_MINUTE,
+            APPLICATION_ID,
+            FORECASTER,
+            FORECAST_STEP,
+            FORECAST_PATIENCE);
+
+    private SchedulerKeys() {}
+
+    /** All settings of the scheduler, for the reference page. */
+    public static List<Key<?>> all() {
+        return ALL;
+    }
+
+    static SchedulerOptions options(Settings settings) {
+        return new SchedulerOptions(
+                scheduler(settings),
+                settings.get(CommonKeys.TIME),
+                settings.get(CommonKeys.MAX_CLOCK_SKEW),
+                settings.get(FORECASTER) != Forecaster.NONE,
+                settings.get(FORECAST_STEP),
+                settings.get(FORECAST_PATIENCE));
+    }
+
+    private static Scheduler scheduler(Settings settings) {
+        try {
+            Policy policy = Policies.parse(settings.get(POLICY));
+            return new Scheduler(
+                    policy,
+                    new SchedulerSettings(
+                            settings.get(LENDING),
+                            settings.get(AFE),
+                            settings.get(NOTICE),
+                            settings.get(BIND_DEADLINE),
+                            settings.get(LEASE),
+                            settings.get(NODE_STALE_AFTER),
+                            settings.get(MAX_SHARE_LENT),
+                            settings.get(MAX_LOANS_PER_MINUTE)));
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static String text(Duration duration) {
+        return duration.toString().substring(2).toLowerCase(Locale.ROOT);
+    }
+}

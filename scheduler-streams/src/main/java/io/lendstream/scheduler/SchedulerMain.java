@@ -1,0 +1,130 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.ServiceCommand;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.health.Health;
+import io.lendstream.service.settings.Key;
+import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+
+/** The scheduler as a process: one instance of the Streams application. */
+@Command(
+        name = "scheduler",
+        description = "Decides who gets which GPU: reads telemetry, demand and jobs, and writes decisions and leases.",
+        footer = {
+            "",
+            "Example: lendstream scheduler --bootstrap-server kafka:9092 --registry http://registry:8081"
+                    + " --set scheduler.policy=deepboot"
+        })
+public final class SchedulerMain extends ServiceCommand {
+    private static final Logger log = LoggerFactory.getLogger(SchedulerMain.class);
+    private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(15);
+    /** Tries at the registry before a thread ends and another begins; with their pauses well under a minute. */
+    private static final int REGISTRY_TRIES = 6;
+
+    private static final Duration LONGEST_REGISTRY_WAIT = Duration.ofSeconds(5);
+
+    public static void main(String[] arguments) {
+        System.exit(execute(new SchedulerMain(), arguments));
+    }
+
+    @Override
+    protected String service() {
+        return "scheduler";
+    }
+
+    @Override
+    protected List<Key<?>> keys() {
+        return SchedulerKeys.ALL;
+    }
+
+    @Override
+    protected List<Topic<?>> topics() {
+        List<Topic<?>> topics = new ArrayList<>(SchedulerTopology.inputs());
+        topics.add(TopicCatalogue.DOMAIN_EVENTS);
+        topics.add(TopicCatalogue.DECISIONS);
+        topics.add(TopicCatalogue.LEASES);
+        return topics;
+    }
+
+    @Override
+    protected int serve(ServiceContext context) {
+        SchedulerOptions options = SchedulerKeys.options(context.settings());
+        String named = context.settings().get(SchedulerKeys.APPLICATION_ID);
+        Map<String, Object> properties = StreamsProperties.of(
+                named.isBlank() ? context.topics().prefix() + "scheduler" : named,
+                context.topics().prefix(),
+                StreamsProperties.site(context.kafka().common(), context.settings()));
+        StreamsConfig config = new StreamsConfig(properties);
+        Patience patience = new Patience(
+                REGISTRY_TRIES, LONGEST_REGISTRY_WAIT, () -> context.stop().isRequested());
+        Topology topology = SchedulerTopology.build(
+                context.topics(),
+                config,
+                options,
+                SerdeFactory.of(context.kafka().serdes()),
+                patience,
+                new SchedulerMetrics(context.metrics()));
+        log.info(
+                "policy {}, {} time, {}",
+                options.scheduler().policy().spec(),
+                options.time().name().toLowerCase(java.util.Locale.ROOT),
+                properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
+        Properties all = new Properties();
+        all.putAll(properties);
+        try (KafkaStreams streams = new KafkaStreams(topology, all)) {
+            return run(streams, context);
+        }
+    }
+
+    private static int run(KafkaStreams streams, ServiceContext context) {
+        streams.setUncaughtExceptionHandler(new UncaughtErrors(InstantSource.system()));
+        streams.setStateListener((now, before) -> tell(context.health(), now));
+        boolean watched = context.settings().get(CommonKeys.HEALTH_PORT).isPresent();
+        try (KafkaStreamsMetrics metrics = new KafkaStreamsMetrics(streams)) {
+            if (watched) {
+                metrics.bindTo(context.metrics());
+            }
+            streams.start();
+            while (!context.stop().waitFor(LOOK_EVERY)) {
+                if (streams.state().hasCompletedShutdown()) {
+                    log.error("the scheduler has ended by itself; what was wrong is said above");
+                    return FAILED;
+                }
+            }
+            log.info("closing");
+            if (!streams.close(CLOSE_WITHIN)) {
+                log.error(
+                        "not closed within {}: what was not committed is done again after the next start",
+                        CLOSE_WITHIN);
+                return FAILED;
+            }
+            return DONE;
+        }
+    }
+
+    private static void tell(Health health, KafkaStreams.State state) {
+        switch (state) {
+            case RUNNING -> health.ready();
+            case CREATED, REBALANCING -> health.notReady("partitions are being assigned or state is being restored");
+            case PENDING_SHUTDOWN, NOT_RUNNING -> health.notReady("closing");
+            case PENDING_ERROR, ERROR -> health.failed("the Streams application has failed");
+        }
+    }
+}

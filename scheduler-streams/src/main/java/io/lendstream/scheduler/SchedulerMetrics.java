@@ -1,0 +1,64 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.Event;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Locale;
+
+/** What the scheduler counts and times. */
+final class SchedulerMetrics {
+    private final MeterRegistry registry;
+    private final Timer stepTime;
+    private final Timer lag;
+
+    SchedulerMetrics(MeterRegistry registry) {
+        this.registry = registry;
+        stepTime = Timer.builder("lendstream.step")
+                .description("time the core takes for an event")
+                .publishPercentiles(0.5, 0.99)
+                .register(registry);
+        lag = Timer.builder("lendstream.decision.lag")
+                .description("from a record's arrival in its topic to the decision that it led to")
+                .publishPercentiles(0.5, 0.99)
+                .register(registry);
+    }
+
+    void accepted(Event event) {
+        registry.counter("lendstream.events", "type", event.getClass().getSimpleName())
+                .increment();
+    }
+
+    void decided(Decision decision, Duration sinceArrival) {
+        registry.counter("lendstream.decisions", "kind", decision.action().kind())
+                .increment();
+        lag.record(sinceArrival.isNegative() ? Duration.ZERO : sinceArrival);
+    }
+
+    void dead(String topic, Poison.Kind kind) {
+        registry.counter(
+                        "lendstream.dead.letters",
+                        "topic",
+                        topic,
+                        "reason",
+                        kind.name().toLowerCase(Locale.ROOT))
+                .increment();
+    }
+
+    void duplicate(String topic) {
+        registry.counter("lendstream.duplicates", "topic", topic).increment();
+    }
+
+    void ignoredTombstone(String topic) {
+        registry.counter("lendstream.tombstones.ignored", "topic", topic).increment();
+    }
+
+    void wentOnWithoutForecast() {
+        registry.counter("lendstream.forecasts.missed").increment();
+    }
+
+    Timer stepTime() {
+        return stepTime;
+    }
+}

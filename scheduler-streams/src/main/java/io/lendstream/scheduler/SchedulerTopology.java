@@ -1,0 +1,164 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serde;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.AutoOffsetReset;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyConfig;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.Named;
+import org.apache.kafka.streams.kstream.Repartitioned;
+import org.apache.kafka.streams.processor.RecordContext;
+import org.apache.kafka.streams.processor.TopicNameExtractor;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+
+/**
+ * Intake, an internal topic that brings a domain's records together, and the domain's processor. Every operator, store and
+ * internal topic has its name, so that state survives the next change.
+ */
+final class SchedulerTopology {
+    static final String INTAKE = "intake";
+    static final String DOMAIN = "domain";
+
+    /** Which domain a node is in, so that its tombstone can be told to the right one. */
+    static final String NODE_DOMAINS = "node-domains";
+
+    /** All that is known of each domain. */
+    static final String DOMAINS = "domains";
+
+    private static final String BY_DOMAIN = "by-domain";
+
+    /** The way into the internal topic, as Streams names it. */
+    static final String TO_DOMAIN = BY_DOMAIN + "-repartition-filter";
+
+    static final String EVENT_LOG = "domain-events";
+    static final String DECISIONS = "decisions";
+    static final String LEASES = "leases";
+    static final String PROGRESS = "progress";
+    static final String DEAD_INPUT = "dead-inputs";
+    static final String DEAD_EVENT = "dead-events";
+
+    /** What is true until further notice: read from the start. */
+    private static final List<Topic<?>> FACTS = List.of(
+            TopicCatalogue.NODES,
+            TopicCatalogue.SERVICES,
+            TopicCatalogue.TRAINING_JOBS,
+            TopicCatalogue.DEMAND_FORECASTS,
+            TopicCatalogue.CONTROL,
+            TopicCatalogue.PROGRESS);
+
+    /** What was true at a time: last week's is of no use to a scheduler that starts for the first time. */
+    private static final List<Topic<?>> SIGNALS = List.of(
+            TopicCatalogue.GPU_TELEMETRY,
+            TopicCatalogue.REQUEST_RATES,
+            TopicCatalogue.TRAINING_PROGRESS,
+            TopicCatalogue.ACTUATION_REPORTS);
+
+    private static final Duration FIRST_LOOK_BACK = Duration.ofHours(1);
+
+    private SchedulerTopology() {}
+
+    /** The topics that the scheduler reads. */
+    static List<Topic<?>> inputs() {
+        List<Topic<?>> inputs = new ArrayList<>(FACTS);
+        inputs.addAll(SIGNALS);
+        return inputs;
+    }
+
+    /** Their names in Kafka. */
+    static Set<String> sources(TopicCatalogue topics) {
+        return new TreeSet<>(names(inputs(), topics));
+    }
+
+    /**
+     * The topology.
+     *
+     * @param serdes make the serializers of each task
+     */
+    static Topology build(
+            TopicCatalogue topics,
+            StreamsConfig config,
+            SchedulerOptions options,
+            SerdeFactory serdes,
+            Patience patience,
+            SchedulerMetrics metrics) {
+        SerdeFactory reading = serdes.reading(Codecs.readerSchemas(topics));
+        Supplier<InputReader> readers =
+                () -> new InputReader(topics, reading.deserializer(), patience, options.maxClockSkew());
+        Supplier<OutputWriter> writers = () -> new OutputWriter(topics, serdes.serializer(), patience);
+        StreamsBuilder builder = new StreamsBuilder(new TopologyConfig(config));
+        builder.addStateStore(store(NODE_DOMAINS, Serdes.String()));
+        builder.addStateStore(store(DOMAINS, Serdes.ByteArray()));
+        KStream<byte[], byte[]> facts = builder.stream(
+                names(FACTS, topics), consumed().withName("facts").withOffsetResetPolicy(AutoOffsetReset.earliest()));
+        KStream<byte[], byte[]> signals = builder.stream(
+                names(SIGNALS, topics),
+                consumed().withName("signals").withOffsetResetPolicy(AutoOffsetReset.byDuration(FIRST_LOOK_BACK)));
+        facts.merge(signals, Named.as("inputs"))
+                .process(
+                        () -> new Intake(topics, readers.get(), options.time(), metrics),
+                        Named.as(INTAKE),
+                        NODE_DOMAINS)
+                .repartition(Repartitioned.with(Serdes.ByteArray(), Serdes.ByteArray())
+                        .withName(BY_DOMAIN))
+                .process(
+                        () -> new DomainProcessor(topics, options, readers.get(), writers.get(), metrics),
+                        Named.as(DOMAIN),
+                        DOMAINS);
+        Topology topology = builder.build();
+        addSink(topology, EVENT_LOG, topics.name(TopicCatalogue.DOMAIN_EVENTS));
+        addSink(topology, DECISIONS, topics.name(TopicCatalogue.DECISIONS));
+        addSink(topology, LEASES, topics.name(TopicCatalogue.LEASES));
+        addSink(topology, PROGRESS, topics.name(TopicCatalogue.PROGRESS));
+        addDeadLetters(topology, DEAD_INPUT, INTAKE, topics);
+        addDeadLetters(topology, DEAD_EVENT, DOMAIN, topics);
+        return topology;
+    }
+
+    private static void addSink(Topology topology, String name, String topic) {
+        topology.addSink(name, topic, new ByteArraySerializer(), new ByteArraySerializer(), DOMAIN);
+    }
+
+    private static void addDeadLetters(Topology topology, String name, String parent, TopicCatalogue topics) {
+        topology.addSink(name, new DeadLettersOf(topics), new ByteArraySerializer(), new ByteArraySerializer(), parent);
+    }
+
+    /** The dead letters of the topic that a record was found in. */
+    private record DeadLettersOf(TopicCatalogue topics) implements TopicNameExtractor<byte[], byte[]> {
+        @Override
+        public String extract(byte[] key, byte[] value, RecordContext context) {
+            return topics.deadLetters(
+                    topics.find(DeadLetter.topic(context.headers())).orElseThrow());
+        }
+    }
+
+    private static List<String> names(List<Topic<?>> some, TopicCatalogue topics) {
+        return some.stream().map(topics::name).toList();
+    }
+
+    private static Consumed<byte[], byte[]> consumed() {
+        return Consumed.with(Serdes.ByteArray(), Serdes.ByteArray());
+    }
+
+    private static <V> StoreBuilder<?> store(String name, Serde<V> values) {
+        return Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), Serdes.String(), values)
+                .withLoggingEnabled(Map.of())
+                .withCachingDisabled();
+    }
+}

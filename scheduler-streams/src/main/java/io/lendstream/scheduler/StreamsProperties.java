@@ -1,0 +1,64 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.service.settings.Settings;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.LogAndFailExceptionHandler;
+import org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler;
+import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
+
+/** The properties of the Streams application: what we need for correctness and speed, and then what a site wants otherwise. */
+final class StreamsProperties {
+    private StreamsProperties() {}
+
+    /**
+     * A site's properties as Streams takes them.
+     *
+     * @param common what goes to every client
+     * @param settings where {@code kafka.producer.}, {@code kafka.consumer.} and {@code kafka.admin.} are said
+     */
+    static Map<String, Object> site(Map<String, Object> common, Settings settings) {
+        Map<String, Object> site = new HashMap<>(common);
+        settings.under("kafka.producer.").forEach((name, value) -> site.put(StreamsConfig.producerPrefix(name), value));
+        settings.under("kafka.consumer.").forEach((name, value) -> site.put(StreamsConfig.consumerPrefix(name), value));
+        settings.under("kafka.admin.").forEach((name, value) -> site.put(StreamsConfig.adminClientPrefix(name), value));
+        return site;
+    }
+
+    /**
+     * All properties.
+     *
+     * @param site a site's own Kafka properties: addresses, security, static membership, standbys, and whatever else
+     */
+    static Map<String, Object> of(String applicationId, String topicPrefix, Map<String, ?> site) {
+        Object given = site.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG);
+        String guarantee = given == null ? StreamsConfig.EXACTLY_ONCE_V2 : given.toString();
+        boolean exactlyOnce = guarantee.equals(StreamsConfig.EXACTLY_ONCE_V2);
+        Map<String, Object> all = new HashMap<>();
+        all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
+        all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
+        // Under exactly-once a decision is seen when its transaction ends, so this is latency.
+        all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 25 : 200);
+        all.put(StreamsConfig.POLL_MS_CONFIG, 10);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        // The forecaster and the actuator may write in transactions, whatever we do ourselves.
+        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
+        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
+        all.put(
+                StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,
+                BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
+        all.put(StreamsConfig.TOPOLOGY_OPTIMIZATION_CONFIG, StreamsConfig.NO_OPTIMIZATION);
+        all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
+        // Inputs are read as bytes, which cannot fail; what they say is looked at by the intake.
+        all.put(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailExceptionHandler.class);
+        // Intake and domain send poison to the dead letters themselves; what they throw must not be skipped.
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailProcessingExceptionHandler.class);
+        all.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, ContinueToDeadLetters.class);
+        all.putAll(site);
+        all.put(ContinueToDeadLetters.TOPIC_PREFIX, topicPrefix);
+        return all;
+    }
+}

@@ -1,0 +1,61 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.schemas.registry.RegistryUnavailableException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What happens when a stream's thread ends with an error: after what may pass, a new thread takes its place and begins at
+ * the last commit; after anything else, or too much of it, the process ends, so that whoever runs it hears of it.
+ */
+final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
+    private static final Logger log = LoggerFactory.getLogger(UncaughtErrors.class);
+    private static final int MOST_REPLACEMENTS = 20;
+    private static final Duration WITHIN = Duration.ofHours(1);
+
+    private final InstantSource clock;
+    private final Deque<Instant> replacements = new ArrayDeque<>();
+
+    UncaughtErrors(InstantSource clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public synchronized StreamThreadExceptionResponse handle(Throwable failure) {
+        Instant now = clock.instant();
+        while (!replacements.isEmpty() && replacements.peekFirst().isBefore(now.minus(WITHIN))) {
+            replacements.removeFirst();
+        }
+        if (!mayPass(failure)) {
+            log.error("the scheduler ends: an error that another try cannot mend", failure);
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
+        if (replacements.size() >= MOST_REPLACEMENTS) {
+            log.error(
+                    "the scheduler ends: its threads failed more than {} times within {}",
+                    MOST_REPLACEMENTS,
+                    WITHIN,
+                    failure);
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
+        replacements.addLast(now);
+        log.warn("a thread of the scheduler failed; another takes its place", failure);
+        return StreamThreadExceptionResponse.REPLACE_THREAD;
+    }
+
+    private static boolean mayPass(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof RegistryUnavailableException || at instanceof RetriableException) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

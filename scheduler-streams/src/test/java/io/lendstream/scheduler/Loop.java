@@ -1,0 +1,324 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.lending.Policy;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.registry.FakeRegistry;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.time.TimeMode;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
+
+/** The scheduler's topology in this process, with a registry: records go in by hand, and what comes out can be read. */
+final class Loop implements AutoCloseable {
+    static final TopicCatalogue TOPICS = TopicCatalogue.standard();
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** What the wall clock says when the loop starts. */
+    static final Instant WALL_CLOCK = Story.START.plus(Duration.ofDays(1));
+
+    private static final Policy DEEPBOOT = Policies.parse("deepboot");
+    private static final String APPLICATION = "loop";
+
+    private final FakeRegistry registry;
+    private final boolean ownsRegistry;
+    private final Topology topology;
+    private final TopologyTestDriver driver;
+    private final SerdeFactory serdes;
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private Instant wallClock;
+
+    private Loop(
+            FakeRegistry registry,
+            boolean ownsRegistry,
+            Policy policy,
+            TimeMode time,
+            boolean forecasts,
+            Instant wallClock) {
+        this.registry = registry;
+        this.ownsRegistry = ownsRegistry;
+        this.wallClock = wallClock;
+        Map<String, Object> site = Map.of(
+                "bootstrap.servers",
+                "nowhere:9092",
+                RegistrySettings.URL,
+                registry.url(),
+                "max.retries",
+                "0",
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG,
+                StreamsConfig.AT_LEAST_ONCE);
+        Map<String, Object> config = StreamsProperties.of(APPLICATION, TopicCatalogue.DEFAULT_PREFIX, site);
+        serdes = SerdeFactory.of(site);
+        SchedulerOptions options = new SchedulerOptions(
+                new Scheduler(policy, SchedulerSettings.DEFAULTS),
+                time,
+                Duration.ofMinutes(5),
+                forecasts,
+                Duration.ofSeconds(60),
+                PATIENCE);
+        topology = SchedulerTopology.build(
+                TOPICS,
+                new StreamsConfig(config),
+                options,
+                serdes,
+                new Patience(3, Duration.ofMillis(10), () -> false),
+                new SchedulerMetrics(meters));
+        Properties properties = new Properties();
+        properties.putAll(config);
+        driver = new TopologyTestDriver(topology, properties, wallClock);
+    }
+
+    static Loop live() {
+        return with(DEEPBOOT);
+    }
+
+    static Loop with(Policy policy) {
+        return new Loop(new FakeRegistry(), true, policy, TimeMode.WALL, true, WALL_CLOCK);
+    }
+
+    static Loop accelerated(boolean awaitsForecasts) {
+        return new Loop(new FakeRegistry(), true, DEEPBOOT, TimeMode.VIRTUAL, awaitsForecasts, WALL_CLOCK);
+    }
+
+    /** The same application started again, with what its stores had. */
+    Loop restarted(TimeMode time) {
+        Loop next = new Loop(registry, false, DEEPBOOT, time, true, wallClock);
+        for (String store : List.of(SchedulerTopology.DOMAINS, SchedulerTopology.NODE_DOMAINS)) {
+            KeyValueStore<String, Object> from = driver.getKeyValueStore(store);
+            KeyValueStore<String, Object> to = next.driver.getKeyValueStore(store);
+            try (KeyValueIterator<String, Object> entries = from.all()) {
+                while (entries.hasNext()) {
+                    KeyValue<String, Object> entry = entries.next();
+                    to.put(entry.key, entry.value);
+                }
+            }
+        }
+        return next;
+    }
+
+    String description() {
+        return topology.describe().toString();
+    }
+
+    FakeRegistry registry() {
+        return registry;
+    }
+
+    double count(String meter, String... tags) {
+        return meters.find(meter).tags(tags).counters().stream()
+                .mapToDouble(io.micrometer.core.instrument.Counter::count)
+                .sum();
+    }
+
+    /** Puts an event into its topic. */
+    Loop tell(Event event) {
+        if (event instanceof NodeLeft left) {
+            return sendBytes(TopicCatalogue.NODES, left.nodeId().value().getBytes(UTF_8), null);
+        }
+        return send(address(event));
+    }
+
+    private <T> Loop send(Addressed<T> event) {
+        return send(event.topic, event.key, event.value);
+    }
+
+    /** An event, with the topic and the key under which its source writes it. */
+    private record Addressed<T>(Topic<T> topic, String key, T value) {}
+
+    private static Addressed<?> address(Event event) {
+        if (event instanceof Node node) {
+            return new Addressed<>(TopicCatalogue.NODES, node.nodeId().value(), node);
+        }
+        if (event instanceof GpuTelemetry telemetry) {
+            return new Addressed<>(
+                    TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
+        }
+        if (event instanceof InferenceService service) {
+            return new Addressed<>(TopicCatalogue.SERVICES, service.service().value(), service);
+        }
+        if (event instanceof RequestRate rate) {
+            return new Addressed<>(TopicCatalogue.REQUEST_RATES, rate.service().value(), rate);
+        }
+        if (event instanceof TrainingJob job) {
+            return new Addressed<>(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
+        }
+        if (event instanceof TrainingProgress progress) {
+            return new Addressed<>(
+                    TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+        }
+        if (event instanceof DemandForecast forecast) {
+            return new Addressed<>(
+                    TopicCatalogue.DEMAND_FORECASTS, forecast.service().value(), forecast);
+        }
+        if (event instanceof ActuationReport report) {
+            return new Addressed<>(
+                    TopicCatalogue.ACTUATION_REPORTS, report.domain().value(), report);
+        }
+        if (event instanceof ControlCommand command) {
+            return new Addressed<>(TopicCatalogue.CONTROL, command.domain().value(), command);
+        }
+        throw new IllegalArgumentException("the scheduler makes this itself: " + event);
+    }
+
+    Loop progress(String service, DomainId domain, Instant upTo, Map<String, Long> positions) {
+        return send(TopicCatalogue.PROGRESS, service, new Progress(service, domain, upTo, positions, Optional.empty()));
+    }
+
+    <T> Loop send(Topic<T> topic, String key, T value) {
+        return sendBytes(topic, key.getBytes(UTF_8), encode(topic, value));
+    }
+
+    <T> byte[] encode(Topic<T> topic, T value) {
+        return serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value));
+    }
+
+    byte[] encodeRaw(Topic<?> topic, GenericRecord record) {
+        return serdes.serializer().serialize(TOPICS.name(topic), record);
+    }
+
+    Loop sendBytes(Topic<?> topic, byte @Nullable [] key, byte @Nullable [] value) {
+        return sendTo(TOPICS.name(topic), new TestRecord<>(key, value, wallClock));
+    }
+
+    /** Puts an event into its topic as if it had lain there since then. */
+    Loop tellSince(Instant arrived, Event event) {
+        Instant now = wallClock;
+        wallClock = arrived;
+        tell(event);
+        wallClock = now;
+        return this;
+    }
+
+    /** Puts an event that another run of this application read behind the intake. */
+    Loop passOn(Event event, long offset) {
+        return passOn(address(event), event.domain(), offset);
+    }
+
+    private <T> Loop passOn(Addressed<T> event, DomainId domain, long offset) {
+        return passOn(event.topic, domain, new Origin(TOPICS.name(event.topic), 0, offset), event.value);
+    }
+
+    /** Puts a record where the intake puts it, as if the intake had read it at this place. */
+    <T> Loop passOn(Topic<T> topic, DomainId domain, Origin origin, T value) {
+        Headers headers = new Passage(origin, Optional.empty()).toHeaders("key".getBytes(UTF_8));
+        return sendTo(
+                APPLICATION + "-by-domain-repartition",
+                new TestRecord<>(domain.value().getBytes(UTF_8), encode(topic, value), headers, wallClock));
+    }
+
+    Loop sendTo(String topic, TestRecord<byte[], byte[]> record) {
+        driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer())
+                .pipeInput(record);
+        return this;
+    }
+
+    /** Lets time on the wall pass. */
+    Loop pass(Duration time) {
+        wallClock = wallClock.plus(time);
+        driver.advanceWallClockTime(time);
+        return this;
+    }
+
+    Instant wallClock() {
+        return wallClock;
+    }
+
+    List<DomainEvent> events() {
+        return read(TopicCatalogue.DOMAIN_EVENTS);
+    }
+
+    List<Decision> decisions() {
+        return read(TopicCatalogue.DECISIONS);
+    }
+
+    List<Lease> leases() {
+        return read(TopicCatalogue.LEASES);
+    }
+
+    List<Progress> answers() {
+        return read(TopicCatalogue.PROGRESS);
+    }
+
+    /** What came out since the last time, but for tombstones. */
+    <T> List<T> read(Topic<T> topic) {
+        List<T> values = new ArrayList<>();
+        for (TestRecord<byte[], byte[]> record : records(TOPICS.name(topic))) {
+            if (record.value() != null) {
+                values.add(decode(topic, record));
+            }
+        }
+        return values;
+    }
+
+    <T> T decode(Topic<T> topic, TestRecord<byte[], byte[]> record) {
+        return Codecs.decode(topic, serdes.deserializer().deserialize(TOPICS.name(topic), record.value()));
+    }
+
+    List<TestRecord<byte[], byte[]>> records(String topic) {
+        return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer())
+                .readRecordsToList();
+    }
+
+    List<TestRecord<byte[], byte[]>> deadLetters(Topic<?> topic) {
+        return records(TOPICS.deadLetters(topic));
+    }
+
+    static String header(TestRecord<byte[], byte[]> record, String name) {
+        return new String(record.headers().lastHeader(name).value(), UTF_8);
+    }
+
+    static CloudEventHeaders cloudEvent(TestRecord<byte[], byte[]> record) {
+        return CloudEventHeaders.from(record.headers()).orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        driver.close();
+        if (ownsRegistry) {
+            registry.close();
+        }
+    }
+}

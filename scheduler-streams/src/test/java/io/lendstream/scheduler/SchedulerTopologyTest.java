@@ -1,0 +1,341 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.time.TimeMode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SchedulerTopologyTest {
+    private final Loop loop = Loop.live();
+
+    @AfterEach
+    void close() {
+        loop.close();
+    }
+
+    /** A morning: a job borrows inference's idle GPUs, and gives them back when demand comes. */
+    private static Story morning() {
+        Story story = Story.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 4)
+                .service("chat", 1)
+                .settled();
+        story.job("bert", 4);
+        for (int i = 0; i < 40 && story.job("bert").gpus() < 4; i++) {
+            story.rate("chat", 1).settled().after(Duration.ofSeconds(15)).settled();
+            if (story.job("bert").gpus() > 0) {
+                story.progress("bert", JobPhase.RUNNING).settled();
+            }
+        }
+        return story.rate("chat", 25).settled();
+    }
+
+    private void tellAll(Story story) {
+        for (DomainEvent event : story.log()) {
+            if (isInput(event.event())) {
+                loop.tell(event.event());
+            }
+        }
+    }
+
+    private static boolean isInput(Event event) {
+        return !(event instanceof Tick) && !(event instanceof SchedulerStarted);
+    }
+
+    @Test
+    void decidesExactlyWhatTheCoreDecides() {
+        Story story = morning();
+
+        tellAll(story);
+
+        assertThat(story.decisions())
+                .extracting(decision -> decision.action().kind())
+                .contains("lend", "reclaim", "serve");
+        assertThat(loop.decisions()).isEqualTo(story.decisions());
+    }
+
+    @Test
+    void writesALogFromWhichEveryDecisionCanBeMadeAgain() {
+        tellAll(morning());
+
+        List<DomainEvent> log = loop.events();
+        List<Decision> published = loop.decisions();
+
+        assertThat(decisionsOf(log)).isEqualTo(published);
+        assertThat(HistoryChecker.check(Story.DOMAIN, log, published, loop.leases())
+                        .violations())
+                .isEmpty();
+    }
+
+    @Test
+    void logsWhereEachEventCameFrom() {
+        tellAll(morning());
+
+        List<DomainEvent> log = loop.events();
+
+        assertThat(log.get(0).event()).isInstanceOf(SchedulerStarted.class);
+        assertThat(log.get(0).origin()).isEmpty();
+        assertThat(log.get(1).origin()).contains(new Origin("lendstream.nodes", 0, 0));
+        assertThat(log.get(2).origin()).contains(new Origin("lendstream.nodes", 0, 1));
+        assertThat(log)
+                .filteredOn(event -> event.event() instanceof Tick)
+                .isNotEmpty()
+                .allSatisfy(tick -> assertThat(tick.origin()).isEmpty());
+        assertThat(log)
+                .extracting(DomainEvent::sequence)
+                .doesNotHaveDuplicates()
+                .isSorted();
+    }
+
+    @Test
+    void publishesEachGpusOwnerUnderItsName() {
+        tellAll(morning());
+
+        List<TestRecord<byte[], byte[]>> records = loop.records("lendstream.leases");
+
+        assertThat(records).allSatisfy(record -> {
+            Lease lease = loop.decode(TopicCatalogue.LEASES, record);
+            assertThat(new String(record.key(), UTF_8)).isEqualTo(lease.gpuId().value());
+        });
+        assertThat(records).hasSizeGreaterThan(6);
+    }
+
+    @Test
+    void takesLeasesOfVanishedGpusBack() {
+        Story story = Story.of("deepboot").node("infer", Pool.INFERENCE, 2);
+        tellAll(story);
+        loop.leases();
+
+        loop.tell(new NodeLeft(new NodeId("infer"), Story.DOMAIN, Story.START));
+
+        assertThat(loop.records("lendstream.leases"))
+                .extracting(record -> new String(record.key(), UTF_8), TestRecord::value)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple("infer-g0", null),
+                        org.assertj.core.groups.Tuple.tuple("infer-g1", null));
+        assertThat(loop.events()).last().satisfies(event -> {
+            assertThat(event.event()).isInstanceOf(NodeLeft.class);
+            assertThat(event.origin()).contains(new Origin("lendstream.nodes", 0, 1));
+        });
+    }
+
+    @Test
+    void tellsTheOldDomainWhenANodeMovesToAnother() {
+        Gpu gpu = Gpu.whole(new GpuId("g0"), 0, "test GPU", 80L << 30);
+        for (String domain : List.of("east", "west")) {
+            loop.tell(new Node(
+                    new NodeId("n1"),
+                    new DomainId(domain),
+                    Pool.TRAINING,
+                    "boot",
+                    Story.START,
+                    NodeStatus.READY,
+                    List.of(gpu)));
+        }
+
+        assertThat(loop.events())
+                .filteredOn(event -> isInput(event.event()))
+                .extracting(event ->
+                        event.domain().value() + " " + event.event().getClass().getSimpleName())
+                .containsExactly("east Node", "east NodeLeft", "west Node");
+    }
+
+    @Test
+    void countsTombstonesThatMeanNothing() {
+        loop.sendBytes(TopicCatalogue.SERVICES, "chat".getBytes(UTF_8), null);
+        loop.sendBytes(TopicCatalogue.NODES, "never-seen".getBytes(UTF_8), null);
+
+        assertThat(loop.events()).isEmpty();
+        assertThat(loop.count("lendstream.tombstones.ignored")).isEqualTo(2);
+    }
+
+    @Test
+    void carriesCloudEventsHeaders() {
+        tellAll(morning());
+
+        TestRecord<byte[], byte[]> record = loop.records("lendstream.decisions").get(0);
+
+        Decision decision = loop.decode(TopicCatalogue.DECISIONS, record);
+        assertThat(Loop.cloudEvent(record).id()).isEqualTo(decision.id().toString());
+        assertThat(Loop.cloudEvent(record).type()).isEqualTo("io.lendstream.Decision");
+        assertThat(Loop.cloudEvent(record).time()).isEqualTo(decision.at());
+        assertThat(new String(record.key(), UTF_8)).isEqualTo("test");
+    }
+
+    @Test
+    void dropsWhatItTookBefore() {
+        RequestRate rate = Story.of("deepboot").rateRecord("chat", 5, 1);
+        tellAll(Story.of("deepboot").service("chat", 0));
+        Origin origin = new Origin("lendstream.request-rates", 3, 17);
+        loop.passOn(TopicCatalogue.REQUEST_RATES, Story.DOMAIN, origin, rate);
+        int before = loop.events().size();
+
+        loop.passOn(TopicCatalogue.REQUEST_RATES, Story.DOMAIN, origin, rate);
+        loop.passOn(TopicCatalogue.REQUEST_RATES, Story.DOMAIN, new Origin("lendstream.request-rates", 3, 16), rate);
+
+        assertThat(before).isEqualTo(3);
+        assertThat(loop.events()).isEmpty();
+        assertThat(loop.count("lendstream.duplicates")).isEqualTo(2);
+    }
+
+    @Test
+    void keepsDomainsApart() {
+        for (String domain : List.of("east", "west", "east")) {
+            loop.tell(new Node(
+                    new NodeId("node-" + domain),
+                    new DomainId(domain),
+                    Pool.TRAINING,
+                    "boot",
+                    Story.START,
+                    NodeStatus.READY,
+                    List.of(Gpu.whole(new GpuId("g-" + domain), 0, "test GPU", 80L << 30))));
+        }
+
+        assertThat(loop.events())
+                .extracting(event -> event.domain() + "/" + event.sequence())
+                .containsExactly("east/1", "east/2", "west/1", "west/2", "east/3");
+    }
+
+    @Test
+    void startsANewEpochAndGoesOnWhereItStoodAfterARestart() {
+        Story story = morning();
+        List<DomainEvent> inputs =
+                story.log().stream().filter(event -> isInput(event.event())).toList();
+        int half = inputs.size() / 2;
+        inputs.subList(0, half).forEach(event -> loop.tell(event.event()));
+        List<DomainEvent> log = new ArrayList<>(loop.events());
+        List<Decision> decisions = new ArrayList<>(loop.decisions());
+        List<Lease> leases = new ArrayList<>(loop.leases());
+
+        try (Loop second = loop.restarted(TimeMode.WALL)) {
+            int before = decisions.size();
+            for (int i = half; i < inputs.size(); i++) {
+                second.passOn(inSecondEpoch(inputs.get(i).event(), before), 1000 + i);
+            }
+
+            log.addAll(second.events());
+            decisions.addAll(second.decisions());
+            leases.addAll(second.leases());
+        }
+
+        assertThat(log)
+                .filteredOn(event -> event.event() instanceof SchedulerStarted)
+                .extracting(DomainEvent::epoch)
+                .containsExactly(1L, 2L);
+        assertThat(log).extracting(DomainEvent::epoch).isSorted();
+        assertThat(decisionsOf(log)).isEqualTo(decisions);
+        assertThat(HistoryChecker.check(Story.DOMAIN, log, decisions, leases).violations())
+                .isEmpty();
+        assertThat(decisions)
+                .extracting(Decision::action)
+                .isEqualTo(story.decisions().stream().map(Decision::action).toList());
+    }
+
+    /** The reports on decisions that are made again in the second epoch are about those. */
+    private static Event inSecondEpoch(Event event, long lastOfFirst) {
+        return event instanceof ActuationReport report && report.decision().sequence() > lastOfFirst
+                ? new ActuationReport(
+                        report.domain(),
+                        new DecisionId(report.domain(), 2, report.decision().sequence()),
+                        report.actuator(),
+                        report.at(),
+                        report.outcome(),
+                        report.gpus(),
+                        report.tenant(),
+                        report.timings(),
+                        report.reason())
+                : event;
+    }
+
+    @Test
+    void ticksByTheWallClockWhenNothingHappens() {
+        Story story = Story.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
+        tellAll(story);
+        loop.events();
+
+        loop.pass(Duration.ofSeconds(2));
+
+        assertThat(loop.events())
+                .isNotEmpty()
+                .allSatisfy(event -> assertThat(event.event()).isInstanceOf(Tick.class));
+    }
+
+    @Test
+    void doesNotTakeABacklogForSilence() {
+        Story story = Story.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
+        Instant longAgo = loop.wallClock().minus(Duration.ofHours(1));
+        for (DomainEvent event : story.log()) {
+            if (isInput(event.event())) {
+                loop.tellSince(longAgo, event.event());
+            }
+        }
+        loop.events();
+
+        loop.pass(Duration.ofSeconds(3));
+        List<DomainEvent> soon = loop.events();
+        loop.pass(Duration.ofSeconds(10));
+
+        assertThat(soon).isEmpty();
+        assertThat(loop.events()).isNotEmpty();
+    }
+
+    @Test
+    void isMadeOfNamedParts() throws IOException {
+        try (InputStream golden = getClass().getResourceAsStream("topology.txt")) {
+            assertThat(golden).isNotNull();
+            assertThat(loop.description()).isEqualTo(new String(golden.readAllBytes(), UTF_8));
+        }
+        assertThat(loop.description()).doesNotContain("KSTREAM-").doesNotContain("KTABLE-");
+    }
+
+    /** What the pure core makes of a log. */
+    static List<Decision> decisionsOf(List<DomainEvent> log) {
+        List<Decision> decisions = new ArrayList<>();
+        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        Optional<Scheduler> scheduler = Optional.empty();
+        for (DomainEvent event : log) {
+            if (event.event() instanceof SchedulerStarted started) {
+                scheduler = Optional.of(Scheduler.of(started));
+            }
+            Step step = scheduler.orElseThrow().step(state, event);
+            state = step.state();
+            decisions.addAll(step.decisions());
+        }
+        return decisions;
+    }
+}

@@ -26,7 +26,7 @@ import net.jqwik.api.Property;
 class SchedulerPropertyTest {
     private record Outcome(List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {}
 
-    @Property(tries = 15)
+    @Property(tries = 6)
     void theSameRecordsGiveTheSameDecisionsWhateverTheyAre(@ForAll long seed) {
         List<Event> inputs = inputs(new Random(seed));
 

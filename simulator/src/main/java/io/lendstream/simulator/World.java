@@ -262,6 +262,18 @@ public final class World {
         return "%d of %d jobs done".formatted(done, workload.tasks().size());
     }
 
+    /** How far it has got, from 0 to 1: the lesser of jobs done and demand past. */
+    public double share() {
+        double jobShare = 1;
+        if (!workload.tasks().isEmpty()) {
+            double done = jobs.values().stream().filter(JobRun::isOver).count();
+            jobShare = done / workload.tasks().size();
+        }
+        double all = seconds(workload.start(), workload.demandEnd());
+        double past = all > 0 ? seconds(workload.start(), now) / all : 1;
+        return Math.max(0, Math.min(jobShare, Math.min(1, past)));
+    }
+
     /** What came of it all so far. */
     public WorldResults results() {
         List<JobResult> jobResults = new ArrayList<>();

@@ -1,0 +1,230 @@
+package io.lendstream.simulator.replay;
+
+import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.simulator.World;
+import io.lendstream.simulator.WorldSettings;
+import io.lendstream.simulator.report.FactsCollector;
+import io.lendstream.simulator.results.RunFactsOf;
+import io.lendstream.simulator.results.RunIdentity;
+import io.lendstream.simulator.results.RunOutcome;
+import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Replays a workload in virtual time. At each moment the world speaks first, then nodes, then the actuator; then the
+ * scheduler's time passes. What an event leads to is carried out, reported and taken in before the next event.
+ */
+public final class Replay {
+    private static final Duration PROGRESS_EVERY = Duration.ofSeconds(2);
+    private static final int LOOK_AT_THE_CLOCK_EVERY = 512;
+    /** A run that is not over this long after its last arrival never will be. */
+    private static final Duration PATIENCE = Duration.ofDays(120);
+
+    private final Workload workload;
+    private final ReplaySettings settings;
+    private final Scheduler scheduler;
+    private final World world;
+    private final SimulatedNodes nodes;
+    private final Actuation actuation;
+    private final FactsCollector facts;
+    private final Map<ServiceId, ServiceForecaster> forecasters = new TreeMap<>();
+    private final Deque<Event> inbox = new ArrayDeque<>();
+    private final List<DomainEvent> log = new ArrayList<>();
+    private final List<Decision> decisions = new ArrayList<>();
+    private final Map<GpuId, Lease> leases = new TreeMap<>();
+    private ClusterState state;
+    private Instant now;
+
+    private Replay(Workload workload, ReplaySettings settings) {
+        this.workload = workload;
+        this.settings = settings;
+        this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
+        this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
+        this.world = new World(
+                workload, nodes.inventory(), WorldSettings.of(settings.layout().seed()));
+        this.actuation = new Actuation("replay", settings.scheduler().notice(), settings.driver());
+        this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
+        this.state = ClusterState.empty(settings.domain());
+        this.now = workload.start();
+    }
+
+    /** Replays a workload to its end. */
+    public static Replayed run(Workload workload, ReplaySettings settings) {
+        return run(workload, settings, progress -> {});
+    }
+
+    /**
+     * Replays a workload to its end.
+     *
+     * @param progress is told now and then, by the wall clock, how far it has got
+     */
+    public static Replayed run(Workload workload, ReplaySettings settings, Consumer<ReplayProgress> progress) {
+        return new Replay(workload, settings).run(progress);
+    }
+
+    private Replayed run(Consumer<ReplayProgress> progress) {
+        long begun = System.nanoTime();
+        long told = begun;
+        Instant giveUp = workload.lastTrainingArrival()
+                .filter(last -> last.isAfter(workload.demandEnd()))
+                .orElse(workload.demandEnd())
+                .plus(PATIENCE);
+        take(scheduler.started(state, now));
+        nodes.inventory().forEach(inbox::add);
+        drain();
+        for (long turns = 1; !world.finished(); turns++) {
+            now = next();
+            if (now.isAfter(giveUp)) {
+                throw new IllegalStateException(
+                        "the replay of %s with %s is not over %d days after its last arrival (%s): some jobs or requests never get GPUs; give the cluster more nodes"
+                                .formatted(
+                                        workload.name(), settings.policyName(), PATIENCE.toDays(), world.progress()));
+            }
+            moment();
+            if (turns % LOOK_AT_THE_CLOCK_EVERY == 0 && System.nanoTime() - told > PROGRESS_EVERY.toNanos()) {
+                told = System.nanoTime();
+                progress.accept(new ReplayProgress(now, world.share(), Duration.ofNanos(told - begun)));
+            }
+        }
+        RunOutcome outcome = new RunOutcome(identity(), world.results(), decisions, (System.nanoTime() - begun) / 1e9);
+        return new Replayed(outcome, RunFactsOf.run(facts.facts(), outcome), log, List.copyOf(leases.values()));
+    }
+
+    private RunIdentity identity() {
+        return new RunIdentity(
+                workload.name(),
+                settings.policyName(),
+                settings.scheduler().lending(),
+                settings.scheduler().afe(),
+                settings.layout().seed(),
+                settings.layout().nodes(),
+                settings.layout().gpusPerNode());
+    }
+
+    private Instant next() {
+        Instant next = nodes.nextSampleAt();
+        next = earlier(next, world.nextEventAt());
+        next = earlier(next, actuation.nextEventAt());
+        next = earlier(next, scheduler.nextTimer(state));
+        return next.isBefore(now) ? now : next;
+    }
+
+    /** All that happens now. */
+    private void moment() {
+        inbox.addAll(world.advance(now));
+        drain();
+        inbox.addAll(nodes.samplesUntil(now));
+        drain();
+        said(actuation.advance(now));
+        drain();
+        if (scheduler.nextTimer(state).filter(at -> !at.isAfter(now)).isPresent()) {
+            inbox.add(new Tick(settings.domain(), now));
+            drain();
+        }
+    }
+
+    /** Takes in everything there is, and everything that comes of it. */
+    private void drain() {
+        while (!inbox.isEmpty()) {
+            while (!inbox.isEmpty()) {
+                take(inbox.removeFirst());
+            }
+            if (world.nextEventAt().filter(at -> !at.isAfter(now)).isPresent()) {
+                inbox.addAll(world.advance(now));
+            }
+        }
+    }
+
+    private void take(Event event) {
+        introduce(event);
+        DomainEvent logged = new DomainEvent(
+                settings.domain(), state.epoch(), state.eventSequence() + 1, event.at(), Optional.empty(), event);
+        Step step = scheduler.step(state, logged);
+        state = step.state();
+        if (settings.keepsLog()) {
+            log.add(logged);
+        }
+        facts.take(event);
+        note(step);
+        for (Decision decision : step.decisions()) {
+            decisions.add(decision);
+            facts.take(decision);
+            world.onDecision(decision);
+            said(actuation.take(decision, now));
+        }
+        if (event instanceof RequestRate rate) {
+            forecasters
+                    .computeIfAbsent(
+                            rate.service(),
+                            service -> new ServiceForecaster(settings.forecast(), service, settings.domain()))
+                    .observe(rate)
+                    .ifPresent(inbox::add);
+        }
+    }
+
+    private void introduce(Event event) {
+        if (event instanceof Node node) {
+            actuation.know(node);
+        } else if (event instanceof TrainingJob job) {
+            actuation.know(job);
+        } else if (event instanceof InferenceService service) {
+            actuation.know(service);
+        }
+    }
+
+    private void said(List<ActuationReport> reports) {
+        for (ActuationReport report : reports) {
+            nodes.observe(report);
+            world.onReport(report);
+            inbox.add(report);
+        }
+    }
+
+    private void note(Step step) {
+        for (GpuId gpu : step.changed().owners()) {
+            state.gpus()
+                    .get(gpu)
+                    .ifPresentOrElse(
+                            owned -> {
+                                Lease lease = owned.lease(settings.domain(), state.epoch());
+                                leases.put(gpu, lease);
+                                facts.take(lease);
+                            },
+                            () -> {
+                                leases.remove(gpu);
+                                facts.gone(gpu, now);
+                            });
+        }
+    }
+
+    private static Instant earlier(Instant one, Optional<Instant> other) {
+        return other.filter(at -> at.isBefore(one)).orElse(one);
+    }
+}

@@ -1,0 +1,61 @@
+package io.lendstream.simulator.replay;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.forecast.ForecastSettings;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedNodes;
+import java.time.Duration;
+
+/**
+ * What a workload is replayed on, and how.
+ *
+ * @param policy name and settings of the policy ({@code name:key=value})
+ * @param policyName what the run is called by; usually the same
+ * @param scheduler what decisions depend on besides, lending and AFE included
+ * @param layout the nodes there are
+ * @param driver how long transfers take
+ * @param samplePeriod how often nodes are sampled
+ * @param keepsLog whether the log of domain events is kept, for the history checker
+ */
+public record ReplaySettings(
+        String policy,
+        String policyName,
+        SchedulerSettings scheduler,
+        SimulatedNodes.Layout layout,
+        SimulatedDriver driver,
+        ForecastSettings forecast,
+        Duration samplePeriod,
+        boolean keepsLog) {
+    /** The name of a policy, {@code deepboot} with lending off, by which the floor of all comparisons is asked for. */
+    public static final String NO_LENDING = "no-lending";
+
+    /** A replay with usual timing. */
+    public static ReplaySettings of(String policy, boolean lending, boolean afe, SimulatedNodes.Layout layout) {
+        boolean none = policy.equals(NO_LENDING);
+        return new ReplaySettings(
+                none ? "deepboot" : policy,
+                policy,
+                SchedulerSettings.DEFAULTS.withLending(lending && !none).withAfe(afe),
+                layout,
+                SimulatedDriver.realistic(),
+                ForecastSettings.DEFAULT,
+                Duration.ofSeconds(60),
+                true);
+    }
+
+    /** The same with transfers at once, as the published simulator has them. */
+    public ReplaySettings withPublishedTiming() {
+        return new ReplaySettings(
+                policy, policyName, scheduler, layout, SimulatedDriver.published(), forecast, samplePeriod, keepsLog);
+    }
+
+    /** The same without a log in memory. */
+    public ReplaySettings withoutLog() {
+        return new ReplaySettings(policy, policyName, scheduler, layout, driver, forecast, samplePeriod, false);
+    }
+
+    DomainId domain() {
+        return layout.domain();
+    }
+}

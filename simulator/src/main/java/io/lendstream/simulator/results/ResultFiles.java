@@ -1,0 +1,144 @@
+package io.lendstream.simulator.results;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.RequestResult;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Writes what runs came to: {@code summary.json}, {@code jobs.csv}, {@code inference.csv} and {@code decisions.jsonl}. Their
+ * fields are a contract with those who read them. Times in the tables are seconds since the workload's start.
+ *
+ * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary.
+ */
+public final class ResultFiles {
+    private static final ObjectMapper LINES = new ObjectMapper();
+    private static final ObjectMapper PAGES = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    private final Path directory;
+
+    /** Writes into a directory, which is made if need be. */
+    public ResultFiles(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Writes the files of one run or of several that are compared. */
+    public void write(List<RunOutcome> outcomes) {
+        try {
+            Files.createDirectories(directory);
+            PAGES.writeValue(
+                    directory.resolve("summary.json").toFile(),
+                    outcomes.stream()
+                            .map(outcome -> Summary.of(outcome).fields())
+                            .toList());
+            writeJobs(outcomes);
+            writeRequests(outcomes);
+            writeDecisions(outcomes);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write results to " + directory + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void writeJobs(List<RunOutcome> outcomes) throws IOException {
+        try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("jobs.csv"))) {
+            out.write("policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds\n");
+            for (RunOutcome outcome : outcomes) {
+                Instant zero = outcome.results().start();
+                for (JobResult job : outcome.results().jobs()) {
+                    out.write(String.join(
+                            ",",
+                            name(outcome),
+                            job.job().value(),
+                            since(zero, Optional.of(job.submitted())),
+                            since(zero, job.started()),
+                            since(zero, job.completed()),
+                            job.completionTime().map(ResultFiles::seconds).orElse(""),
+                            Integer.toString(job.restarts()),
+                            number(Math.round(job.gpuSeconds() * 1000) / 1000.0)));
+                    out.write('\n');
+                }
+            }
+        }
+    }
+
+    private void writeRequests(List<RunOutcome> outcomes) throws IOException {
+        try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("inference.csv"))) {
+            out.write("policy,lending,name,submit,start,completion,coldStart\n");
+            for (RunOutcome outcome : outcomes) {
+                Instant zero = outcome.results().start();
+                for (RequestResult request : outcome.results().requests()) {
+                    out.write(String.join(
+                            ",",
+                            name(outcome),
+                            request.name(),
+                            since(zero, Optional.of(request.submitted())),
+                            since(zero, Optional.of(request.started())),
+                            since(zero, Optional.of(request.completed())),
+                            Boolean.toString(request.coldStart())));
+                    out.write('\n');
+                }
+            }
+        }
+    }
+
+    private void writeDecisions(List<RunOutcome> outcomes) throws IOException {
+        try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("decisions.jsonl"))) {
+            for (RunOutcome outcome : outcomes) {
+                for (Decision decision : outcome.decisions()) {
+                    out.write(LINES.writeValueAsString(fields(decision, outcome.run())));
+                    out.write('\n');
+                }
+            }
+        }
+    }
+
+    private static Map<String, Object> fields(Decision decision, RunIdentity run) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("id", decision.id().toString());
+        fields.put("domain", decision.id().domain().value());
+        fields.put("at", decision.at().toString());
+        fields.put("deadline", decision.deadline().toString());
+        fields.put("kind", decision.action().kind());
+        fields.put("target", decision.action().target());
+        fields.put("gpus", decision.action().gpus().stream().map(GpuId::value).toList());
+        fields.put("reason", decision.reason().text());
+        fields.put("inputs", decision.reason().inputs());
+        fields.put("code", decision.reason().code());
+        fields.put("numbers", decision.reason().numbers());
+        fields.put("advisory", decision.advisory());
+        fields.put("policy", run.policy());
+        fields.put("lending", RunIdentity.onOrOff(run.lending()));
+        return fields;
+    }
+
+    private static String name(RunOutcome outcome) {
+        return outcome.run().policy() + "," + RunIdentity.onOrOff(outcome.run().lending());
+    }
+
+    private static String since(Instant zero, Optional<Instant> at) {
+        return at.map(time -> seconds(Duration.between(zero, time))).orElse("");
+    }
+
+    private static String seconds(Duration duration) {
+        return number(duration.toMillis() / 1000.0);
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15
+                ? Long.toString((long) value)
+                : Double.toString(value);
+    }
+}

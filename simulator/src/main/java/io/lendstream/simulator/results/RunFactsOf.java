@@ -1,0 +1,53 @@
+package io.lendstream.simulator.results;
+
+import io.lendstream.simulator.Sample;
+import io.lendstream.simulator.report.RunFacts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What a report shows of a run whose truth is known. */
+public final class RunFactsOf {
+    private static final int BODY_POINTS = 90;
+    private static final double FINEST_TAIL = 1e-4;
+    private static final double TAIL_RATIO = 1.15;
+
+    private RunFactsOf() {}
+
+    /** What an onlooker saw of a run, with the figures that only its world knows. */
+    public static RunFacts.Run run(RunFacts.Run seen, RunOutcome outcome) {
+        Summary summary = Summary.of(outcome);
+        List<Double> completions = outcome.results().jobs().stream()
+                .flatMap(job -> job.completionTime().stream())
+                .map(time -> time.toMillis() / 1000.0)
+                .toList();
+        RunFacts.Training training = new RunFacts.Training(
+                summary.trainingJobs(),
+                summary.completedJobs(),
+                completions,
+                Optional.of(summary.restarts()),
+                Optional.of(summary.gpuUtilization()));
+        RunFacts.Inference inference = new RunFacts.Inference(
+                summary.inferenceRequests(),
+                Optional.of(summary.coldStarts()),
+                delays(summary.startDelaySeconds()),
+                delays(summary.overheadSeconds()),
+                summary.sloAttainment());
+        return seen.withTraining(training).withInference(inference);
+    }
+
+    private static Optional<RunFacts.Delays> delays(Sample sample) {
+        if (sample.count() == 0) {
+            return Optional.empty();
+        }
+        List<RunFacts.CurvePoint> curve = new ArrayList<>();
+        for (int i = 0; i < BODY_POINTS; i++) {
+            curve.add(new RunFacts.CurvePoint(sample.quantile(i / 100.0), i / 100.0));
+        }
+        for (double tail = 1 - BODY_POINTS / 100.0; tail >= FINEST_TAIL; tail /= TAIL_RATIO) {
+            curve.add(new RunFacts.CurvePoint(sample.quantile(1 - tail), 1 - tail));
+        }
+        curve.add(new RunFacts.CurvePoint(sample.max(), 1));
+        return Optional.of(new RunFacts.Delays(sample.mean(), sample.quantile(.99), sample.max(), curve));
+    }
+}

@@ -1,0 +1,135 @@
+package io.lendstream.simulator.results;
+
+import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.Sample;
+import io.lendstream.simulator.ServiceResult;
+import io.lendstream.simulator.WorldResults;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A run in figures. Times of jobs are from submission to completion, of those that completed; quantiles interpolate
+ * linearly.
+ *
+ * @param makespanSeconds from the first training arrival to the last completion
+ * @param startDelaySeconds waits of requests for a GPU
+ * @param overheadSeconds waits of requests for a GPU and for a replica to come up
+ * @param sloAttainment share of all requests that were answered within their service's SLO
+ * @param loans decisions that lent GPUs
+ * @param reclaims decisions that took GPUs back
+ */
+public record Summary(
+        RunIdentity run,
+        int trainingJobs,
+        int completedJobs,
+        Sample jctSeconds,
+        Optional<Double> makespanSeconds,
+        int restarts,
+        double gpuUtilization,
+        long inferenceRequests,
+        long coldStarts,
+        Sample startDelaySeconds,
+        Sample overheadSeconds,
+        Optional<Double> sloAttainment,
+        long loans,
+        long reclaims,
+        double gpuHoursLent,
+        double gpuHoursRescaling,
+        double wallSeconds) {
+    /** The figures of a run. */
+    public static Summary of(RunOutcome outcome) {
+        WorldResults results = outcome.results();
+        Sample jct = new Sample();
+        results.jobs().forEach(job -> job.completionTime().ifPresent(time -> jct.add(time.toMillis() / 1000.0)));
+        Sample delays = new Sample();
+        Sample overheads = new Sample();
+        double answered = 0;
+        double offered = 0;
+        double inTime = 0;
+        long coldStarts = 0;
+        for (ServiceResult service : results.services()) {
+            delays.addAll(service.startDelaySeconds());
+            overheads.addAll(service.overheadSeconds());
+            answered += service.requests();
+            offered += service.requests() + service.unanswered();
+            inTime += service.withinSlo();
+            coldStarts += service.coldStarts();
+        }
+        return new Summary(
+                outcome.run(),
+                results.jobs().size(),
+                (int) jct.count(),
+                jct,
+                makespan(results),
+                results.jobs().stream().mapToInt(JobResult::restarts).sum(),
+                results.gpuUtilization(),
+                Math.round(answered),
+                coldStarts,
+                delays,
+                overheads,
+                offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty(),
+                decisions(outcome, "lend"),
+                decisions(outcome, "reclaim"),
+                results.lentGpuSeconds() / 3600,
+                results.rescalingGpuSeconds() / 3600,
+                outcome.wallSeconds());
+    }
+
+    private static Optional<Double> makespan(WorldResults results) {
+        Optional<Instant> first =
+                results.jobs().stream().map(JobResult::submitted).min(Instant::compareTo);
+        Optional<Instant> last =
+                results.jobs().stream().flatMap(job -> job.completed().stream()).max(Instant::compareTo);
+        return first.flatMap(from -> last.map(to -> Duration.between(from, to).toMillis() / 1000.0));
+    }
+
+    private static long decisions(RunOutcome outcome, String kind) {
+        return outcome.decisions().stream()
+                .filter(decision ->
+                        !decision.advisory() && decision.action().kind().equals(kind))
+                .count();
+    }
+
+    /** The figures by the names that other tools read them by. */
+    Map<String, Object> fields() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("workload", run.workload());
+        fields.put("policy", run.policy());
+        fields.put("lending", RunIdentity.onOrOff(run.lending()));
+        fields.put("afe", RunIdentity.onOrOff(run.afe()));
+        fields.put("seed", run.seed());
+        fields.put("nodes", run.nodes());
+        fields.put("gpusPerNode", run.gpusPerNode());
+        fields.put("trainingJobs", trainingJobs);
+        fields.put("completedJobs", completedJobs);
+        fields.put("avgJctSeconds", rounded(jctSeconds.mean()));
+        fields.put("p50JctSeconds", rounded(jctSeconds.quantile(.5)));
+        fields.put("p95JctSeconds", rounded(jctSeconds.quantile(.95)));
+        fields.put("p99JctSeconds", rounded(jctSeconds.quantile(.99)));
+        fields.put("makespanSeconds", rounded(makespanSeconds.orElse(0.0)));
+        fields.put("restarts", restarts);
+        fields.put("gpuUtilization", rounded(gpuUtilization));
+        fields.put("inferenceRequests", inferenceRequests);
+        fields.put("coldStarts", coldStarts);
+        fields.put("startDelayMeanSeconds", rounded(startDelaySeconds.mean()));
+        fields.put("startDelayP99Seconds", rounded(startDelaySeconds.quantile(.99)));
+        fields.put("responseOverheadMeanSeconds", rounded(overheadSeconds.mean()));
+        fields.put("responseOverheadP99Seconds", rounded(overheadSeconds.quantile(.99)));
+        fields.put("responseOverheadMaxSeconds", rounded(overheadSeconds.max()));
+        fields.put("sloAttainment", rounded(sloAttainment.orElse(1.0)));
+        fields.put("loans", loans);
+        fields.put("reclaims", reclaims);
+        fields.put("gpuHoursLent", rounded(gpuHoursLent));
+        fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
+        fields.put("wallSeconds", rounded(wallSeconds));
+        return fields;
+    }
+
+    /** As many digits as mean something. */
+    private static double rounded(double value) {
+        return Math.round(value * 1e6) / 1e6;
+    }
+}

@@ -1,0 +1,153 @@
+package io.lendstream.simulator.results;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.simulator.JobResult;
+import io.lendstream.simulator.RequestResult;
+import io.lendstream.simulator.Sample;
+import io.lendstream.simulator.ServiceResult;
+import io.lendstream.simulator.WorldResults;
+import io.lendstream.simulator.workload.Workload;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ResultFilesTest {
+    private static final Instant START = Workload.EPOCH;
+
+    @TempDir
+    Path folder;
+
+    private static JobResult job(String name, int submit, int start, int completion) {
+        return new JobResult(
+                new JobId(name),
+                "vision",
+                START.plusSeconds(submit),
+                Optional.of(START.plusSeconds(start)),
+                Optional.of(START.plusSeconds(completion)),
+                2,
+                1234.5,
+                1);
+    }
+
+    private static RunOutcome outcome() {
+        Sample delays = new Sample();
+        delays.add(1.5);
+        Sample overheads = new Sample();
+        overheads.add(9.5);
+        ServiceId chat = new ServiceId("chat");
+        RequestResult request = new RequestResult(
+                "r1",
+                chat,
+                START.plusSeconds(10),
+                START.plusMillis(11_500),
+                START.plusMillis(24_500),
+                Duration.ofSeconds(5),
+                true);
+        JobResult unfinished = new JobResult(
+                new JobId("c"), "vision", START.plusSeconds(400), Optional.empty(), Optional.empty(), 0, 0, 0);
+        WorldResults results = new WorldResults(
+                START,
+                START.plusSeconds(1000),
+                List.of(job("a", 100, 110, 300), job("b", 150, 160, 450), unfinished),
+                List.of(request),
+                List.of(new ServiceResult(chat, 1, 1, 1, 1, delays, overheads)),
+                8,
+                1600,
+                400,
+                3600,
+                1800);
+        Decision lend = new Decision(
+                new DecisionId(new DomainId("d"), 1, 7),
+                START.plusSeconds(60),
+                START.plusSeconds(120),
+                false,
+                new Reason("plan", "job a grows", Map.of("gpus", 2.0), List.of(3L, 5L)),
+                new Action.Lend(
+                        new JobId("a"),
+                        List.of(new GpuId("g1")),
+                        START.plusSeconds(660),
+                        new Allocation(List.of(new GpuId("g1")), 32, 0, 1, Mechanism.AFE)));
+        return new RunOutcome(new RunIdentity("w", "deepboot", true, false, 3, 4, 2), results, List.of(lend), 2.25);
+    }
+
+    @Test
+    void summarizesARunInFiguresThatCanBeCheckedByHand() throws IOException {
+        new ResultFiles(folder).write(List.of(outcome()));
+
+        JsonNode all =
+                new ObjectMapper().readTree(folder.resolve("summary.json").toFile());
+
+        assertThat(all).hasSize(1);
+        JsonNode run = all.get(0);
+        assertThat(run.get("workload").asText()).isEqualTo("w");
+        assertThat(run.get("lending").asText()).isEqualTo("on");
+        assertThat(run.get("afe").asText()).isEqualTo("off");
+        assertThat(run.get("trainingJobs").asInt()).isEqualTo(3);
+        assertThat(run.get("completedJobs").asInt()).isEqualTo(2);
+        assertThat(run.get("avgJctSeconds").asDouble()).isEqualTo(250);
+        assertThat(run.get("p95JctSeconds").asDouble()).isEqualTo(295);
+        assertThat(run.get("makespanSeconds").asDouble()).isEqualTo(350);
+        assertThat(run.get("restarts").asInt()).isEqualTo(4);
+        assertThat(run.get("gpuUtilization").asDouble()).isEqualTo(.5);
+        assertThat(run.get("inferenceRequests").asInt()).isEqualTo(1);
+        assertThat(run.get("startDelayMeanSeconds").asDouble()).isEqualTo(1.5);
+        assertThat(run.get("responseOverheadMaxSeconds").asDouble()).isEqualTo(9.5);
+        assertThat(run.get("sloAttainment").asDouble()).isEqualTo(.5);
+        assertThat(run.get("loans").asInt()).isEqualTo(1);
+        assertThat(run.get("reclaims").asInt()).isZero();
+        assertThat(run.get("gpuHoursLent").asDouble()).isEqualTo(1);
+        assertThat(run.get("gpuHoursRescaling").asDouble()).isEqualTo(.5);
+        assertThat(run.get("wallSeconds").asDouble()).isEqualTo(2.25);
+    }
+
+    @Test
+    void writesALineAJobAndALineARequest() throws IOException {
+        new ResultFiles(folder).write(List.of(outcome()));
+
+        assertThat(Files.readAllLines(folder.resolve("jobs.csv")))
+                .containsExactly(
+                        "policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds",
+                        "deepboot,on,a,100,110,300,200,2,1234.5",
+                        "deepboot,on,b,150,160,450,300,2,1234.5",
+                        "deepboot,on,c,400,,,,0,0");
+        assertThat(Files.readAllLines(folder.resolve("inference.csv")))
+                .containsExactly(
+                        "policy,lending,name,submit,start,completion,coldStart", "deepboot,on,r1,10,11.5,24.5,true");
+    }
+
+    @Test
+    void writesADecisionALineWithItsReason() throws IOException {
+        new ResultFiles(folder).write(List.of(outcome()));
+
+        List<String> lines = Files.readAllLines(folder.resolve("decisions.jsonl"));
+        assertThat(lines).hasSize(1);
+        JsonNode decision = new ObjectMapper().readTree(lines.get(0));
+        assertThat(decision.get("id").asText()).isEqualTo("d/1/7");
+        assertThat(decision.get("kind").asText()).isEqualTo("lend");
+        assertThat(decision.get("target").asText()).isEqualTo("a");
+        assertThat(decision.get("at").asText()).isEqualTo("2026-01-01T00:01:00Z");
+        assertThat(decision.get("gpus").get(0).asText()).isEqualTo("g1");
+        assertThat(decision.get("reason").asText()).isEqualTo("job a grows");
+        assertThat(decision.get("inputs").get(1).asLong()).isEqualTo(5);
+    }
+}

@@ -53,7 +53,12 @@ public record ServiceState(
                 ? last.arrivalsPerSecond()
                 : rate.arrivalsPerSecond();
         Map<String, SourceRate> next = new TreeMap<>(sources);
-        next.put(rate.source(), SourceRate.of(rate, perSecond, event));
+        Duration window = last != null
+                        && last.bootId().equals(rate.bootId())
+                        && last.window().compareTo(rate.window()) > 0
+                ? last.window()
+                : rate.window();
+        next.put(rate.source(), SourceRate.of(rate, window, perSecond, event));
         ServiceState state = new ServiceState(spec, next, peaks, forecast, forecastEvent);
         return state.remembering(rate.windowEnd());
     }

@@ -7,7 +7,8 @@ import java.time.Instant;
 /**
  * The latest that one source said of a service's requests.
  *
- * @param window length of the window it spoke of
+ * @param window the longest window that it reported by since its boot: it may report early, but is silent only when a whole
+ *     window passes without a word
  * @param event the domain's event that said so
  */
 public record SourceRate(
@@ -19,12 +20,12 @@ public record SourceRate(
         int inFlight,
         int queueDepth,
         long event) {
-    public static SourceRate of(RequestRate rate, double arrivalsPerSecond, long event) {
+    public static SourceRate of(RequestRate rate, Duration longestWindow, double arrivalsPerSecond, long event) {
         return new SourceRate(
                 rate.bootId(),
                 rate.sequence(),
                 rate.windowEnd(),
-                rate.window(),
+                longestWindow,
                 arrivalsPerSecond,
                 rate.inFlight(),
                 rate.queueDepth(),

@@ -1,0 +1,4 @@
+package io.lendstream.launcher.architecture.broken.core;
+
+/** Something that others may know. */
+public record Thing(int value) {}

@@ -1,0 +1,6 @@
+package io.lendstream.launcher.architecture.broken.simulator;
+
+import io.lendstream.launcher.architecture.broken.core.Thing;
+
+/** Looks downwards, as it should. */
+public record KeepsEveryRule(Thing below) {}

@@ -1,0 +1,6 @@
+package io.lendstream.launcher.architecture.broken.simulator;
+
+import io.lendstream.launcher.architecture.broken.core.Thing;
+
+/** Something that core should not know. */
+public record World(Thing below) {}

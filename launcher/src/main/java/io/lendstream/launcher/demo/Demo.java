@@ -1,0 +1,156 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.RunningChild;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackException;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
+import io.lendstream.schemas.topics.TopicAdmin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.simulator.report.FactsCollector;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+
+/** The whole loop, from an empty directory to a report. */
+public final class Demo {
+    private static final TopicCatalogue CATALOGUE = TopicCatalogue.standard();
+    private static final DomainId DOMAIN = new DomainId(DemoServices.DOMAIN);
+    private static final Duration REDRAW = Duration.ofMillis(500);
+    private static final Duration LINE_EVERY = Duration.ofSeconds(5);
+
+    private final DemoOptions options;
+    private final PrintStream out;
+    private final long began = System.nanoTime();
+
+    public Demo(DemoOptions options, PrintStream out) {
+        this.options = options;
+        this.out = out;
+    }
+
+    /** Whether every promise was kept. */
+    public boolean run() {
+        createOut();
+        try (Stack stack = Stack.start(options.stack(), Installation.find(), this::say)) {
+            return run(stack);
+        }
+    }
+
+    private boolean run(Stack stack) {
+        Topics topics = new Topics(stack.bootstrapServers(), stack.confluentUrl().toString(), CATALOGUE);
+        prepare(topics);
+        say("starting forecaster, scheduler, actuator and agent");
+        DemoServices services = new DemoServices(stack, options);
+        services.start();
+        Picture picture = new Picture();
+        FactsCollector facts = new FactsCollector();
+        RunningChild load;
+        try (Onlooker onlooker = Onlooker.of(topics, record -> {
+            picture.tell(record);
+            facts.take(record);
+        })) {
+            say("playing %s on %d training and %d inference GPUs"
+                    .formatted(options.workload(), options.trainingGpus(), options.inferenceGpus()));
+            load = services.play(options.out().resolve("load"));
+            watch(stack, load, picture);
+        }
+        say("reading the history back");
+        Judge judge = new Judge(topics, DOMAIN);
+        List<Decision> decisions = judge.decisions();
+        Verdict verdict = judge.verdict(decisions);
+        new Ending(options, out).tell(picture.snapshot(), facts, decisions, verdict, memory(stack));
+        return verdict.isContent();
+    }
+
+    private void createOut() {
+        try {
+            Files.createDirectories(options.out());
+        } catch (IOException e) {
+            throw UserError.badUsage("--out is %s, but cannot be created: %s; name another directory."
+                    .formatted(options.out(), e.getMessage()));
+        }
+    }
+
+    private void prepare(Topics topics) {
+        try (Admin admin = Admin.create(topics.kafka().admin())) {
+            new TopicAdmin(admin, CATALOGUE).create(1, (short) 1);
+        }
+        new SchemaSet(new RegistryClient(RegistrySettings.from(topics.kafka().serdes())), CATALOGUE).register();
+    }
+
+    /** Shows the picture until the play has ended. */
+    private void watch(Stack stack, RunningChild load, Picture picture) {
+        boolean terminal = System.console() != null && !options.headless();
+        Screen screen = new Screen(out, terminal, "Lendstream demo: " + options.workload());
+        Optional<LivePage> page = options.headless()
+                ? Optional.empty()
+                : Optional.of(LivePage.start(options.port(), () -> screen.table(picture.snapshot(), elapsed())));
+        page.ifPresent(live -> say("live view on " + live.url()));
+        Duration every = terminal ? REDRAW : LINE_EVERY;
+        try {
+            while (!ended(stack, load, every)) {
+                screen.show(picture.snapshot(), elapsed());
+            }
+            screen.show(picture.snapshot(), elapsed());
+        } finally {
+            page.ifPresent(LivePage::close);
+        }
+    }
+
+    /** Waits that long for the end of the play. */
+    private static boolean ended(Stack stack, RunningChild load, Duration patience) {
+        try {
+            load.finished().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            if (stack.failure().isDone()) {
+                throw stack.failure().join();
+            }
+            return false;
+        } catch (ExecutionException e) {
+            throw new StackException("the load generator failed; its log is " + load.log(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StackException("interrupted while playing", e);
+        }
+    }
+
+    private static long memory(Stack stack) {
+        long children = stack.children().stream()
+                .mapToLong(child -> child.residentBytes().orElse(0))
+                .sum();
+        return children
+                + RunningChild.residentBytes(ProcessHandle.current().pid()).orElse(0);
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(System.nanoTime() - began);
+    }
+
+    private void say(String line) {
+        out.println("%s  %s".formatted(Screen.clock(elapsed()), line));
+        out.flush();
+    }
+
+    static void write(java.nio.file.Path file, String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be written".formatted(file), e);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.launcher.stack.Child;
+import io.lendstream.launcher.stack.OnExit;
+import io.lendstream.launcher.stack.Ports;
+import io.lendstream.launcher.stack.Readiness;
+import io.lendstream.launcher.stack.RunningChild;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.Stack;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The services of a demo: what each is told, and when it is ready. */
+final class DemoServices {
+    static final String DOMAIN = "demo";
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
+    /** GPU samples are far rarer than in a deployment: a played day would else be mostly samples. */
+    private static final String SAMPLE_PERIOD = "60s";
+
+    private final Stack stack;
+    private final DemoOptions options;
+
+    DemoServices(Stack stack, DemoOptions options) {
+        this.stack = stack;
+        this.options = options;
+    }
+
+    /** Starts everything that decides and acts, and waits until all of it is ready. */
+    void start() {
+        Map<RunningChild, Readiness> starting = new LinkedHashMap<>();
+        launch(
+                starting,
+                ServiceKind.FORECASTER,
+                "forecaster.state-dir=" + stack.dataDirectory().resolve("forecaster-state"));
+        launch(
+                starting,
+                ServiceKind.SCHEDULER,
+                "scheduler.policy=" + options.policy(),
+                "scheduler.processing-guarantee=" + (options.deliverExactlyOnce() ? "exactly_once_v2" : "at_least_once"),
+                "scheduler.state-dir=" + stack.dataDirectory().resolve("scheduler-state"));
+        launch(
+                starting,
+                ServiceKind.ACTUATOR,
+                "actuator.domain=" + DOMAIN,
+                "actuator.state-dir=" + stack.dataDirectory().resolve("actuator-state"));
+        launch(
+                starting,
+                ServiceKind.AGENT,
+                "agent.domain=" + DOMAIN,
+                "agent.nodes=" + options.nodes(),
+                "agent.gpus-per-node=" + options.gpusPerNode(),
+                "agent.training-nodes=" + options.trainingNodes(),
+                "agent.period=" + SAMPLE_PERIOD,
+                "agent.seed=" + options.seed());
+        starting.forEach((child, readiness) -> stack.awaitReady(child, readiness, START_TIMEOUT));
+    }
+
+    private void launch(Map<RunningChild, Readiness> starting, ServiceKind kind, String... settings) {
+        int port = Ports.free();
+        var arguments = new ArrayList<String>(connection());
+        arguments.addAll(List.of("--set", "time=virtual", "--set", "health.port=" + port));
+        for (String setting : settings) {
+            arguments.addAll(List.of("--set", setting));
+        }
+        Child child = kind.child(stack.installation()).withArguments(arguments);
+        starting.put(
+                stack.start(child), Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")));
+    }
+
+    /** Starts to play; the child finishes when the workload does. */
+    RunningChild play(Path results) {
+        var arguments = new ArrayList<String>(connection());
+        arguments.addAll(List.of(
+                "--workload", options.workload(),
+                "--nodes", String.valueOf(options.nodes()),
+                "--gpus-per-node", String.valueOf(options.gpusPerNode()),
+                "--training-nodes", String.valueOf(options.trainingNodes()),
+                "--seed", String.valueOf(options.seed()),
+                "--out", results.toString()));
+        options.profiles().ifPresent(profiles -> arguments.addAll(List.of("--profiles", profiles.toString())));
+        options.speed().ifPresent(speed -> arguments.addAll(List.of("--speed", String.valueOf(speed))));
+        for (String setting : List.of(
+                "time=virtual",
+                "load.domain=" + DOMAIN,
+                "load.policy=" + policyName(),
+                "load.stop-after=" + options.limit().toSeconds() + "s")) {
+            arguments.addAll(List.of("--set", setting));
+        }
+        return stack.start(ServiceKind.LOAD
+                .child(stack.installation())
+                .withArguments(arguments)
+                .onExit(OnExit.finishes()));
+    }
+
+    private String policyName() {
+        return options.policy().split(":", 2)[0];
+    }
+
+    private List<String> connection() {
+        return List.of(
+                "--bootstrap-server",
+                stack.bootstrapServers(),
+                "--registry",
+                stack.confluentUrl().toString(),
+                "--set",
+                "kafka.producer.linger.ms=0",
+                "--set",
+                "kafka.producer.compression.type=none");
+    }
+}

@@ -1,0 +1,49 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads a domain's history back from its topics and has it checked. */
+final class Judge {
+    private final Topics topics;
+    private final DomainId domain;
+
+    Judge(Topics topics, DomainId domain) {
+        this.topics = topics;
+        this.domain = domain;
+    }
+
+    /** Every decision that was published, in its order. */
+    List<Decision> decisions() {
+        List<Decision> decisions = new ArrayList<>();
+        topics.readAll(List.of(TopicCatalogue.DECISIONS), record -> {
+            if (record instanceof Decision decision && decision.id().domain().equals(domain)) {
+                decisions.add(decision);
+            }
+        });
+        return decisions;
+    }
+
+    Verdict verdict(List<Decision> decisions) {
+        List<Lease> leases = new ArrayList<>();
+        topics.readAll(List.of(TopicCatalogue.LEASES), record -> {
+            if (record instanceof Lease lease && lease.domain().equals(domain)) {
+                leases.add(lease);
+            }
+        });
+        HistoryChecker checker = new HistoryChecker(domain);
+        topics.readAll(List.of(TopicCatalogue.DOMAIN_EVENTS), record -> {
+            if (record instanceof DomainEvent event && event.domain().equals(domain)) {
+                checker.take(event);
+            }
+        });
+        return checker.verdict(decisions, leases);
+    }
+}

@@ -1,0 +1,262 @@
+package io.lendstream.load;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.ServiceCommand;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.SettingsException;
+import io.lendstream.simulator.World;
+import io.lendstream.simulator.WorldResults;
+import io.lendstream.simulator.WorldSettings;
+import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.simulator.results.RunLabel;
+import io.lendstream.simulator.results.Summary;
+import io.lendstream.simulator.workload.Scene;
+import io.lendstream.simulator.workload.Workload;
+import io.lendstream.simulator.workload.Workloads;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Plays a workload into a deployment. */
+@Command(
+        name = "load",
+        description = {
+            "Play a workload into Kafka as agents and jobs would: services, request rates, jobs and their progress.",
+            "By the wall clock, or (--set time=virtual) as fast as everybody answers."
+        },
+        footer = {"", "Example: lendstream load --bootstrap-server localhost:9092 --workload day --set time=virtual"})
+final class LoadCommand extends ServiceCommand {
+    private static final Logger LOG = LoggerFactory.getLogger(LoadCommand.class);
+    private static final Duration WALL_STEP = Duration.ofMillis(200);
+
+    @Option(
+            names = "--workload",
+            paramLabel = "W[,W...]",
+            description = "Presets by name, or files in a published format. Default: ${DEFAULT-VALUE}.")
+    private String workload = "day";
+
+    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
+    private Optional<Path> profiles = Optional.empty();
+
+    @Option(
+            names = "--services",
+            paramLabel = "FILE",
+            description = "Makes request-rate series into services: a CSV with a line a service.")
+    private Optional<Path> services = Optional.empty();
+
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            description = "Nodes of the cluster that a preset is made for. Default: ${DEFAULT-VALUE}.")
+    private int nodes = 16;
+
+    @Option(names = "--gpus-per-node", paramLabel = "G", description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
+    private int gpusPerNode = 4;
+
+    @Option(
+            names = "--training-nodes",
+            paramLabel = "T",
+            description = "How many of the nodes are training's. Default: half.")
+    private Optional<Integer> trainingNodes = Optional.empty();
+
+    @Option(names = "--seed", paramLabel = "S", description = "Of all chance. Default: ${DEFAULT-VALUE}.")
+    private long seed = 1;
+
+    @Option(
+            names = "--speed",
+            paramLabel = "X",
+            description = "Virtual seconds per second at most, in an accelerated run. Default: no bound.")
+    private Optional<Double> speed = Optional.empty();
+
+    @Option(names = "--out", paramLabel = "DIR", description = "Where results are written. Default: nowhere.")
+    private Optional<Path> out = Optional.empty();
+
+    @Override
+    protected String service() {
+        return "load";
+    }
+
+    @Override
+    protected List<Key<?>> keys() {
+        return LoadKeys.ALL;
+    }
+
+    @Override
+    protected List<Topic<?>> topics() {
+        return List.of(
+                TopicCatalogue.SERVICES,
+                TopicCatalogue.REQUEST_RATES,
+                TopicCatalogue.TRAINING_JOBS,
+                TopicCatalogue.TRAINING_PROGRESS,
+                TopicCatalogue.DECISIONS,
+                TopicCatalogue.ACTUATION_REPORTS,
+                TopicCatalogue.PROGRESS);
+    }
+
+    @Override
+    protected int serve(ServiceContext context) {
+        Duration quantum = context.settings().get(LoadKeys.QUANTUM);
+        if (quantum.compareTo(Duration.ofSeconds(5)) > 0) {
+            throw new SettingsException(
+                    "load.quantum is %d s, but must be at most 5 s, or effects come too late after their causes. Shorten it."
+                            .formatted(quantum.toSeconds()));
+        }
+        Instant start = context.isVirtual() ? Workload.EPOCH : nextMinute();
+        Workload played = workload(context, start);
+        World world = new World(played, inventory(context, start), WorldSettings.of(seed));
+        try (RecordWriter writer = context.writer();
+                RecordReader reader = context.reader(writer)) {
+            KafkaWire wire = new KafkaWire(writer, reader, domain(context));
+            context.health().ready();
+            LOG.info(
+                    "playing {}: {} training jobs, {} services, seed {}",
+                    played.name(),
+                    played.tasks().size(),
+                    played.loads().size(),
+                    seed);
+            long began = System.nanoTime();
+            boolean whole = play(context, new WorldPlay(world, played), wire, start);
+            Duration wall = Duration.ofNanos(System.nanoTime() - began);
+            out.ifPresent(directory -> write(context, wire, world.results(), played, wall, directory));
+            LOG.info(whole ? "the workload has ended" : "the play was broken off");
+            return DONE;
+        } catch (StalledException e) {
+            System.err.println(e.getMessage());
+            return FAILED;
+        }
+    }
+
+    private static DomainId domain(ServiceContext context) {
+        return new DomainId(context.settings().get(LoadKeys.DOMAIN));
+    }
+
+    private void write(
+            ServiceContext context,
+            KafkaWire wire,
+            WorldResults results,
+            Workload played,
+            Duration wall,
+            Path directory) {
+        RunLabel label = new RunLabel(
+                played.name(),
+                context.settings().get(LoadKeys.POLICY),
+                context.settings().get(LoadKeys.LENDING),
+                context.settings().get(LoadKeys.AFE),
+                seed,
+                nodes,
+                gpusPerNode);
+        ResultFiles files = new ResultFiles(directory);
+        files.writeSummaries(List.of(Summary.of(label, results, wire.decisions(), wall)));
+        files.writeJobs(Map.of(label, results));
+        files.writeRequests(Map.of(label, results));
+        files.writeDecisions(wire.decisions());
+    }
+
+    private static Instant nextMinute() {
+        return Instant.now().truncatedTo(ChronoUnit.MINUTES).plusSeconds(60);
+    }
+
+    /** The nodes that simulated agents of the same layout announce. */
+    private List<Node> inventory(ServiceContext context, Instant start) {
+        return new SimulatedNodes(
+                        new SimulatedNodes.Layout(domain(context), nodes, gpusPerNode, training(), seed),
+                        start,
+                        Duration.ofMinutes(1),
+                        "load")
+                .inventory();
+    }
+
+    private int training() {
+        return trainingNodes.orElse(nodes / 2);
+    }
+
+    private Workload workload(ServiceContext context, Instant start) {
+        try {
+            return Workloads.load(
+                    workload,
+                    new Scene(
+                            domain(context),
+                            start,
+                            seed,
+                            training() * gpusPerNode,
+                            (nodes - training()) * gpusPerNode,
+                            profiles,
+                            services));
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** Whether the workload was played to its end. */
+    private boolean play(ServiceContext context, Play play, Wire wire, Instant start) {
+        long began = System.nanoTime();
+        Duration limit = context.settings().get(LoadKeys.STOP_AFTER);
+        BooleanSupplier stop =
+                () -> context.stop().isRequested() || (!limit.isZero() && System.nanoTime() - began > limit.toNanos());
+        if (context.isVirtual()) {
+            new Environment(
+                            play,
+                            wire,
+                            domain(context),
+                            start,
+                            context.settings().get(LoadKeys.WAITS_FOR),
+                            context.settings().get(LoadKeys.QUANTUM),
+                            context.settings().get(LoadKeys.STALL_TIMEOUT),
+                            pace(start, context))
+                    .run(stop);
+        } else {
+            byTheWallClock(play, wire, start, stop);
+        }
+        return play.finished();
+    }
+
+    private Environment.Pace pace(Instant start, ServiceContext context) {
+        if (speed.isEmpty()) {
+            return Environment.Pace.UNBOUNDED;
+        }
+        long began = System.nanoTime();
+        return now -> {
+            long due = (long) (Duration.between(start, now).toNanos() / speed.get());
+            Duration early = Duration.ofNanos(due - (System.nanoTime() - began));
+            if (!early.isNegative()) {
+                context.stop().waitFor(early);
+            }
+        };
+    }
+
+    private static void byTheWallClock(Play play, Wire wire, Instant start, BooleanSupplier stop) {
+        wire.publish(play.advance(start));
+        while (!stop.getAsBoolean() && !play.finished()) {
+            for (Object record : wire.poll(WALL_STEP)) {
+                if (record instanceof Decision decision) {
+                    play.onDecision(decision);
+                } else if (record instanceof ActuationReport report) {
+                    play.onReport(report);
+                }
+            }
+            Instant now = Instant.now();
+            if (now.isAfter(start)) {
+                wire.publish(play.advance(now));
+                wire.flush();
+            }
+        }
+    }
+}

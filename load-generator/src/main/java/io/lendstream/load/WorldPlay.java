@@ -1,0 +1,62 @@
+package io.lendstream.load;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Event;
+import io.lendstream.simulator.World;
+import io.lendstream.simulator.workload.Workload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** The simulator's world as a play; ends early where its play time is limited. */
+final class WorldPlay implements Play {
+    private final World world;
+    private final Instant start;
+    private final Instant end;
+    private Instant now;
+
+    WorldPlay(World world, Workload workload) {
+        this.world = world;
+        this.start = workload.start();
+        this.now = workload.start();
+        this.end = latest(workload.demandEnd(), workload.lastTrainingArrival().orElse(start));
+    }
+
+    private static Instant latest(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+
+    @Override
+    public List<Event> advance(Instant to) {
+        now = to;
+        return world.advance(to);
+    }
+
+    @Override
+    public Optional<Instant> nextEventAt() {
+        return world.nextEventAt();
+    }
+
+    @Override
+    public void onDecision(Decision decision) {
+        world.onDecision(decision);
+    }
+
+    @Override
+    public void onReport(ActuationReport report) {
+        world.onReport(report);
+    }
+
+    @Override
+    public boolean finished() {
+        return world.finished();
+    }
+
+    @Override
+    public double share() {
+        long all = Math.max(1, Duration.between(start, end).toSeconds());
+        return Math.min(1, (double) Duration.between(start, now).toSeconds() / all);
+    }
+}

@@ -33,6 +33,7 @@ final class KafkaWire implements Wire {
     private final RecordReader reader;
     private final DomainId domain;
     private final List<Object> inbox = new ArrayList<>();
+    private final List<Decision> decisions = new ArrayList<>();
     private long lastDecision;
 
     /**
@@ -54,9 +55,17 @@ final class KafkaWire implements Wire {
 
     private void take(Decision decision) {
         if (decision.id().domain().equals(domain)) {
-            lastDecision = Math.max(lastDecision, decision.id().sequence());
+            if (decision.id().sequence() > lastDecision) {
+                decisions.add(decision);
+                lastDecision = decision.id().sequence();
+            }
         }
         inbox.add(decision);
+    }
+
+    /** The domain's decisions so far, each once. */
+    List<Decision> decisions() {
+        return List.copyOf(decisions);
     }
 
     @Override

@@ -17,8 +17,8 @@ import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.results.ResultFiles;
-import io.lendstream.simulator.results.RunLabel;
-import io.lendstream.simulator.results.Summary;
+import io.lendstream.simulator.results.RunIdentity;
+import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
@@ -27,7 +27,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -155,7 +154,7 @@ final class LoadCommand extends ServiceCommand {
             Workload played,
             Duration wall,
             Path directory) {
-        RunLabel label = new RunLabel(
+        RunIdentity identity = new RunIdentity(
                 played.name(),
                 context.settings().get(LoadKeys.POLICY),
                 context.settings().get(LoadKeys.LENDING),
@@ -163,11 +162,8 @@ final class LoadCommand extends ServiceCommand {
                 seed,
                 nodes,
                 gpusPerNode);
-        ResultFiles files = new ResultFiles(directory);
-        files.writeSummaries(List.of(Summary.of(label, results, wire.decisions(), wall)));
-        files.writeJobs(Map.of(label, results));
-        files.writeRequests(Map.of(label, results));
-        files.writeDecisions(wire.decisions());
+        new ResultFiles(directory)
+                .write(List.of(new RunOutcome(identity, results, wire.decisions(), wall.toMillis() / 1000.0)));
     }
 
     private static Instant nextMinute() {

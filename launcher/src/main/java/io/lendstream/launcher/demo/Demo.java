@@ -1,7 +1,9 @@
 package io.lendstream.launcher.demo;
 
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.stack.Installation;
@@ -18,8 +20,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,23 +59,34 @@ public final class Demo {
         DemoServices services = new DemoServices(stack, options);
         services.start();
         Picture picture = new Picture();
-        FactsCollector facts = new FactsCollector();
+        FactsCollector facts = new FactsCollector(options.policy() + ", lending on", true);
+        Path played = stack.dataDirectory().resolve("played");
         RunningChild load;
         try (Onlooker onlooker = Onlooker.of(topics, record -> {
             picture.tell(record);
-            facts.take(record);
+            take(facts, record);
         })) {
             say("playing %s on %d training and %d inference GPUs"
                     .formatted(options.workload(), options.trainingGpus(), options.inferenceGpus()));
-            load = services.play(options.out().resolve("load"));
+            load = services.play(played);
             watch(stack, load, picture);
         }
         say("reading the history back");
         Judge judge = new Judge(topics, DOMAIN);
-        List<Decision> decisions = judge.decisions();
-        Verdict verdict = judge.verdict(decisions);
-        new Ending(options, out).tell(picture.snapshot(), facts, decisions, verdict, memory(stack));
+        long memory = memory(stack);
+        Verdict verdict = judge.verdict(judge.decisions());
+        new Ending(options, out, played).tell(facts, verdict, memory);
         return verdict.isContent();
+    }
+
+    private static void take(FactsCollector facts, Object record) {
+        if (record instanceof Event event) {
+            facts.take(event);
+        } else if (record instanceof Lease lease) {
+            facts.take(lease);
+        } else if (record instanceof Decision decision) {
+            facts.take(decision);
+        }
     }
 
     private void createOut() {
@@ -146,7 +159,7 @@ public final class Demo {
         out.flush();
     }
 
-    static void write(java.nio.file.Path file, String text) {
+    static void write(Path file, String text) {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {

@@ -1,52 +1,92 @@
 package io.lendstream.launcher;
 
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackException;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.launcher.demo.Demo;
+import io.lendstream.launcher.demo.DemoOptions;
 import io.lendstream.launcher.stack.StackSettings;
-import java.io.PrintWriter;
+import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
-/** The whole loop on one machine; at this time its broker and registry, to be used by services that run apart. */
+/** The whole loop on one machine. */
 @Command(
         name = "demo",
         description = {
-            "Start a real single-node Kafka and a schema registry, and stop them at the end.",
-            "Needs nothing but a JDK; all files are in one directory, which is deleted after a clean stop."
+            "Play a day of demand and training through the whole loop: a real Kafka broker, a schema registry, the Flink",
+            "forecaster, the Kafka Streams scheduler, simulated agents and actuators, each a process of its own.",
+            "Shows it live, judges its history, and writes a report. Needs nothing but a JDK."
         },
-        footer = {"Example: lendstream demo --seconds 60 --broker-port 9092"})
+        footer = {"", "Example: lendstream demo --workload day --seconds 120 --out out/demo"})
 final class DemoCommand implements Callable<Integer> {
-
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it
-    private CommandSpec spec;
-
     @Option(
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Stop after N seconds; 0 runs until Ctrl-C.")
+            description = "Break the play off after N seconds; 0 plays the workload to its end.")
     private long seconds;
+
+    @Option(
+            names = "--speed",
+            paramLabel = "X",
+            showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+            description = "Virtual seconds per second at most; as fast as everybody answers if not given.")
+    private Optional<Double> speed = Optional.empty();
+
+    @Option(
+            names = "--workload",
+            paramLabel = "W[,W...]",
+            defaultValue = "day",
+            description = "Presets by name ('lendstream presets' lists them), or files in a published format.")
+    private String workload = "day";
+
+    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
+    private Optional<Path> profiles = Optional.empty();
+
+    @Option(names = "--policy", paramLabel = "P", defaultValue = "deepboot", description = "Who gets which GPU.")
+    private String policy = "deepboot";
+
+    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Simulated nodes.")
+    private int nodes;
+
+    @Option(names = "--gpus-per-node", paramLabel = "G", defaultValue = "4", description = "GPUs of each.")
+    private int gpusPerNode;
+
+    @Option(
+            names = "--training-nodes",
+            paramLabel = "T",
+            showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+            description = "How many of the nodes are training's; half if not given.")
+    private Optional<Integer> trainingNodes = Optional.empty();
+
+    @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "Of all chance.")
+    private long seed;
+
+    @Option(
+            names = "--port",
+            paramLabel = "P",
+            defaultValue = "0",
+            description = "Where the live page is served; 0 is any free port.")
+    private int port;
+
+    @Option(names = "--headless", description = "No live page and no redrawn table: a line now and then.")
+    private boolean headless;
+
+    @Option(names = "--out", paramLabel = "DIR", defaultValue = "out/demo", description = "Where results are written.")
+    private Path out = Path.of("out/demo");
 
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
-            showDefaultValue = CommandLine.Help.Visibility.NEVER,
             description = "New or empty; a temporary one where it is not named.")
     private Optional<Path> dataDirectory = Optional.empty();
 
-    @Option(names = "--keep-data", description = "Leave the run's files where they are.")
+    @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")
     private boolean keepData;
 
     @Option(
@@ -63,31 +103,63 @@ final class DemoCommand implements Callable<Integer> {
             description = "Where registry clients connect; 0 is any free port.")
     private int registryPort;
 
+    @Option(
+            names = "--exactly-once",
+            description = "Run the scheduler exactly-once, as in a deployment; the demo's default is at-least-once.")
+    private boolean exactlyOnce;
+
     @Override
-    public Integer call() throws InterruptedException, ExecutionException {
-        if (seconds < 0) {
-            throw UserError.badUsage("--seconds is %d, but must be at least 0 (until Ctrl-C).".formatted(seconds));
+    public Integer call() {
+        check("--seconds", seconds, 0, Integer.MAX_VALUE);
+        check("--nodes", nodes, 2, 10_000);
+        check("--gpus-per-node", gpusPerNode, 1, 64);
+        int training = trainingNodes.orElse(nodes / 2);
+        check("--training-nodes", training, 1, nodes - 1);
+        check("--port", port, 0, 65_535);
+        if (speed.isPresent() && !(speed.get() > 0)) {
+            throw UserError.badUsage(
+                    "--speed is %s, but must be above 0; leave it out for no bound.".formatted(speed.get()));
         }
-        PrintWriter out = spec.commandLine().getOut();
-        var settings = new StackSettings(
+        readable();
+        var stack = new StackSettings(
                 dataDirectory,
                 keepData,
                 brokerPort,
                 registryPort,
                 Map.of(),
                 StackSettings.defaults().startTimeout());
-        try (var stack = Stack.start(settings, Installation.find(), line -> say(out, line))) {
-            say(out, "broker on %s, registry on %s".formatted(stack.bootstrapServers(), stack.confluentUrl()));
-            long wait = seconds == 0 ? Long.MAX_VALUE : seconds;
-            StackException failure = stack.failure().get(wait, TimeUnit.SECONDS);
-            throw failure;
-        } catch (TimeoutException e) {
-            return 0;
+        var options = new DemoOptions(
+                Duration.ofSeconds(seconds),
+                speed.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
+                workload,
+                profiles.map(Path::toAbsolutePath),
+                policy,
+                nodes,
+                gpusPerNode,
+                training,
+                seed,
+                port,
+                headless,
+                out,
+                exactlyOnce,
+                stack);
+        return new Demo(options, System.out).run() ? 0 : UserError.FAILED;
+    }
+
+    /** What cannot be read is said before anything is started. */
+    private void readable() {
+        try {
+            Policies.parse(policy);
+            Workloads.load(
+                    workload, Scenes.of("demo", seed, nodes, gpusPerNode, nodes / 2, profiles, Optional.empty()));
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(String.valueOf(e.getMessage()));
         }
     }
 
-    private static void say(PrintWriter out, String line) {
-        out.println(line);
-        out.flush();
+    private static void check(String name, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw UserError.badUsage("%s is %d, but must be from %d to %d.".formatted(name, value, least, most));
+        }
     }
 }

@@ -9,7 +9,6 @@ import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.RunningChild;
 import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackException;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.topics.SchemaSet;
@@ -52,8 +51,10 @@ public final class Demo {
         }
     }
 
+    @SuppressWarnings("try") // the onlooker works by itself until it is closed
     private boolean run(Stack stack) {
-        Topics topics = new Topics(stack.bootstrapServers(), stack.confluentUrl().toString(), CATALOGUE);
+        Topics topics =
+                new Topics(stack.bootstrapServers(), stack.confluentUrl().toString(), CATALOGUE);
         prepare(topics);
         say("starting forecaster, scheduler, actuator and agent");
         DemoServices services = new DemoServices(stack, options);
@@ -135,10 +136,10 @@ public final class Demo {
             }
             return false;
         } catch (ExecutionException e) {
-            throw new StackException("the load generator failed; its log is " + load.log(), e);
+            throw UserError.failed("the load generator failed; its log is " + load.log());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StackException("interrupted while playing", e);
+            throw UserError.failed("interrupted while playing");
         }
     }
 

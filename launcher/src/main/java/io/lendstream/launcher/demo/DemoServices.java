@@ -41,7 +41,8 @@ final class DemoServices {
                 starting,
                 ServiceKind.SCHEDULER,
                 "scheduler.policy=" + options.policy(),
-                "scheduler.processing-guarantee=" + (options.deliverExactlyOnce() ? "exactly_once_v2" : "at_least_once"),
+                "scheduler.processing-guarantee="
+                        + (options.deliverExactlyOnce() ? "exactly_once_v2" : "at_least_once"),
                 "scheduler.state-dir=" + stack.dataDirectory().resolve("scheduler-state"));
         launch(
                 starting,
@@ -68,8 +69,7 @@ final class DemoServices {
             arguments.addAll(List.of("--set", setting));
         }
         Child child = kind.child(stack.installation()).withArguments(arguments);
-        starting.put(
-                stack.start(child), Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")));
+        starting.put(stack.start(child), Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")));
     }
 
     /** Starts to play; the child finishes when the workload does. */

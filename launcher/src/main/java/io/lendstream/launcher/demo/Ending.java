@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.simulated.SimulatedNodes;
-import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replay;
+import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.FactsCollector;
 import io.lendstream.simulator.report.HtmlReport;
@@ -63,7 +63,8 @@ final class Ending {
                 options.gpusPerNode(),
                 options.trainingNodes(),
                 options.seed());
-        return Replay.run(workload, ReplaySettings.of(policy, lending, true, layout).withoutLog());
+        return Replay.run(
+                workload, ReplaySettings.of(policy, lending, true, layout).withoutLog());
     }
 
     private Scene scene() {
@@ -85,7 +86,8 @@ final class Ending {
                     .writeValue(options.out().resolve("summary.json").toFile(), runs);
             for (String table : List.of("jobs.csv", "inference.csv")) {
                 List<String> lines = new ArrayList<>(Files.readAllLines(played.resolve(table)));
-                try (Stream<String> more = Files.lines(played.resolve("baseline").resolve(table))) {
+                try (Stream<String> more =
+                        Files.lines(played.resolve("baseline").resolve(table))) {
                     more.skip(1).forEach(lines::add);
                 }
                 Files.write(options.out().resolve(table), lines);
@@ -127,9 +129,7 @@ final class Ending {
                         new RunFacts.Parameter("training nodes", String.valueOf(options.trainingNodes())),
                         new RunFacts.Parameter("seed", String.valueOf(options.seed())),
                         new RunFacts.Parameter("baseline", "replay of the same input with lending off")),
-                List.of(
-                        seen.withTraining(training).withInference(inference).withVerdict(verdict),
-                        without.facts()));
+                List.of(seen.withTraining(training).withInference(inference).withVerdict(verdict), without.facts()));
         Demo.write(options.out().resolve("report.html"), HtmlReport.render(all));
     }
 
@@ -146,13 +146,19 @@ final class Ending {
         row("GPU utilisation", demo, baseline, "gpuUtilization", "%.3f");
         row("GPU hours lent", demo, baseline, "gpuHoursLent", "%.1f");
         out.println();
-        boolean whole = demo.get("completedJobs").asInt() == baseline.get("completedJobs").asInt();
+        boolean whole = demo.get("completedJobs").asInt()
+                == baseline.get("completedJobs").asInt();
         if (whole && without > 0) {
-            out.println("Lending makes the average JCT %.1f %% shorter. The same input replayed in virtual time with lending: %.0f s (%.1f %% apart)."
-                    .formatted(
-                            100 * (1 - with / without),
-                            control.get("avgJctSeconds").asDouble(),
-                            100 * Math.abs(with / control.get("avgJctSeconds").asDouble() - 1)));
+            out.println(
+                    "Lending makes the average JCT %.1f %% shorter. The same input replayed in virtual time with lending: %.0f s (%.1f %% apart)."
+                            .formatted(
+                                    100 * (1 - with / without),
+                                    control.get("avgJctSeconds").asDouble(),
+                                    100
+                                            * Math.abs(with
+                                                            / control.get("avgJctSeconds")
+                                                                    .asDouble()
+                                                    - 1)));
         } else {
             out.println("The play was broken off before all jobs were done: the averages are not of the same jobs.");
         }
@@ -163,7 +169,9 @@ final class Ending {
                         verdict.lends(),
                         verdict.reclaims(),
                         verdict.reports(),
-                        verdict.isContent() ? "every promise was kept" : verdict.violations().size() + " violations"));
+                        verdict.isContent()
+                                ? "every promise was kept"
+                                : verdict.violations().size() + " violations"));
         verdict.violations().forEach(violation -> out.println("  " + violation));
         if (residentBytes > 0) {
             out.println("Memory of the whole stack: %.2f GB resident".formatted(residentBytes / 1e9));

@@ -12,8 +12,7 @@ import java.util.function.Supplier;
 
 /** The live table for a browser on this machine. */
 final class LivePage implements AutoCloseable {
-    private static final String PAGE =
-            """
+    private static final String PAGE = """
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><title>Lendstream demo</title>
             <style>
@@ -50,8 +49,9 @@ final class LivePage implements AutoCloseable {
             server.start();
             return new LivePage(server);
         } catch (IOException e) {
-            throw UserError.failed("--port is %d, but cannot be listened on: %s; choose another, or 0 for any that is free."
-                    .formatted(port, e.getMessage()));
+            throw UserError.failed(
+                    "--port is %d, but cannot be listened on: %s; choose another, or 0 for any that is free."
+                            .formatted(port, e.getMessage()));
         }
     }
 

@@ -108,7 +108,7 @@ public final class Demo {
 
     /** Shows the picture until the play has ended. */
     private void watch(Stack stack, RunningChild load, Picture picture) {
-        boolean terminal = System.console() != null && !options.headless();
+        boolean terminal = !options.headless() && picocli.CommandLine.Help.Ansi.AUTO.enabled();
         Screen screen = new Screen(out, terminal, "Lendstream demo: " + options.workload());
         Optional<LivePage> page = options.headless()
                 ? Optional.empty()

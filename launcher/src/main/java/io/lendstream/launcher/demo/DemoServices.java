@@ -41,13 +41,12 @@ final class DemoServices {
                 starting,
                 ServiceKind.SCHEDULER,
                 "scheduler.policy=" + options.policy(),
-                "scheduler.processing-guarantee="
-                        + (options.deliverExactlyOnce() ? "exactly_once_v2" : "at_least_once"),
-                "scheduler.state-dir=" + stack.dataDirectory().resolve("scheduler-state"));
+                "kafka.processing.guarantee=" + (options.deliverExactlyOnce() ? "exactly_once_v2" : "at_least_once"),
+                "kafka.state.dir=" + stack.dataDirectory().resolve("scheduler-state"));
         launch(
                 starting,
                 ServiceKind.ACTUATOR,
-                "actuator.domain=" + DOMAIN,
+                "actuator.domains=" + DOMAIN,
                 "actuator.state-dir=" + stack.dataDirectory().resolve("actuator-state"));
         launch(
                 starting,

@@ -36,7 +36,10 @@ public final class Settings {
             "LENDSTREAM_DATA",
             "LENDSTREAM_HOME",
             "LENDSTREAM_JAVA",
-            "LENDSTREAM_JVM_OPTIONS");
+            "LENDSTREAM_JVM_OPTIONS",
+            "LENDSTREAM_JAVA_OPTS",
+            "LENDSTREAM_NO_BUILD",
+            "LENDSTREAM_TEST_PYTHON");
 
     /** What Kubernetes puts into every container about a Service named lendstream-something. */
     private static final Pattern SERVICE_LINK =

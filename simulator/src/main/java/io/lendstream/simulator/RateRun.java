@@ -67,6 +67,11 @@ final class RateRun extends ServiceRun {
     }
 
     @Override
+    void begins(Instant at) {
+        // The fluid waits for capacity, whatever is on its way.
+    }
+
+    @Override
     void cameUp(Instant begun, Instant at) {
         coldStarts++;
     }

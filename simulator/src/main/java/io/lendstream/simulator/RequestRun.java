@@ -10,12 +10,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
 /**
  * A service that answers single requests. A request is begun at once where a warm replica is idle, else in the order of
- * arrival when one comes up or becomes idle. All warm replicas are alike, so that only their number counts.
+ * arrival when one comes up or becomes idle. All warm replicas are alike, so that only their number counts. A request has
+ * its GPU as soon as a replica is on its way up for it, though it may be answered by another in the end.
  *
  * <p>Besides its windows it reports whenever the number of its requests changes, so that nobody waits for a window's end to
  * learn that a replica is needed, or needed no longer.
@@ -28,7 +30,7 @@ final class RequestRun extends ServiceRun {
     private final int concurrency;
     private final GpuMeter meter;
     private final Instant origin;
-    private final Deque<Request> queue = new ArrayDeque<>();
+    private final Deque<Waiting> queue = new ArrayDeque<>();
     private final PriorityQueue<Running> running = new PriorityQueue<>(FIRST_DONE);
     private final List<RequestResult> answered = new ArrayList<>();
     private Sample latencySeconds = new Sample();
@@ -39,6 +41,19 @@ final class RequestRun extends ServiceRun {
     private int reportedInSystem;
     private long coldStarts;
     private Instant clock;
+
+    /** Places on replicas that are on their way up and that no request waits for. */
+    private int spare;
+
+    /** A request that waits, and since when there has been a GPU for it. */
+    private static final class Waiting {
+        private final Request request;
+        private Optional<Instant> allotted = Optional.empty();
+
+        Waiting(Request request) {
+            this.request = request;
+        }
+    }
 
     private record Running(
             Request request, Instant started, Instant begins, Instant completes, boolean cold, long number) {}
@@ -59,24 +74,57 @@ final class RequestRun extends ServiceRun {
     }
 
     @Override
+    void begins(Instant at) {
+        for (int place = 0; place < concurrency; place++) {
+            allot(at);
+        }
+    }
+
+    /** There is a GPU for one more request. */
+    private void allot(Instant at) {
+        Optional<Waiting> next =
+                queue.stream().filter(one -> one.allotted.isEmpty()).findFirst();
+        next.ifPresentOrElse(one -> one.allotted = Optional.of(later(at, one.request.at())), () -> spare++);
+    }
+
+    @Override
     void cameUp(Instant begun, Instant at) {
-        for (int slot = 0; slot < concurrency && !queue.isEmpty() && free() > 0; slot++) {
-            Request request = queue.removeFirst();
-            Instant started = later(request.at(), begun);
+        for (int place = 0; place < concurrency; place++) {
+            if (queue.isEmpty() || free() == 0) {
+                spare = Math.max(0, spare - 1);
+                continue;
+            }
+            Waiting first = queue.removeFirst();
+            if (first.allotted.isEmpty()) {
+                spare = Math.max(0, spare - 1);
+            }
             coldStarts++;
-            begin(request, started, later(at, request.at()), true);
+            Instant started = first.allotted.orElse(later(begun, first.request.at()));
+            begin(first.request, started, later(at, first.request.at()), true);
         }
     }
 
     @Override
     void wentAway(Instant at) {
+        takeAllotmentsBack();
         int most = (replicas() + leavingReplicas()) * concurrency;
         List<Running> latestFirst = running.stream()
                 .sorted(Comparator.comparingLong(Running::number).reversed())
                 .toList();
         for (int i = 0; i < latestFirst.size() - most; i++) {
             running.remove(latestFirst.get(i));
-            queue.addFirst(latestFirst.get(i).request());
+            queue.addFirst(new Waiting(latestFirst.get(i).request()));
+        }
+    }
+
+    /** Replicas may have gone that were still on their way up: whoever came last loses the GPU that was meant for it. */
+    private void takeAllotmentsBack() {
+        List<Waiting> allotted = new ArrayList<>(
+                queue.stream().filter(one -> one.allotted.isPresent()).toList());
+        int places = warmingReplicas() * concurrency;
+        spare = Math.max(0, Math.min(spare, places - allotted.size()));
+        while (allotted.size() > places) {
+            allotted.remove(allotted.size() - 1).allotted = Optional.empty();
         }
     }
 
@@ -125,7 +173,12 @@ final class RequestRun extends ServiceRun {
         if (queue.isEmpty() && free() > 0) {
             begin(request, request.at(), request.at(), false);
         } else {
-            queue.addLast(request);
+            Waiting waiting = new Waiting(request);
+            if (spare > 0) {
+                spare--;
+                waiting.allotted = Optional.of(request.at());
+            }
+            queue.addLast(waiting);
         }
     }
 
@@ -143,9 +196,12 @@ final class RequestRun extends ServiceRun {
                 request.duration(),
                 done.cold()));
         while (!queue.isEmpty() && free() > 0) {
-            Request next = queue.removeFirst();
-            Instant at = later(done.completes(), next.at());
-            begin(next, at, at, false);
+            Waiting next = queue.removeFirst();
+            Instant at = later(done.completes(), next.request.at());
+            begin(next.request, next.allotted.orElse(at), at, false);
+            if (next.allotted.isPresent()) {
+                allot(at);
+            }
         }
     }
 

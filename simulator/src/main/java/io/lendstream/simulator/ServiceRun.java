@@ -42,9 +42,18 @@ abstract class ServiceRun {
         return leaving.size();
     }
 
+    /** Replicas on their way up. */
+    final int warmingReplicas() {
+        return warming.size();
+    }
+
     /** Replicas are on their way up. */
     final void warming(Collection<GpuId> gpus, Instant at) {
-        gpus.stream().filter(gpu -> !available.contains(gpu)).forEach(gpu -> warming.putIfAbsent(gpu, at));
+        for (GpuId gpu : gpus) {
+            if (!available.contains(gpu) && warming.putIfAbsent(gpu, at) == null) {
+                begins(at);
+            }
+        }
     }
 
     /** Replicas came up. */
@@ -81,6 +90,9 @@ abstract class ServiceRun {
 
     /** What happens until then happens with the replicas there have been so far. */
     abstract void beforeChange(Instant at);
+
+    /** A replica has its GPU and is on its way up. */
+    abstract void begins(Instant at);
 
     /**
      * A replica takes requests from now on.

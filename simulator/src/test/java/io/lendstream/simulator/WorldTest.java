@@ -340,6 +340,28 @@ class WorldTest {
     }
 
     @Test
+    void aRequestHasItsGpuThoughAnotherReplicaAnswersItFirst() {
+        World world = world(List.of(), List.of(requests(request("r1", 20, 5), request("r2", 21, 3))));
+        runUntil(world, 0);
+        Decision first = decide(world, 0, new Action.Serve(CHAT, List.of(G0), false));
+        report(world, first, 0, Outcome.ACCEPTED, G0);
+        report(world, first, 8, Outcome.BOUND, G0);
+        runUntil(world, 22);
+        Decision second = decide(world, 22, new Action.Serve(CHAT, List.of(G1), false));
+        report(world, second, 22, Outcome.ACCEPTED, G1);
+        runUntil(world, 30);
+        report(world, second, 30, Outcome.BOUND, G1);
+
+        RequestResult waited = world.results().requests().get(1);
+
+        assertThat(waited.name()).isEqualTo("r2");
+        assertThat(waited.startDelay()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(waited.completed()).isEqualTo(at(28));
+        assertThat(waited.overhead()).isEqualTo(Duration.ofSeconds(4));
+        assertThat(waited.coldStart()).isFalse();
+    }
+
+    @Test
     void aReplicaThatIsToStopTakesNoNewRequest() {
         World world = world(List.of(), List.of(requests(request("r1", 30, 4))));
         runUntil(world, 0);

@@ -1,0 +1,218 @@
+package io.lendstream.launcher;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.simulator.replay.Replay;
+import io.lendstream.simulator.replay.ReplayProgress;
+import io.lendstream.simulator.replay.ReplaySettings;
+import io.lendstream.simulator.replay.Replayed;
+import io.lendstream.simulator.report.HtmlReport;
+import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.simulator.results.RunOutcome;
+import io.lendstream.simulator.workload.Workload;
+import io.lendstream.simulator.workload.Workloads;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** A workload in virtual time, without a broker. */
+@Command(
+        name = "replay",
+        description = {
+            "Replay a workload in virtual time, without a broker, by the same code that decides in production.",
+            "Several policies, and lending on and off, are compared on the same input."
+        },
+        footer = {"", "Example: lendstream replay --workload day --policy deepboot,lendstream --lending both --out out/replay"})
+final class ReplayCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    @Option(
+            names = "--workload",
+            paramLabel = "W[,W...]",
+            required = true,
+            description = "Presets by name ('lendstream presets' lists them), or files in a published format.")
+    private String workload = "";
+
+    @Option(
+            names = "--policy",
+            paramLabel = "P[,P...]",
+            split = ",",
+            defaultValue = "deepboot",
+            description = "Policies with their settings, name:key=value; no-lending is deepboot with lending off.")
+    private List<String> policies = List.of();
+
+    @Option(
+            names = "--lending",
+            paramLabel = "on|off|both",
+            defaultValue = "on",
+            description = "Whether training may use inference's idle GPUs.")
+    private String lending = "on";
+
+    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Nodes.")
+    private int nodes;
+
+    @Option(names = "--gpus-per-node", paramLabel = "G", defaultValue = "4", description = "GPUs of each.")
+    private int gpusPerNode;
+
+    @Option(
+            names = "--training-nodes",
+            paramLabel = "T",
+            showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+            description = "How many of the nodes are training's; half if not given.")
+    private Optional<Integer> trainingNodes = Optional.empty();
+
+    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
+    private Optional<Path> profiles = Optional.empty();
+
+    @Option(
+            names = "--services",
+            paramLabel = "FILE",
+            description = "Makes request-rate series into services: a CSV with a line a service.")
+    private Optional<Path> services = Optional.empty();
+
+    @Option(
+            names = "--afe",
+            paramLabel = "on|off",
+            defaultValue = "on",
+            description = "Whether jobs change GPUs in place instead of restarting.")
+    private String afe = "on";
+
+    @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "Of all chance.")
+    private long seed;
+
+    @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
+    private Path out = Path.of("");
+
+    @Override
+    public Integer call() {
+        int training = trainingNodes.orElse(nodes / 2);
+        check("--nodes", nodes, 2, 100_000);
+        check("--gpus-per-node", gpusPerNode, 1, 64);
+        check("--training-nodes", training, 1, nodes - 1);
+        boolean inPlace = onOrOff("--afe", afe);
+        List<Boolean> modes = lending.equals("both") ? List.of(true, false) : List.of(onOrOff("--lending", lending));
+        var layout = new SimulatedNodes.Layout(new DomainId("replay"), nodes, gpusPerNode, training, seed);
+        Workload played = load(training);
+        List<RunOutcome> outcomes = new ArrayList<>();
+        List<RunFacts.Run> facts = new ArrayList<>();
+        boolean content = true;
+        for (String policy : policies) {
+            List<Boolean> asked = policy.equals(ReplaySettings.NO_LENDING) ? List.of(false) : modes;
+            for (boolean lends : asked) {
+                Replayed replayed = replay(played, settings(policy, lends, inPlace, layout));
+                Verdict verdict = HistoryChecker.check(
+                        layout.domain(), replayed.log(), replayed.outcome().decisions(), replayed.leases());
+                verdict.violations().forEach(violation -> say("  " + violation));
+                content &= verdict.isContent();
+                outcomes.add(replayed.outcome());
+                facts.add(replayed.facts().withVerdict(verdict));
+            }
+        }
+        write(outcomes, facts);
+        return content ? 0 : UserError.FAILED;
+    }
+
+    private Workload load(int training) {
+        try {
+            return Workloads.load(
+                    workload, Scenes.of("replay", seed, nodes, gpusPerNode, training, profiles, services));
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static ReplaySettings settings(
+            String policy, boolean lends, boolean inPlace, SimulatedNodes.Layout layout) {
+        if (!policy.equals(ReplaySettings.NO_LENDING)) {
+            try {
+                Policies.parse(policy);
+            } catch (IllegalArgumentException e) {
+                throw UserError.badUsage(String.valueOf(e.getMessage()));
+            }
+        }
+        return ReplaySettings.of(policy, lends, inPlace, layout);
+    }
+
+    private Replayed replay(Workload played, ReplaySettings settings) {
+        String name = "%s, lending %s"
+                .formatted(settings.policyName(), settings.scheduler().lending() ? "on" : "off");
+        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress));
+        long done = replayed.outcome().results().jobs().stream()
+                .filter(job -> job.completed().isPresent())
+                .count();
+        double jct = replayed.outcome().results().jobs().stream()
+                .flatMap(job -> job.completionTime().stream())
+                .mapToLong(time -> time.toMillis())
+                .average()
+                .orElse(0);
+        say("%s: %d jobs, average JCT %.0f s, %.1f GPU-h lent, %d decisions, %.1f s"
+                .formatted(
+                        name,
+                        done,
+                        jct / 1000,
+                        replayed.outcome().results().lentGpuSeconds() / 3600,
+                        replayed.outcome().decisions().size(),
+                        replayed.outcome().wallSeconds()));
+        return replayed;
+    }
+
+    private void say(String name, ReplayProgress progress) {
+        say("%s: %.0f %% after %d s, at %s"
+                .formatted(name, 100 * progress.share(), progress.wall().toSeconds(), progress.now()));
+    }
+
+    private void write(List<RunOutcome> outcomes, List<RunFacts.Run> facts) {
+        new ResultFiles(out).write(outcomes);
+        RunFacts all = new RunFacts(
+                "Lendstream replay: " + workload,
+                List.of(
+                        new RunFacts.Parameter("workload", workload),
+                        new RunFacts.Parameter("nodes", String.valueOf(nodes)),
+                        new RunFacts.Parameter("GPUs per node", String.valueOf(gpusPerNode)),
+                        new RunFacts.Parameter("AFE", afe),
+                        new RunFacts.Parameter("seed", String.valueOf(seed))),
+                facts);
+        try {
+            Files.writeString(out.resolve("report.html"), HtmlReport.render(all));
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be written".formatted(out.resolve("report.html")), e);
+        }
+        say("results in " + out);
+    }
+
+    private void say(String line) {
+        PrintWriter writer = spec.commandLine().getOut();
+        writer.println(line);
+        writer.flush();
+    }
+
+    private static boolean onOrOff(String name, String value) {
+        return switch (value) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw UserError.badUsage("%s is '%s', but must be on or off.".formatted(name, value));
+        };
+    }
+
+    private static void check(String name, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw UserError.badUsage("%s is %d, but must be from %d to %d.".formatted(name, value, least, most));
+        }
+    }
+}

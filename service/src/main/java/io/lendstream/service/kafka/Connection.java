@@ -42,7 +42,8 @@ public final class Connection {
         checkRegistry(kafka, patience);
     }
 
-    private static Set<String> topicsThere(KafkaSettings kafka, Duration patience) {
+    /** The names of the topics that are on the brokers; fails unless one answers in time. */
+    public static Set<String> topicsThere(KafkaSettings kafka, Duration patience) {
         var properties = kafka.admin();
         int millis = (int) patience.toMillis();
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
@@ -74,7 +75,8 @@ public final class Connection {
                 e);
     }
 
-    private static void checkRegistry(KafkaSettings kafka, Duration patience) {
+    /** Fails unless a registry answers in time. */
+    public static void checkRegistry(KafkaSettings kafka, Duration patience) {
         RegistrySettings settings;
         try {
             settings = RegistrySettings.from(kafka.serdes());

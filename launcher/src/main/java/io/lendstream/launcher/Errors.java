@@ -1,6 +1,9 @@
 package io.lendstream.launcher;
 
 import io.lendstream.launcher.stack.StackException;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.SettingsException;
 import java.io.PrintWriter;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
@@ -25,7 +28,10 @@ final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLin
             error.printStackTrace(out);
         }
         out.flush();
-        return error instanceof UserError user ? user.exitCode() : UserError.FAILED;
+        if (error instanceof UserError user) {
+            return user.exitCode();
+        }
+        return error instanceof SettingsException ? UserError.BAD_USAGE : UserError.FAILED;
     }
 
     @Override
@@ -42,7 +48,11 @@ final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLin
 
     private static String oneLine(Exception error) {
         String message = error.getMessage();
-        boolean meantForUsers = error instanceof UserError || error instanceof StackException;
+        boolean meantForUsers = error instanceof UserError
+                || error instanceof StackException
+                || error instanceof SettingsException
+                || error instanceof UnreachableException
+                || error instanceof RegistryException;
         if (message == null || message.isBlank()) {
             return "%s; run it again with --verbose to see where, and please report it.".formatted(simpleName(error));
         }

@@ -1,14 +1,14 @@
 package io.lendstream.launcher;
 
+import io.lendstream.launcher.cluster.SchemasCommand;
+import io.lendstream.launcher.cluster.TopicsCommand;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.launcher.stack.StackException;
-import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
-import java.util.Properties;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,7 +19,7 @@ import picocli.CommandLine.ScopeType;
 @Command(
         name = "lendstream",
         description = "Lends GPUs that inference leaves idle to training, and takes them back in time.",
-        subcommands = DemoCommand.class,
+        subcommands = {DemoCommand.class, TopicsCommand.class, SchemasCommand.class},
         versionProvider = LendstreamMain.Version.class,
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
@@ -94,17 +94,13 @@ public final class LendstreamMain implements Runnable {
     /** The version that Maven gave this jar. */
     static final class Version implements CommandLine.IVersionProvider {
 
-        private static final String PROPERTIES = "/META-INF/maven/io.lendstream/lendstream-launcher/pom.properties";
-
         @Override
-        public String[] getVersion() throws IOException {
-            try (InputStream in = LendstreamMain.class.getResourceAsStream(PROPERTIES)) {
-                var properties = new Properties();
-                if (in != null) {
-                    properties.load(in);
-                }
-                return new String[] {"lendstream " + properties.getProperty("version", "(not packaged)")};
-            }
+        public String[] getVersion() {
+            return new String[] {
+                "lendstream "
+                        + Optional.ofNullable(LendstreamMain.class.getPackage().getImplementationVersion())
+                                .orElse("(development)")
+            };
         }
     }
 }

@@ -1,0 +1,66 @@
+package io.lendstream.launcher.cluster;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.lendstream.schemas.topics.SubjectReport;
+import io.lendstream.schemas.topics.TopicState;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** For whom a command prints: for people, or for tools. */
+final class OutputOptions {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @Option(names = "--json", description = "Print JSON, for tools.")
+    private boolean json;
+
+    boolean json() {
+        return json;
+    }
+
+    /** Topics with stable names, whatever our classes are called. */
+    static String toJson(List<TopicState> topics) {
+        ArrayNode array = JSON.createArrayNode();
+        for (TopicState topic : topics) {
+            var object = array.addObject()
+                    .put("name", topic.name())
+                    .put("presence", topic.presence().name().toLowerCase(Locale.ROOT))
+                    .put("partitions", topic.partitions())
+                    .put("replication", topic.replication());
+            var config = object.putObject("config");
+            topic.config().forEach(config::put);
+            ArrayNode drifts = object.putArray("drifts");
+            topic.drifts()
+                    .forEach(drift -> drifts.addObject()
+                            .put("setting", drift.setting())
+                            .put("wanted", drift.wanted())
+                            .put("actual", drift.actual()));
+        }
+        return write(array);
+    }
+
+    /** Subjects with stable names, whatever our classes are called. */
+    static String subjectsToJson(List<SubjectReport> subjects) {
+        ArrayNode array = JSON.createArrayNode();
+        for (SubjectReport subject : subjects) {
+            var object = array.addObject()
+                    .put("subject", subject.subject())
+                    .put("status", subject.status().name().toLowerCase(Locale.ROOT));
+            subject.id().ifPresent(id -> object.put("id", id));
+            ArrayNode messages = object.putArray("messages");
+            subject.messages().forEach(messages::add);
+        }
+        return write(array);
+    }
+
+    private static String write(ArrayNode array) {
+        try {
+            return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(array);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a tree can always be written", e);
+        }
+    }
+}

@@ -19,7 +19,15 @@ import picocli.CommandLine.ScopeType;
 @Command(
         name = "lendstream",
         description = "Lends GPUs that inference leaves idle to training, and takes them back in time.",
-        subcommands = {DemoCommand.class, TopicsCommand.class, SchemasCommand.class},
+        subcommands = {
+            DemoCommand.class,
+            ReplayCommand.class,
+            TopicsCommand.class,
+            SchemasCommand.class,
+            ListCommands.ThePolicies.class,
+            ListCommands.TheModels.class,
+            ListCommands.ThePresets.class
+        },
         versionProvider = LendstreamMain.Version.class,
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,

@@ -36,7 +36,10 @@ import picocli.CommandLine.Spec;
             "Replay a workload in virtual time, without a broker, by the same code that decides in production.",
             "Several policies, and lending on and off, are compared on the same input."
         },
-        footer = {"", "Example: lendstream replay --workload day --policy deepboot,lendstream --lending both --out out/replay"})
+        footer = {
+            "",
+            "Example: lendstream replay --workload day --policy deepboot,lendstream --lending both --out out/replay"
+        })
 final class ReplayCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it

@@ -50,15 +50,15 @@ class LendstreamMainTest {
 
     @Test
     void aValueOutOfBoundsIsNamedWithItsBoundAndWayOut() {
-        int code = run("demo", "--seconds", "-1");
+        int code = run("topics", "create", "--partitions", "0");
 
         assertThat(code).isEqualTo(2);
-        assertThat(err.toString().lines()).containsExactly("--seconds is -1, but must be at least 0 (until Ctrl-C).");
+        assertThat(err.toString().lines()).containsExactly("--partitions is 0, but must be at least 1.");
     }
 
     @Test
     void whereAnErrorComesFromIsShownOnlyWhenAskedFor() {
-        run("demo", "--seconds", "-1", "--verbose");
+        run("topics", "create", "--partitions", "0", "--verbose");
 
         assertThat(err.toString()).contains("at io.lendstream.launcher.");
     }

@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +24,21 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class NoOrphansIT {
+
+    /** A command that runs a stack until it is told to end. */
+    static final class Command {
+
+        private Command() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            var settings = StackSettings.defaults().withDataDirectory(Path.of(args[0]));
+            try (var stack = Stack.start(settings, Installation.find(), line -> {})) {
+                System.out.println("ready");
+                new CountDownLatch(1).await();
+                stack.children();
+            }
+        }
+    }
 
     @TempDir
     private Path directory;
@@ -35,14 +53,12 @@ class NoOrphansIT {
                         "-cp",
                         System.getProperty("java.class.path"),
                         "-Dlendstream.home=" + Installation.find().home(),
-                        LendstreamMain.class.getName(),
-                        "demo",
-                        "--data-dir",
+                        Command.class.getName(),
                         directory.resolve("run").toString())
                 .redirectErrorStream(true)
                 .start();
         var output = new BufferedReader(new InputStreamReader(command.getInputStream(), UTF_8));
-        assertThat(output.lines().filter(line -> line.startsWith("broker on")).findFirst())
+        assertThat(output.lines().filter(line -> line.equals("ready")).findFirst())
                 .isPresent();
         children = command.children().toList();
         assertThat(children).hasSizeGreaterThanOrEqualTo(2);

@@ -1,0 +1,71 @@
+package io.lendstream.launcher.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.launcher.stack.StackSettings;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DemoIT {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void lendsAndTakesBackThroughRealTopicsAndKeepsEveryPromise() throws IOException {
+        Path out = directory.resolve("out");
+        Path data = directory.resolve("data");
+        var printed = new ByteArrayOutputStream();
+        var options = new DemoOptions(
+                Duration.ofSeconds(40),
+                OptionalDouble.empty(),
+                "day",
+                Optional.empty(),
+                "deepboot",
+                4,
+                4,
+                2,
+                1,
+                0,
+                true,
+                out,
+                false,
+                StackSettings.defaults().withDataDirectory(data).keepingData(true));
+
+        boolean content = new Demo(options, new PrintStream(printed, true, StandardCharsets.UTF_8)).run();
+
+        String text = printed.toString(StandardCharsets.UTF_8);
+        assertThat(content).as(text).isTrue();
+        assertThat(text).contains("every promise was kept");
+        assertThat(out).isDirectoryContaining("glob:**/report.html").isDirectoryContaining("glob:**/summary.json");
+        assertThat(Files.readAllLines(out.resolve("decisions.jsonl")))
+                .anyMatch(line -> line.contains("\"kind\":\"lend\""));
+        assertThat(stackTraces(data.resolve("logs"))).isEmpty();
+    }
+
+    private static List<String> stackTraces(Path logs) throws IOException {
+        try (Stream<Path> files = Files.list(logs)) {
+            return files.flatMap(DemoIT::lines)
+                    .filter(line -> line.startsWith("\tat "))
+                    .toList();
+        }
+    }
+
+    private static Stream<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file, StandardCharsets.ISO_8859_1).stream();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}

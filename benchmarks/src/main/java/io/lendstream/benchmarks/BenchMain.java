@@ -1,0 +1,48 @@
+package io.lendstream.benchmarks;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** {@code ./dev bench NAME}. */
+public final class BenchMain {
+    private BenchMain() {}
+
+    public static void main(String[] arguments) throws IOException {
+        if (arguments.length != 1 || !arguments[0].equals("decision-latency")) {
+            System.err.println("Usage: ./dev bench NAME, where NAME is: decision-latency");
+            System.exit(2);
+        }
+        Result result = new DecisionLatency().measure();
+        Map<String, Object> line = new LinkedHashMap<>();
+        line.put("name", arguments[0]);
+        line.put("metrics", result.metrics());
+        line.put("reference", result.reference());
+        line.put("ratio", result.ratio());
+        line.put(
+                "machine",
+                "%d cores, Java %s, %s %s"
+                        .formatted(
+                                Runtime.getRuntime().availableProcessors(),
+                                Runtime.version(),
+                                System.getProperty("os.name"),
+                                System.getProperty("os.arch")));
+        line.put("commit", commit());
+        System.out.println(new ObjectMapper().writeValueAsString(line));
+        System.exit(0);
+    }
+
+    /** Figures by name: what was measured, what it is compared with, and the one over the other. */
+    record Result(Map<String, Double> metrics, Map<String, Double> reference, Map<String, Double> ratio) {}
+
+    private static String commit() throws IOException {
+        try {
+            Process git = new ProcessBuilder("git", "rev-parse", "--short", "HEAD").start();
+            return new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            return "unknown";
+        }
+    }
+}

@@ -5,12 +5,15 @@ import io.lendstream.launcher.demo.Demo;
 import io.lendstream.launcher.demo.DemoOptions;
 import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.simulator.workload.Workloads;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -131,7 +134,7 @@ final class DemoCommand implements Callable<Integer> {
         var options = new DemoOptions(
                 Duration.ofSeconds(seconds),
                 speed.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
-                workload,
+                withWholePaths(workload),
                 profiles.map(Path::toAbsolutePath),
                 policy,
                 nodes,
@@ -144,6 +147,15 @@ final class DemoCommand implements Callable<Integer> {
                 exactlyOnce,
                 stack);
         return new Demo(options, System.out).run() ? 0 : UserError.FAILED;
+    }
+
+    /** Children work in directories of their own, where a relative path would mean something else. */
+    private static String withWholePaths(String workload) {
+        return Arrays.stream(workload.split(",", -1))
+                .map(name -> Files.isRegularFile(Path.of(name.strip()))
+                        ? Path.of(name.strip()).toAbsolutePath().normalize().toString()
+                        : name)
+                .collect(Collectors.joining(","));
     }
 
     /** What cannot be read is said before anything is started. */

@@ -181,7 +181,8 @@ final class ServicesIT {
                 "actuator-" + count,
                 "--state-dir",
                 directory.resolve("state").toString());
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(Files.readString(log)).contains("is ready"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(Files.readString(log)).contains("is ready"));
         return process;
     }
 

@@ -4,6 +4,8 @@ import java.time.Duration;
 
 /** What the end of a child means for the run. */
 public sealed interface OnExit {
+    /** How a child ends that was told nonsense: to start it again would change nothing. */
+    int WRONG_USE = 2;
 
     /** The run cannot go on without it. */
     static OnExit endsTheRun() {

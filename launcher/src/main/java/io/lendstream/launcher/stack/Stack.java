@@ -262,7 +262,7 @@ public final class Stack implements AutoCloseable {
         OnExit onExit = running.child().onExit();
         if (onExit instanceof OnExit.Finishes && code == 0) {
             running.markFinished();
-        } else if (onExit instanceof OnExit.Restart restart) {
+        } else if (onExit instanceof OnExit.Restart restart && code != OnExit.WRONG_USE) {
             int restarts = running.ranNanos() < OnExit.Restart.WELL_AGAIN.toNanos() ? running.restarts() : 0;
             if (restarts < restart.times()) {
                 restartLater(running, restarts + 1, restart, code);

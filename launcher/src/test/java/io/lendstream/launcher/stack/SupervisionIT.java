@@ -69,6 +69,14 @@ class SupervisionIT {
     }
 
     @Test
+    void aServiceThatWasToldNonsenseIsNotStartedAgain() throws Exception {
+        stack.start(child("service", Misled.class).onExit(OnExit.restart(3)));
+
+        assertThat(stack.failure().get(30, SECONDS)).hasMessageStartingWith("service ended with exit code 2; its log");
+        assertThat(told).noneMatch(line -> line.contains("starting it again"));
+    }
+
+    @Test
     void aBrokerThatDiesEndsTheRun() throws Exception {
         RunningChild broker = stack.children().get(0);
         ProcessHandle.of(broker.pid()).orElseThrow().destroyForcibly();
@@ -124,6 +132,13 @@ class SupervisionIT {
         public static void main(String[] args) {
             System.err.println("no GPU to be seen");
             System.exit(3);
+        }
+    }
+
+    /** Does not understand what it was told. */
+    public static final class Misled {
+        public static void main(String[] args) {
+            System.exit(2);
         }
     }
 

@@ -1,0 +1,11 @@
+package io.lendstream.actuator;
+
+import io.lendstream.service.fake.ConfigurationPage;
+import org.junit.jupiter.api.Test;
+
+class ConfigurationDocsTest {
+    @Test
+    void thePageDescribesEverySettingAsItIs() {
+        ConfigurationPage.mustDescribe("actuator", ActuatorSettings.KEYS);
+    }
+}

@@ -1,0 +1,225 @@
+package io.lendstream.launcher.services;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicAdmin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.DeadLetters;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.settings.Settings;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * A real broker and registry with our topics, and services started beside them as processes of the operating system, which
+ * meet nowhere but in Kafka.
+ */
+final class Deployment implements AutoCloseable {
+    static final TopicCatalogue TOPICS = TopicCatalogue.standard();
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final Pattern HEALTH = Pattern.compile("health and metrics on (http://\\S+)");
+
+    private final Installation installation = Installation.find();
+    private final Stack stack = Stack.start(StackSettings.defaults(), installation, line -> {});
+    private final KafkaSettings kafka = KafkaSettings.of(
+            "test",
+            Settings.of(
+                    CommonKeys.ALL,
+                    "kafka.bootstrap.servers=" + bootstrapServers(),
+                    "schema.registry.url=" + registry()));
+    private final List<Running> processes = new ArrayList<>();
+
+    /** A service that was started, and what it prints. */
+    record Running(Process process, Path log) {
+        String printed() {
+            try {
+                return Files.readString(log);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Its exit status, or -1 where it does not end. */
+        int exit() throws InterruptedException {
+            return process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS) ? process.exitValue() : -1;
+        }
+
+        /** Where it tells how it is; empty until it has said so. */
+        Optional<URI> health() {
+            Matcher said = HEALTH.matcher(printed());
+            return said.find() ? Optional.of(URI.create(said.group(1))) : Optional.empty();
+        }
+
+        /** Waits until it is ready; it must have been started with {@code health.port=0}. */
+        Running ready() {
+            await().atMost(PATIENCE).until(() -> !process.isAlive() || isReady());
+            if (!process.isAlive()) {
+                throw new AssertionError("it ended with %d: %s".formatted(process.exitValue(), printed()));
+            }
+            return this;
+        }
+
+        private boolean isReady() {
+            return health().filter(at -> status(at.resolve("/health/ready")) == 200)
+                    .isPresent();
+        }
+    }
+
+    static int status(URI address) {
+        try {
+            return HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.discarding())
+                    .statusCode();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    Deployment(int partitions) {
+        try (Admin admin = Admin.create(kafka.admin())) {
+            new TopicAdmin(admin, TOPICS).create(partitions, 1);
+        }
+        new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), TOPICS).register();
+    }
+
+    String bootstrapServers() {
+        return stack.bootstrapServers();
+    }
+
+    String registry() {
+        return stack.confluentUrl().toString();
+    }
+
+    KafkaSettings kafka() {
+        return kafka;
+    }
+
+    /** Starts a service with these arguments and no others. */
+    Running start(ServiceKind service, Path log, List<String> arguments) {
+        var command = new ArrayList<String>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                String.join(
+                        File.pathSeparator,
+                        installation.classPath(service.module()).stream()
+                                .map(Path::toString)
+                                .toList()),
+                service.mainClass()));
+        command.addAll(arguments);
+        try {
+            var running = new Running(
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(log.toFile())
+                            .start(),
+                    log);
+            processes.add(running);
+            return running;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What follows where broker and registry are named on the command line. */
+    List<String> with(String... arguments) {
+        var all = new ArrayList<String>(List.of("--bootstrap-server", bootstrapServers(), "--registry", registry()));
+        all.addAll(List.of(arguments));
+        return all;
+    }
+
+    /** Every readable value of a topic, as it is now. */
+    <T> List<T> read(Topic<T> topic) {
+        var values = new ArrayList<T>();
+        try (RecordReader reader = RecordReader.open(
+                kafka,
+                TOPICS,
+                new DeadLetters(letter -> {}, TOPICS, "test", new SimpleMeterRegistry()),
+                Duration.ofMinutes(5))) {
+            reader.handing(topic, received -> received.value().ifPresent(values::add));
+            reader.start(Map.of());
+            while (!reader.hasCaughtUp()) {
+                reader.poll(Duration.ofMillis(100));
+            }
+        }
+        return values;
+    }
+
+    /** Writes bytes as they are. */
+    void write(Topic<?> topic, String key, byte[] value) {
+        try (RecordWriter somebody = RecordWriter.open(kafka, TOPICS, "/somebody")) {
+            somebody.send(new ProducerRecord<>(TOPICS.name(topic), key.getBytes(UTF_8), value));
+            somebody.flush();
+        }
+    }
+
+    /** What lies in a topic's dead letters now. */
+    List<ConsumerRecord<byte[], byte[]>> deadLetters(Topic<?> topic) {
+        var letters = new ArrayList<ConsumerRecord<byte[], byte[]>>();
+        try (var consumer = new KafkaConsumer<byte[], byte[]>(kafka.consumer())) {
+            List<TopicPartition> partitions = consumer.partitionsFor(TOPICS.deadLetters(topic)).stream()
+                    .map(info -> new TopicPartition(info.topic(), info.partition()))
+                    .toList();
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+                consumer.poll(Duration.ofMillis(100)).forEach(letters::add);
+            }
+        }
+        return letters;
+    }
+
+    static String header(ConsumerRecord<byte[], byte[]> record, String name) {
+        return new String(record.headers().lastHeader(name).value(), UTF_8);
+    }
+
+    void killServices() {
+        processes.forEach(running -> running.process().destroyForcibly());
+        processes.clear();
+    }
+
+    @Override
+    public void close() {
+        killServices();
+        stack.close();
+    }
+}

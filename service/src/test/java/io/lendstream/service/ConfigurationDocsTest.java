@@ -1,0 +1,11 @@
+package io.lendstream.service;
+
+import io.lendstream.service.fake.ConfigurationPage;
+import org.junit.jupiter.api.Test;
+
+class ConfigurationDocsTest {
+    @Test
+    void thePageDescribesEverySettingAsItIs() {
+        ConfigurationPage.mustHave("every service", "Settings that every service has.", CommonKeys.ALL);
+    }
+}

@@ -1,8 +1,6 @@
 package io.lendstream.load;
 
 import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Progress;
 import java.time.Duration;
 import java.time.Instant;
@@ -120,14 +118,11 @@ final class Environment {
 
     private void take(Object record) {
         if (record instanceof Progress progress) {
-            boolean mine = progress.domain().equals(domain) && others.contains(progress.service());
-            if (mine) {
+            if (others.contains(progress.service())) {
                 answers.put(progress.service(), progress);
             }
-        } else if (record instanceof Decision decision && decision.id().domain().equals(domain)) {
-            play.onDecision(decision);
-        } else if (record instanceof ActuationReport report && report.domain().equals(domain)) {
-            play.onReport(report);
+        } else {
+            play.take(record);
         }
     }
 

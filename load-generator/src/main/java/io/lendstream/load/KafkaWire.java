@@ -48,17 +48,29 @@ final class KafkaWire implements Wire {
                         TopicCatalogue.DECISIONS, received -> received.value().ifPresent(this::take))
                 .handing(
                         TopicCatalogue.ACTUATION_REPORTS,
-                        received -> received.value().ifPresent(inbox::add))
-                .handing(TopicCatalogue.PROGRESS, received -> received.value().ifPresent(inbox::add));
+                        received -> received.value()
+                                .filter(report -> report.domain().equals(domain))
+                                .ifPresent(inbox::add))
+                .handing(
+                        TopicCatalogue.NODES,
+                        received -> received.value()
+                                .filter(node -> node.domain().equals(domain))
+                                .ifPresent(inbox::add))
+                .handing(
+                        TopicCatalogue.PROGRESS,
+                        received -> received.value()
+                                .filter(progress -> progress.domain().equals(domain))
+                                .ifPresent(inbox::add));
         reader.start(Map.of());
     }
 
     private void take(Decision decision) {
-        if (decision.id().domain().equals(domain)) {
-            if (decision.id().sequence() > lastDecision) {
-                decisions.add(decision);
-                lastDecision = decision.id().sequence();
-            }
+        if (!decision.id().domain().equals(domain)) {
+            return;
+        }
+        if (decision.id().sequence() > lastDecision) {
+            decisions.add(decision);
+            lastDecision = decision.id().sequence();
         }
         inbox.add(decision);
     }

@@ -1,10 +1,6 @@
 package io.lendstream.load;
 
 import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.Node;
-import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceCommand;
@@ -101,6 +97,7 @@ final class LoadCommand extends ServiceCommand {
     @Override
     protected List<Topic<?>> topics() {
         return List.of(
+                TopicCatalogue.NODES,
                 TopicCatalogue.SERVICES,
                 TopicCatalogue.REQUEST_RATES,
                 TopicCatalogue.TRAINING_JOBS,
@@ -120,7 +117,7 @@ final class LoadCommand extends ServiceCommand {
         }
         Instant start = context.isVirtual() ? Workload.EPOCH : nextMinute();
         Workload played = workload(context, start);
-        World world = new World(played, inventory(context, start), WorldSettings.of(seed));
+        World world = new World(played, WorldSettings.of(seed));
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             KafkaWire wire = new KafkaWire(writer, reader, domain(context));
@@ -168,16 +165,6 @@ final class LoadCommand extends ServiceCommand {
 
     private static Instant nextMinute() {
         return Instant.now().truncatedTo(ChronoUnit.MINUTES).plusSeconds(60);
-    }
-
-    /** The nodes that simulated agents of the same layout announce. */
-    private List<Node> inventory(ServiceContext context, Instant start) {
-        return new SimulatedNodes(
-                        new SimulatedNodes.Layout(domain(context), nodes, gpusPerNode, training(), seed),
-                        start,
-                        Duration.ofMinutes(1),
-                        "load")
-                .inventory();
     }
 
     private int training() {
@@ -241,13 +228,7 @@ final class LoadCommand extends ServiceCommand {
     private static void byTheWallClock(Play play, Wire wire, Instant start, BooleanSupplier stop) {
         wire.publish(play.advance(start));
         while (!stop.getAsBoolean() && !play.finished()) {
-            for (Object record : wire.poll(WALL_STEP)) {
-                if (record instanceof Decision decision) {
-                    play.onDecision(decision);
-                } else if (record instanceof ActuationReport report) {
-                    play.onReport(report);
-                }
-            }
+            wire.poll(WALL_STEP).forEach(play::take);
             Instant now = Instant.now();
             if (now.isAfter(start)) {
                 wire.publish(play.advance(now));

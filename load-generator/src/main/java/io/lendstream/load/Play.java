@@ -1,7 +1,5 @@
 package io.lendstream.load;
 
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
 import java.time.Instant;
 import java.util.List;
@@ -15,9 +13,8 @@ interface Play {
     /** When something next happens by itself. */
     Optional<Instant> nextEventAt();
 
-    void onDecision(Decision decision);
-
-    void onReport(ActuationReport report);
+    /** Learns of a node, a decision or a report; of anything else it takes no notice. */
+    void take(Object record);
 
     /** Whether everything that was to happen has happened. */
     boolean finished();

@@ -3,6 +3,7 @@ package io.lendstream.load;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Node;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -40,13 +41,14 @@ final class WorldPlay implements Play {
     }
 
     @Override
-    public void onDecision(Decision decision) {
-        world.onDecision(decision);
-    }
-
-    @Override
-    public void onReport(ActuationReport report) {
-        world.onReport(report);
+    public void take(Object record) {
+        if (record instanceof Node node) {
+            world.onNode(node);
+        } else if (record instanceof Decision decision) {
+            world.onDecision(decision);
+        } else if (record instanceof ActuationReport report) {
+            world.onReport(report);
+        }
     }
 
     @Override

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.decision.Decision;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.Tick;
@@ -111,10 +109,7 @@ class EnvironmentTest {
         }
 
         @Override
-        public void onDecision(Decision decision) {}
-
-        @Override
-        public void onReport(ActuationReport report) {}
+        public void take(Object record) {}
 
         @Override
         public boolean finished() {

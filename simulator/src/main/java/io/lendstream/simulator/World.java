@@ -21,7 +21,6 @@ import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -48,18 +47,15 @@ public final class World {
     private final Map<DecisionId, Decision> decisions = new HashMap<>();
     private final Map<DecisionId, List<ActuationReport>> early = new HashMap<>();
     private final Map<GpuId, Instant> lentSince = new HashMap<>();
+    private final List<ActuationReport> ofUnknownGpus = new ArrayList<>();
     private final List<Event> outbox = new ArrayList<>();
     private double lentGpuSeconds;
     private int submitted;
     private boolean announced;
     private Instant now;
 
-    /**
-     * A world before anything has happened.
-     *
-     * @param inventory the nodes there are
-     */
-    public World(Workload workload, Collection<Node> inventory, WorldSettings settings) {
+    /** A world before anything has happened; its nodes are announced to it. */
+    public World(Workload workload, WorldSettings settings) {
         if (workload.start().toEpochMilli() % MINUTE.toMillis() != 0) {
             throw new IllegalArgumentException(
                     "a workload must start on a whole minute, but starts at " + workload.start());
@@ -67,14 +63,6 @@ public final class World {
         this.workload = workload;
         this.settings = settings;
         this.now = workload.start().minusMillis(1);
-        inventory.forEach(node -> node.gpus().forEach(gpu -> {
-            nodes.put(gpu.gpuId(), node.nodeId());
-            pools.put(gpu.gpuId(), node.pool());
-            gpu.instances().forEach(instance -> {
-                nodes.put(instance.gpuId(), node.nodeId());
-                pools.put(instance.gpuId(), node.pool());
-            });
-        }));
         Instant measured = workload.lastTrainingArrival().orElse(workload.demandEnd());
         this.meter = new GpuMeter(seconds(workload.start(), measured));
         for (ServiceLoad load : workload.loads()) {
@@ -151,6 +139,22 @@ public final class World {
         return happened;
     }
 
+    /** Learns of a node, and takes in the reports that came before it. */
+    public void onNode(Node node) {
+        node.gpus().forEach(gpu -> {
+            place(gpu.gpuId(), node);
+            gpu.instances().forEach(instance -> place(instance.gpuId(), node));
+        });
+        List<ActuationReport> waiting = List.copyOf(ofUnknownGpus);
+        ofUnknownGpus.clear();
+        waiting.forEach(this::onReport);
+    }
+
+    private void place(GpuId gpu, Node node) {
+        nodes.put(gpu, node.nodeId());
+        pools.put(gpu, node.pool());
+    }
+
     /** Learns what was decided, by which reports on it can be understood. */
     public void onDecision(Decision decision) {
         if (decision.advisory() || decision.action() instanceof Action.Hold) {
@@ -160,9 +164,13 @@ public final class World {
         Optional.ofNullable(early.remove(decision.id())).ifPresent(reports -> reports.forEach(this::onReport));
     }
 
-    /** Learns what an actuator did. */
+    /** Learns what an actuator did; where a GPU's node is not known yet, once it is. */
     public void onReport(ActuationReport report) {
         if (report.tenant().isEmpty()) {
+            return;
+        }
+        if (!ofUnknownGpus.isEmpty() || !nodes.keySet().containsAll(report.gpus())) {
+            ofUnknownGpus.add(report);
             return;
         }
         boolean needsDecision = report.outcome() == Outcome.ACCEPTED;

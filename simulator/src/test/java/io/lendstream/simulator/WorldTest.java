@@ -142,7 +142,9 @@ class WorldTest {
     }
 
     private static World world(List<TrainingTask> tasks, List<ServiceLoad> loads) {
-        return new World(new Workload("test", START, tasks, loads), List.of(NODE), WorldSettings.of(1));
+        World world = new World(new Workload("test", START, tasks, loads), WorldSettings.of(1));
+        world.onNode(NODE);
+        return world;
     }
 
     private Decision decide(World world, double at, Action action) {
@@ -218,6 +220,22 @@ class WorldTest {
         assertThat(result.restarts()).isZero();
         assertThat(world.finished()).isTrue();
         assertThat(world.nextEventAt()).isEmpty();
+    }
+
+    @Test
+    void reportsOnGpusOfANodeThatIsNotKnownYetCountOnceItIs() {
+        World world = new World(
+                new Workload("test", START, List.of(hundredSecondsOfWork(5)), List.of()), WorldSettings.of(1));
+        runUntil(world, 10);
+        Decision lend = decide(world, 10, new Action.Lend(JOB, List.of(G0), at(600), on(G0)));
+        report(world, lend, 10, Outcome.ACCEPTED, G0);
+        report(world, lend, 13, Outcome.BOUND, G0);
+        world.onNode(NODE);
+        report(world, lend, 30, Outcome.APPLIED, G0);
+
+        runUntil(world, 200);
+
+        assertThat(world.results().jobs().get(0).completed()).contains(at(130));
     }
 
     @Test

@@ -67,8 +67,8 @@ public final class Replay {
         this.settings = settings;
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
-        this.world = new World(
-                workload, nodes.inventory(), WorldSettings.of(settings.layout().seed()));
+        this.world = new World(workload, WorldSettings.of(settings.layout().seed()));
+        nodes.inventory().forEach(world::onNode);
         this.actuation = new Actuation("replay", settings.scheduler().notice(), settings.driver());
         this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
         this.state = ClusterState.empty(settings.domain());

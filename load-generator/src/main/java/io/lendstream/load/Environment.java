@@ -15,7 +15,8 @@ import java.util.function.BooleanSupplier;
  * Moves virtual time on, a quantum at a time, keeping cause and effect: everything of a quantum is written before its end is
  * announced, and the next begins when everybody has answered and every answer has been read.
  *
- * <p>A quantum is at most {@code quantum} long, or reaches to the next event of anybody if that is later.
+ * <p>A quantum is at most {@code quantum} long, or reaches to the next event of anybody if that is later and nothing was
+ * decided in the one before.
  */
 final class Environment {
     static final String NAME = "environment";
@@ -30,6 +31,7 @@ final class Environment {
     private final Map<String, Progress> answers = new HashMap<>();
     private Instant now;
     private long quanta;
+    private long decidedBefore;
 
     /**
      * @param start the virtual time at which the play begins
@@ -86,13 +88,25 @@ final class Environment {
         quanta++;
     }
 
+    /** The time to name next; not far ahead after decisions, for nobody knows yet what they will lead to. */
     private Instant next() {
         Instant earliest = now.plus(quantum);
+        if (decided() > decidedBefore) {
+            decidedBefore = decided();
+            return earliest;
+        }
         Optional<Instant> event = play.nextEventAt();
         for (Progress answer : answers.values()) {
             event = earlier(event, answer.nextEventAt());
         }
         return event.filter(at -> at.isAfter(earliest)).orElse(earliest);
+    }
+
+    private long decided() {
+        return answers.values().stream()
+                .mapToLong(answer -> answer.positions().getOrDefault(Progress.DECISIONS, 0L))
+                .max()
+                .orElse(0);
     }
 
     private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> other) {

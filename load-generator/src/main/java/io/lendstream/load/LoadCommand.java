@@ -8,13 +8,16 @@ import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.settings.Units;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunIdentity;
 import io.lendstream.simulator.results.RunOutcome;
+import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
@@ -40,6 +43,7 @@ import picocli.CommandLine.Option;
         footer = {"", "Example: lendstream load --bootstrap-server localhost:9092 --workload day --set time=virtual"})
 final class LoadCommand extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(LoadCommand.class);
+    private static final Duration LONGEST_QUANTUM = Duration.ofSeconds(5);
     private static final Duration WALL_STEP = Duration.ofMillis(200);
 
     @Option(
@@ -109,14 +113,9 @@ final class LoadCommand extends ServiceCommand {
 
     @Override
     protected int serve(ServiceContext context) {
-        Duration quantum = context.settings().get(LoadKeys.QUANTUM);
-        if (quantum.compareTo(Duration.ofSeconds(5)) > 0) {
-            throw new SettingsException(
-                    "load.quantum is %d s, but must be at most 5 s, or effects come too late after their causes. Shorten it."
-                            .formatted(quantum.toSeconds()));
-        }
         Instant start = context.isVirtual() ? Workload.EPOCH : nextMinute();
         Workload played = workload(context, start);
+        Duration quantum = quantum(context.settings(), played);
         World world = new World(played, WorldSettings.of(seed));
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
@@ -129,7 +128,7 @@ final class LoadCommand extends ServiceCommand {
                     played.loads().size(),
                     seed);
             long began = System.nanoTime();
-            boolean whole = play(context, new WorldPlay(world, played), wire, start);
+            boolean whole = play(context, new WorldPlay(world, played), wire, start, quantum);
             Duration wall = Duration.ofNanos(System.nanoTime() - began);
             out.ifPresent(directory -> write(context, wire, world.results(), played, wall, directory));
             LOG.info(whole ? "the workload has ended" : "the play was broken off");
@@ -138,6 +137,19 @@ final class LoadCommand extends ServiceCommand {
             System.err.println(e.getMessage());
             return FAILED;
         }
+    }
+
+    /** A request lasts seconds and must be met in time; rates are said a few times a minute. */
+    private static Duration quantum(Settings settings, Workload played) {
+        boolean singleRequests = played.loads().stream().anyMatch(load -> load.demand() instanceof Demand.Requests);
+        Duration quantum =
+                settings.get(LoadKeys.QUANTUM).orElse(singleRequests ? Duration.ofSeconds(1) : LONGEST_QUANTUM);
+        if (quantum.compareTo(LONGEST_QUANTUM) > 0) {
+            throw new SettingsException(
+                    "load.quantum is %s, but must be at most 5s, or effects come too late after their causes. Shorten it."
+                            .formatted(Units.text(quantum)));
+        }
+        return quantum;
     }
 
     private static DomainId domain(ServiceContext context) {
@@ -189,7 +201,7 @@ final class LoadCommand extends ServiceCommand {
     }
 
     /** Whether the workload was played to its end. */
-    private boolean play(ServiceContext context, Play play, Wire wire, Instant start) {
+    private boolean play(ServiceContext context, Play play, Wire wire, Instant start, Duration quantum) {
         long began = System.nanoTime();
         Duration limit = context.settings().get(LoadKeys.STOP_AFTER);
         BooleanSupplier stop =
@@ -201,7 +213,7 @@ final class LoadCommand extends ServiceCommand {
                             domain(context),
                             start,
                             context.settings().get(LoadKeys.WAITS_FOR),
-                            context.settings().get(LoadKeys.QUANTUM),
+                            quantum,
                             context.settings().get(LoadKeys.STALL_TIMEOUT),
                             pace(start, context))
                     .run(stop);

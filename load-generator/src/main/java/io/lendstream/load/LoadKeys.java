@@ -3,14 +3,16 @@ package io.lendstream.load;
 import io.lendstream.service.settings.Key;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** The load generator's settings. */
 public final class LoadKeys {
     public static final Key<String> DOMAIN = Key.word("load.domain", "default", "Domain that the workload plays in.");
-    public static final Key<Duration> QUANTUM = Key.period(
-            "load.quantum",
-            "5s",
-            "Virtual time by which an accelerated run moves on while something happens; at most 5s.");
+    public static final Key<Optional<Duration>> QUANTUM = Key.period(
+                    "load.quantum",
+                    "1s",
+                    "Virtual time by which an accelerated run moves on while something happens, at most 5s; nothing for 1s where the workload names single requests, else 5s.")
+            .optional();
     public static final Key<Duration> STALL_TIMEOUT = Key.period(
             "load.stall-timeout",
             "120s",

@@ -58,6 +58,16 @@ class EnvironmentTest {
     }
 
     @Test
+    void doesNotJumpAfterDecisionsForNobodyKnowsYetWhatTheyLeadTo() {
+        play.events(100, 200);
+        wire.answering("scheduler").decidingAt(0).decidingAt(100);
+
+        environment("scheduler").run(() -> false);
+
+        assertThat(wire.announced()).containsExactly(0L, 5L, 100L, 105L, 200L);
+    }
+
+    @Test
     void writesEverythingOfAQuantumBeforeItAnnouncesItsEnd() {
         play.events(1, 7);
         wire.answering("scheduler");
@@ -128,6 +138,8 @@ class EnvironmentTest {
         private final List<String> answering = new ArrayList<>();
         private final Deque<Object> inbox = new ArrayDeque<>();
         private final Map<String, Instant> next = new java.util.HashMap<>();
+        private final List<Long> deciding = new ArrayList<>();
+        private long decided;
         private boolean reads = true;
 
         FakeWire answering(String service) {
@@ -137,6 +149,11 @@ class EnvironmentTest {
 
         FakeWire nextOf(String service, long seconds) {
             next.put(service, START.plusSeconds(seconds));
+            return this;
+        }
+
+        FakeWire decidingAt(long seconds) {
+            deciding.add(seconds);
             return this;
         }
 
@@ -162,10 +179,12 @@ class EnvironmentTest {
         public void say(Progress progress) {
             written.add("progress " + seconds(progress.eventTime()));
             times.add(seconds(progress.eventTime()));
+            decided += deciding.contains(seconds(progress.eventTime())) ? 1 : 0;
             for (String service : answering) {
                 Optional<Instant> own =
                         Optional.ofNullable(next.get(service)).filter(at -> at.isAfter(progress.eventTime()));
-                inbox.add(new Progress(service, DOMAIN, progress.eventTime(), Map.of("decisions-0", 1L), own));
+                inbox.add(
+                        new Progress(service, DOMAIN, progress.eventTime(), Map.of(Progress.DECISIONS, decided), own));
             }
         }
 

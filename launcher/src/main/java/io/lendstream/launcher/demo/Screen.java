@@ -12,12 +12,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Draws the picture: a table that is drawn anew on a terminal, a line now and then elsewhere. */
 final class Screen {
     private static final DateTimeFormatter CLOCK =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+    /** Of a page, and of a terminal that does not tell its own. */
     private static final int WIDTH = 110;
+
+    private static final int LABELS = 11;
     private static final int SERVICES_SHOWN = 8;
     private static final List<Map.Entry<String, String>> GROUPS = List.of(
             Map.entry("training", "T"),
@@ -32,12 +36,27 @@ final class Screen {
     private final PrintStream out;
     private final boolean terminal;
     private final String title;
+    private final int width;
     private int drawn;
 
     Screen(PrintStream out, boolean terminal, String title) {
+        this(out, terminal, title, columns(System.getenv("LENDSTREAM_COLUMNS")));
+    }
+
+    /**
+     * A screen.
+     *
+     * @param width characters in a line; what does not fit is cut, for a line that wraps could not be drawn over
+     */
+    Screen(PrintStream out, boolean terminal, String title, int width) {
         this.out = out;
         this.terminal = terminal;
         this.title = title;
+        this.width = width;
+    }
+
+    static int columns(@Nullable String told) {
+        return told != null && told.matches("[1-9][0-9]{1,3}") ? Integer.parseInt(told) : WIDTH;
     }
 
     boolean isTerminal() {
@@ -111,7 +130,7 @@ final class Screen {
         lines.add("");
         lines.add("Last decisions");
         snapshot.last().forEach(decision -> lines.add(decision(decision)));
-        return lines.stream().map(Screen::cut).toList();
+        return lines.stream().map(this::cut).toList();
     }
 
     private static String service(ServiceLine service) {
@@ -124,19 +143,21 @@ final class Screen {
     }
 
     private static String decision(Decision decision) {
-        return "  %s %-8s %-18s %2d GPUs  %s"
+        return "  %s %-8s %-18s %2d %s  %s"
                 .formatted(
                         CLOCK.format(decision.at()),
                         decision.action().kind(),
                         decision.action().target(),
                         decision.action().gpus().size(),
+                        decision.action().gpus().size() == 1 ? "GPU " : "GPUs",
                         decision.reason().text());
     }
 
-    private static String bar(Snapshot snapshot) {
+    private String bar(Snapshot snapshot) {
         int all =
                 snapshot.owners().values().stream().mapToInt(Integer::intValue).sum();
-        double scale = all > 80 ? 80.0 / all : 1;
+        int most = Math.min(WIDTH, width) - LABELS;
+        double scale = all > most ? (double) most / all : 1;
         StringBuilder bar = new StringBuilder();
         for (Map.Entry<String, String> group : GROUPS) {
             bar.append(group.getValue().repeat((int) Math.round(snapshot.owned(group.getKey()) * scale)));
@@ -173,7 +194,7 @@ final class Screen {
         return CLOCK.format(time);
     }
 
-    private static String cut(String line) {
-        return line.length() <= WIDTH ? line : line.substring(0, WIDTH - 1) + "…";
+    private String cut(String line) {
+        return line.length() <= width ? line : line.substring(0, width - 1) + "…";
     }
 }

@@ -1,0 +1,84 @@
+package io.lendstream.launcher.demo;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ScreenTest {
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Picture.Snapshot MOMENT = new Picture.Snapshot(
+            Optional.of(START),
+            Optional.of(START.plusSeconds(3661)),
+            Map.of("training", 500, "lent", 250, "serving", 250),
+            250,
+            Duration.ofMinutes(90),
+            List.of(new Picture.ServiceLine(new ServiceId("chat"), 12.5, 3, 4, Optional.of(13.0), Optional.of(20.25))),
+            Map.of("running", 2, "done", 1),
+            Map.of("lend", 7, "reclaim", 5),
+            List.of(new Decision(
+                    new DecisionId(new DomainId("demo"), 1, 1),
+                    START.plusSeconds(3600),
+                    START.plusSeconds(3660),
+                    false,
+                    new Reason("demand", "a long reason ".repeat(20).strip(), Map.of(), List.of()),
+                    new Action.Serve(new ServiceId("chat"), List.of(new GpuId("g0")), false))));
+
+    private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+    private Screen screen(boolean terminal, int width) {
+        return new Screen(new PrintStream(printed, true, UTF_8), terminal, "demo", width);
+    }
+
+    @Test
+    void noLineOfTheTableIsWiderThanTheTerminal() {
+        assertThat(screen(true, 60).table(MOMENT, Duration.ofSeconds(30)))
+                .allMatch(line -> line.length() <= 60)
+                .anyMatch(line -> line.startsWith("  01:00:00 serve    chat") && line.endsWith("…"))
+                .anyMatch(line -> line.matches("GPUs +T+L+S+"));
+    }
+
+    @Test
+    void theTableIsDrawnOverTheOneBefore() {
+        Screen screen = screen(true, 100);
+        screen.show(MOMENT, Duration.ofSeconds(30));
+        int lines = screen.table(MOMENT, Duration.ofSeconds(30)).size();
+        printed.reset();
+
+        screen.show(MOMENT, Duration.ofSeconds(31));
+
+        assertThat(printed.toString(UTF_8)).startsWith("\u001b[%dA".formatted(lines));
+    }
+
+    @Test
+    void withoutATerminalAMomentIsOneLine() {
+        screen(false, 100).show(MOMENT, Duration.ofSeconds(30));
+
+        assertThat(printed.toString(UTF_8).lines())
+                .singleElement()
+                .asString()
+                .contains("01:01:01", "lent 250", "7 lends, 5 reclaims, 1.5 GPU-h lent");
+    }
+
+    @Test
+    void aWidthThatIsNoneIsNotBelieved() {
+        assertThat(Screen.columns(null)).isEqualTo(110);
+        assertThat(Screen.columns("")).isEqualTo(110);
+        assertThat(Screen.columns("0")).isEqualTo(110);
+        assertThat(Screen.columns("200")).isEqualTo(200);
+    }
+}

@@ -40,7 +40,7 @@ final class Screen {
     private int drawn;
 
     Screen(PrintStream out, boolean terminal, String title) {
-        this(out, terminal, title, columns(System.getenv("LENDSTREAM_COLUMNS")));
+        this(out, terminal, title, columns(System.getProperty("lendstream.columns")));
     }
 
     /**

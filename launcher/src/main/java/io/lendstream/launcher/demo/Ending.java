@@ -22,6 +22,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -45,26 +46,33 @@ final class Ending {
     /** Replays the input with and without lending, writes the files, and prints the figures. */
     void tell(FactsCollector facts, Verdict verdict, long residentBytes) {
         Workload workload = Workloads.load(options.workload(), scene());
-        out.println("replaying the same input without lending, and with it, in virtual time");
-        Replayed without = replay(workload, ReplaySettings.NO_LENDING, false);
-        Replayed with = replay(workload, options.policy(), true);
         JsonNode demo = read(played.resolve("summary.json")).get(0);
+        Optional<Instant> brokenOff = Optional.of(facts.facts().to())
+                .filter(end ->
+                        demo.get("completedJobs").asInt() < workload.tasks().size());
+        out.println("replaying the same input%s without lending, and with it, in virtual time"
+                .formatted(brokenOff
+                        .map(end -> " up to %s, where the play was broken off,".formatted(Screen.at(end)))
+                        .orElse("")));
+        Replayed without = replay(workload, ReplaySettings.NO_LENDING, false, brokenOff);
+        Replayed with = replay(workload, options.policy(), true, brokenOff);
         JsonNode baseline = summaryOf(without, "baseline");
         JsonNode control = summaryOf(with, "control");
         write(demo, baseline);
         report(facts, verdict, demo, without);
-        print(demo, baseline, control, verdict, residentBytes);
+        print(demo, baseline, control, brokenOff.isEmpty(), verdict, residentBytes);
     }
 
-    private Replayed replay(Workload workload, String policy, boolean lending) {
+    private Replayed replay(Workload workload, String policy, boolean lending, Optional<Instant> until) {
         var layout = new SimulatedNodes.Layout(
                 new DomainId(DemoServices.DOMAIN),
                 options.nodes(),
                 options.gpusPerNode(),
                 options.trainingNodes(),
                 options.seed());
-        return Replay.run(
-                workload, ReplaySettings.of(policy, lending, true, layout).withoutLog());
+        ReplaySettings settings =
+                ReplaySettings.of(policy, lending, true, layout).withoutLog();
+        return Replay.run(workload, until.map(settings::until).orElse(settings));
     }
 
     private Scene scene() {
@@ -133,12 +141,13 @@ final class Ending {
         Demo.write(options.out().resolve("report.html"), HtmlReport.render(all));
     }
 
-    private void print(JsonNode demo, JsonNode baseline, JsonNode control, Verdict verdict, long residentBytes) {
+    private void print(
+            JsonNode demo, JsonNode baseline, JsonNode control, boolean whole, Verdict verdict, long residentBytes) {
         double with = demo.get("avgJctSeconds").asDouble();
         double without = baseline.get("avgJctSeconds").asDouble();
         out.println();
         out.println("                                  with lending   without (replay)");
-        row("average JCT", demo, baseline, "avgJctSeconds", "%.0f s");
+        out.println("%-33s %13s %18s".formatted("average JCT", averageJct(demo), averageJct(baseline)));
         row("training jobs completed", demo, baseline, "completedJobs", "%.0f");
         row("inference wait + cold start, mean", demo, baseline, "responseOverheadMeanSeconds", "%.3f s");
         row("                             p99", demo, baseline, "responseOverheadP99Seconds", "%.1f s");
@@ -146,8 +155,6 @@ final class Ending {
         row("GPU utilisation", demo, baseline, "gpuUtilization", "%.3f");
         row("GPU hours lent", demo, baseline, "gpuHoursLent", "%.1f");
         out.println();
-        boolean whole = demo.get("completedJobs").asInt()
-                == baseline.get("completedJobs").asInt();
         if (whole && without > 0) {
             out.println(
                     "Lending makes the average JCT %.1f %% shorter. The same input replayed in virtual time with lending: %.0f s (%.1f %% apart)."
@@ -160,7 +167,7 @@ final class Ending {
                                                                     .asDouble()
                                                     - 1)));
         } else {
-            out.println("The play was broken off before all jobs were done: the averages are not of the same jobs.");
+            out.println("The play was broken off, so the averages are of the jobs done by then, not of the same jobs.");
         }
         out.println("History: %d events, %d decisions (%d lends, %d reclaims), %d actuation reports: %s"
                 .formatted(
@@ -177,6 +184,12 @@ final class Ending {
             out.println("Memory of the whole stack: %.2f GB resident".formatted(residentBytes / 1e9));
         }
         out.println("Report: " + options.out().resolve("report.html"));
+    }
+
+    private static String averageJct(JsonNode run) {
+        return run.get("completedJobs").asInt() == 0
+                ? "no job done"
+                : "%.0f s".formatted(run.get("avgJctSeconds").asDouble());
     }
 
     private void row(String name, JsonNode demo, JsonNode baseline, String field, String format) {

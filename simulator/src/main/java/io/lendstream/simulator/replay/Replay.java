@@ -75,13 +75,13 @@ public final class Replay {
         this.now = workload.start();
     }
 
-    /** Replays a workload to its end. */
+    /** Replays a workload. */
     public static Replayed run(Workload workload, ReplaySettings settings) {
         return run(workload, settings, progress -> {});
     }
 
     /**
-     * Replays a workload to its end.
+     * Replays a workload.
      *
      * @param progress is told now and then, by the wall clock, how far it has got
      */
@@ -101,6 +101,12 @@ public final class Replay {
         drain();
         for (long turns = 1; !world.finished(); turns++) {
             now = next();
+            if (settings.until().filter(now::isAfter).isPresent()) {
+                now = settings.until().get();
+                inbox.addAll(world.advance(now));
+                drain();
+                break;
+            }
             if (now.isAfter(giveUp)) {
                 throw new IllegalStateException(
                         "the replay of %s with %s is not over %d days after its last arrival (%s): some jobs or requests never get GPUs; give the cluster more nodes"

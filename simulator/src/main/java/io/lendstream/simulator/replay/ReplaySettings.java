@@ -6,6 +6,8 @@ import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
 
 /**
  * What a workload is replayed on, and how.
@@ -17,6 +19,7 @@ import java.time.Duration;
  * @param driver how long transfers take
  * @param samplePeriod how often nodes are sampled
  * @param keepsLog whether the log of domain events is kept, for the history checker
+ * @param until when the replay is broken off; empty to play the workload to its end
  */
 public record ReplaySettings(
         String policy,
@@ -26,7 +29,8 @@ public record ReplaySettings(
         SimulatedDriver driver,
         ForecastSettings forecast,
         Duration samplePeriod,
-        boolean keepsLog) {
+        boolean keepsLog,
+        Optional<Instant> until) {
     /** The name of a policy, {@code deepboot} with lending off, by which the floor of all comparisons is asked for. */
     public static final String NO_LENDING = "no-lending";
 
@@ -41,18 +45,33 @@ public record ReplaySettings(
                 SimulatedDriver.realistic(),
                 ForecastSettings.DEFAULT,
                 Duration.ofSeconds(60),
-                true);
+                true,
+                Optional.empty());
     }
 
     /** The same with transfers at once, as the published simulator has them. */
     public ReplaySettings withPublishedTiming() {
         return new ReplaySettings(
-                policy, policyName, scheduler, layout, SimulatedDriver.published(), forecast, samplePeriod, keepsLog);
+                policy,
+                policyName,
+                scheduler,
+                layout,
+                SimulatedDriver.published(),
+                forecast,
+                samplePeriod,
+                keepsLog,
+                until);
     }
 
     /** The same without a log in memory. */
     public ReplaySettings withoutLog() {
-        return new ReplaySettings(policy, policyName, scheduler, layout, driver, forecast, samplePeriod, false);
+        return new ReplaySettings(policy, policyName, scheduler, layout, driver, forecast, samplePeriod, false, until);
+    }
+
+    /** The same, broken off at a time. */
+    public ReplaySettings until(Instant end) {
+        return new ReplaySettings(
+                policy, policyName, scheduler, layout, driver, forecast, samplePeriod, keepsLog, Optional.of(end));
     }
 
     DomainId domain() {

@@ -121,6 +121,22 @@ class ReplayTest {
     }
 
     @Test
+    void aReplayThatIsBrokenOffIsTheStartOfTheWholeOne() {
+        ReplaySettings settings = ReplaySettings.of("deepboot", true, true, FOUR_NODES);
+        Instant end = START.plus(Duration.ofMinutes(20));
+
+        Replayed part = Replay.run(anHour(), settings.until(end));
+        Replayed whole = Replay.run(anHour(), settings);
+
+        assertThat(part.outcome().results().now()).isEqualTo(end);
+        assertThat(part.log()).isNotEmpty();
+        assertThat(whole.log().subList(0, part.log().size() - 1))
+                .isEqualTo(part.log().subList(0, part.log().size() - 1));
+        assertThat(part.outcome().results().jobs())
+                .anyMatch(job -> job.completed().isEmpty());
+    }
+
+    @Test
     void lendingShortensJobs() {
         Summary with = Summary.of(Replay.run(anHour(), ReplaySettings.of("deepboot", true, true, FOUR_NODES))
                 .outcome());

@@ -1,12 +1,13 @@
 package io.lendstream.core.persistent;
 
 import java.util.AbstractMap.SimpleImmutableEntry;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -75,44 +76,60 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
 
     /** The values in key order. */
     public Iterable<V> values() {
-        return () -> {
-            Iterator<Map.Entry<K, V>> entries = iterator();
-            return new Iterator<>() {
-                @Override
-                public boolean hasNext() {
-                    return entries.hasNext();
-                }
-
-                @Override
-                public V next() {
-                    return entries.next().getValue();
-                }
-            };
-        };
+        return () -> new InOrder<>(root, tree -> tree.value);
     }
 
     /** The values in key order. */
     public Stream<V> stream() {
-        return StreamSupport.stream(values().spliterator(), false);
+        return StreamSupport.stream(
+                Spliterators.spliterator(
+                        values().iterator(), size(), Spliterator.ORDERED | Spliterator.NONNULL | Spliterator.IMMUTABLE),
+                false);
     }
 
     @Override
     public Iterator<Map.Entry<K, V>> iterator() {
-        Deque<Tree<K, V>> path = new ArrayDeque<>();
-        descend(root, path);
-        return new Iterator<>() {
-            @Override
-            public boolean hasNext() {
-                return !path.isEmpty();
-            }
+        return new InOrder<>(root, tree -> new SimpleImmutableEntry<>(tree.key, tree.value));
+    }
 
-            @Override
-            public Map.Entry<K, V> next() {
-                Tree<K, V> tree = path.pop();
-                descend(tree.right, path);
-                return new SimpleImmutableEntry<>(tree.key, tree.value);
+    /** Walks a tree in key order. */
+    private static final class InOrder<K, V, T> implements Iterator<T> {
+        private final Function<Tree<K, V>, T> view;
+        private final Tree<K, V>[] path;
+        private int depth;
+
+        @SuppressWarnings({"unchecked", "rawtypes"}) // an array cannot have type parameters
+        InOrder(@Nullable Tree<K, V> root, Function<Tree<K, V>, T> view) {
+            this.view = view;
+            this.path = new Tree[mostDepth(size(root))];
+            descend(root);
+        }
+
+        private void descend(@Nullable Tree<K, V> from) {
+            for (Tree<K, V> tree = from; tree != null; tree = tree.left) {
+                path[depth++] = tree;
             }
-        };
+        }
+
+        @Override
+        public boolean hasNext() {
+            return depth > 0;
+        }
+
+        @Override
+        public T next() {
+            if (depth == 0) {
+                throw new NoSuchElementException("the map has no more entries");
+            }
+            Tree<K, V> tree = path[--depth];
+            descend(tree.right);
+            return view.apply(tree);
+        }
+
+        /** The weights bound a tree's depth by log(size + 1) / log(4/3). */
+        private static int mostDepth(int size) {
+            return 1 + (int) (Math.log(size + 1.0) / Math.log(4.0 / 3));
+        }
     }
 
     @Override
@@ -156,12 +173,6 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
             @Nullable Tree<K, V> left,
             @Nullable Tree<K, V> right,
             int size) {}
-
-    private static <K, V> void descend(@Nullable Tree<K, V> from, Deque<Tree<K, V>> path) {
-        for (Tree<K, V> tree = from; tree != null; tree = tree.left) {
-            path.push(tree);
-        }
-    }
 
     private static int size(@Nullable Tree<?, ?> tree) {
         return tree == null ? 0 : tree.size;

@@ -12,6 +12,7 @@ import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -150,6 +151,19 @@ final class Draft {
 
     GpuState gpu(GpuId id) {
         return gpus.require(id);
+    }
+
+    /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
+    List<JobState> touchedJobs() {
+        TreeSet<JobId> touched = new TreeSet<>(changedJobs);
+        for (GpuId gpu : changedGpus) {
+            before.gpus().get(gpu).flatMap(state -> state.owner().holder()).ifPresent(tenant -> {
+                if (tenant instanceof Tenant.Job job) {
+                    touched.add(job.job());
+                }
+            });
+        }
+        return touched.stream().flatMap(job -> jobs.get(job).stream()).toList();
     }
 
     Stream<GpuState> usableGpus(Pool pool) {

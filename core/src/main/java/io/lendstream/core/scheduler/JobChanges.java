@@ -78,10 +78,7 @@ final class JobChanges {
      * @param decides whether a decision is made of it; without, only the state follows
      */
     void shedLost(boolean decides) {
-        for (JobState job : draft.jobs().values()) {
-            List<GpuId> kept = job.allocation().gpus().stream()
-                    .filter(gpu -> holds(job, gpu))
-                    .toList();
+        for (JobState job : draft.touchedJobs()) {
             List<GpuId> lost = job.allocation().gpus().stream()
                     .filter(gpu -> !holds(job, gpu))
                     .toList();
@@ -92,6 +89,9 @@ final class JobChanges {
                 draft.put(job.without(lost, draft.now()));
                 continue;
             }
+            List<GpuId> kept = job.allocation().gpus().stream()
+                    .filter(gpu -> !lost.contains(gpu))
+                    .toList();
             boolean goesOn = job.spec().elastic() && kept.size() >= job.spec().minGpus();
             List<Long> events = lost.stream()
                     .flatMap(gpu -> draft.gpus().get(gpu).stream())

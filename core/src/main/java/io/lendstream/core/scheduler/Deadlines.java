@@ -223,13 +223,13 @@ final class Deadlines {
         return next.equals(Instant.MAX) ? Optional.empty() : Optional.of(next);
     }
 
+    /** In milliseconds, for {@link Duration#dividedBy} reckons with big decimals, and this is asked of every loan. */
     private static Instant nextOf(Owner.Lent lent, Instant now, SchedulerSettings settings) {
-        for (Duration before : List.of(settings.lease().dividedBy(2), settings.notice())) {
-            Instant at = lent.until().minus(before);
-            if (at.isAfter(now)) {
-                return at;
-            }
+        Instant renewal = lent.until().minusMillis(settings.lease().toMillis() / 2);
+        if (renewal.isAfter(now)) {
+            return renewal;
         }
-        return lent.until().plus(settings.notice());
+        Instant lastCall = lent.until().minus(settings.notice());
+        return lastCall.isAfter(now) ? lastCall : lent.until().plus(settings.notice());
     }
 }

@@ -153,6 +153,16 @@ final class Draft {
         return gpus.require(id);
     }
 
+    /** Whether this step has changed the owner of any GPU so far. */
+    boolean changesOwners() {
+        return !changedOwners.isEmpty();
+    }
+
+    /** Whether this step has brought a job into another phase. */
+    boolean changesPhase(JobId job) {
+        return !before.jobs().get(job).map(JobState::phase).equals(jobs.get(job).map(JobState::phase));
+    }
+
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
     List<JobState> touchedJobs() {
         TreeSet<JobId> touched = new TreeSet<>(changedJobs);

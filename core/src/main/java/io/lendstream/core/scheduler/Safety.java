@@ -13,7 +13,6 @@ record Safety(SchedulerSettings settings) {
     /** Silence of a service after which its demand is unknown and everything lent is taken back. */
     static final Duration DEMAND_UNKNOWN_AFTER = Duration.ofSeconds(60);
 
-    private static final int WINDOWS = 3;
     private static final double TOO_MANY_STALE_NODES = 0.4;
 
     /** Why nothing may be newly lent; empty when loans are allowed. */
@@ -23,7 +22,7 @@ record Safety(SchedulerSettings settings) {
         }
         for (ServiceState service : draft.services().values()) {
             Duration silence = silence(service, draft.now());
-            Duration bound = service.window().multipliedBy(WINDOWS);
+            Duration bound = windows(service.window());
             if (silence.compareTo(bound) > 0) {
                 return Optional.of("request rates of service %s are stale: %d s old, more than 3 windows of %d s"
                         .formatted(
@@ -110,13 +109,18 @@ record Safety(SchedulerSettings settings) {
     }
 
     private Duration nodeStaleAfter(NodeState node) {
-        Duration windows = node.samplePeriod().orElse(Duration.ZERO).multipliedBy(WINDOWS);
+        Duration windows = windows(node.samplePeriod().orElse(Duration.ZERO));
         return windows.compareTo(settings.nodeStaleAfter()) > 0 ? windows : settings.nodeStaleAfter();
     }
 
     private static Duration unknownAfter(ServiceState service) {
-        Duration windows = service.window().multipliedBy(WINDOWS);
+        Duration windows = windows(service.window());
         return windows.compareTo(DEMAND_UNKNOWN_AFTER) > 0 ? windows : DEMAND_UNKNOWN_AFTER;
+    }
+
+    /** Not {@link Duration#multipliedBy}: it reckons with big decimals, and this is asked at every event. */
+    private static Duration windows(Duration window) {
+        return window.plus(window).plus(window);
     }
 
     private static Instant heard(ServiceState service) {

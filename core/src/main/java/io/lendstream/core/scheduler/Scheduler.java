@@ -1,8 +1,12 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.lending.Policy;
 import java.time.Instant;
@@ -14,7 +18,8 @@ import java.util.Optional;
  * the Streams topology, the simulator, the history checker, the tests.
  *
  * <p>A step observes the event, lets deadlines pass, gives inference what it needs, plans training when it is time, moves
- * jobs towards the plan, and renews leases.
+ * jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
+ * due by then waits for the next tick ({@link #nextTimer}).
  */
 public record Scheduler(Policy policy, SchedulerSettings settings) {
     /** The scheduler that a log's {@link SchedulerStarted} describes. */
@@ -37,7 +42,9 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
         Draft draft = new Draft(state, event);
         new Observation(draft).take(event.event());
         if (!draft.mode().advisory()) {
-            decide(draft);
+            if (matters(draft, event.event())) {
+                decide(draft);
+            }
             return draft.finished();
         }
         new JobChanges(draft, settings).shedLost(false);
@@ -46,6 +53,18 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
         new Observation(advice).take(event.event());
         decide(advice);
         return advice.advised(observed);
+    }
+
+    /** Whether an event can lead to decisions. */
+    private boolean matters(Draft draft, Event event) {
+        if (draft.changesOwners()) {
+            return true;
+        }
+        if (event instanceof TrainingProgress progress) {
+            return draft.changesPhase(progress.job());
+        }
+        return !(event instanceof GpuTelemetry)
+                && (!(event instanceof DemandForecast) || policy.info().looksAhead());
     }
 
     private void decide(Draft draft) {

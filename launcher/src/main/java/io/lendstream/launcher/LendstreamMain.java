@@ -22,6 +22,7 @@ import picocli.CommandLine.ScopeType;
         subcommands = {
             DemoCommand.class,
             ReplayCommand.class,
+            StackCommand.class,
             TopicsCommand.class,
             SchemasCommand.class,
             ListCommands.ThePolicies.class,

@@ -44,6 +44,7 @@ import picocli.CommandLine.Option;
 final class LoadCommand extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(LoadCommand.class);
     private static final Duration LONGEST_QUANTUM = Duration.ofSeconds(5);
+    private static final Duration TELL_EVERY = Duration.ofSeconds(10);
     private static final Duration WALL_STEP = Duration.ofMillis(200);
 
     @Option(
@@ -127,6 +128,12 @@ final class LoadCommand extends ServiceCommand {
                     played.tasks().size(),
                     played.loads().size(),
                     seed);
+            if (!context.isVirtual()) {
+                LOG.info(
+                        "by the wall clock, from {} until {} or when all jobs are done; accelerated with --set time=virtual, in all services",
+                        start,
+                        played.demandEnd());
+            }
             long began = System.nanoTime();
             boolean whole = play(context, new WorldPlay(world, played), wire, start, quantum);
             Duration wall = Duration.ofNanos(System.nanoTime() - began);
@@ -204,8 +211,11 @@ final class LoadCommand extends ServiceCommand {
     private boolean play(ServiceContext context, Play play, Wire wire, Instant start, Duration quantum) {
         long began = System.nanoTime();
         Duration limit = context.settings().get(LoadKeys.STOP_AFTER);
-        BooleanSupplier stop =
-                () -> context.stop().isRequested() || (!limit.isZero() && System.nanoTime() - began > limit.toNanos());
+        Reporter reporter = new Reporter(play, began);
+        BooleanSupplier stop = () -> {
+            reporter.tell();
+            return context.stop().isRequested() || (!limit.isZero() && System.nanoTime() - began > limit.toNanos());
+        };
         if (context.isVirtual()) {
             new Environment(
                             play,
@@ -221,6 +231,24 @@ final class LoadCommand extends ServiceCommand {
             byTheWallClock(play, wire, start, stop);
         }
         return play.finished();
+    }
+
+    /** Says now and then how far a play has got. */
+    private static final class Reporter {
+        private final Play play;
+        private long told;
+
+        Reporter(Play play, long began) {
+            this.play = play;
+            this.told = began;
+        }
+
+        void tell() {
+            if (System.nanoTime() - told > TELL_EVERY.toNanos()) {
+                told = System.nanoTime();
+                LOG.info("played to {}", play.progress());
+            }
+        }
     }
 
     private Environment.Pace pace(Instant start, ServiceContext context) {

@@ -21,4 +21,7 @@ interface Play {
 
     /** How far it has got, from 0 to 1. */
     double share();
+
+    /** How far it has got, for people. */
+    String progress();
 }

@@ -61,4 +61,9 @@ final class WorldPlay implements Play {
         long all = Math.max(1, Duration.between(start, end).toSeconds());
         return Math.min(1, (double) Duration.between(start, now).toSeconds() / all);
     }
+
+    @Override
+    public String progress() {
+        return "%s, %d %% of its time, %s".formatted(now, Math.round(100 * share()), world.progress());
+    }
 }

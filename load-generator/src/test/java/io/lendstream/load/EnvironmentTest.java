@@ -130,6 +130,11 @@ class EnvironmentTest {
         public double share() {
             return 0;
         }
+
+        @Override
+        public String progress() {
+            return "";
+        }
     }
 
     private static final class FakeWire implements Wire {

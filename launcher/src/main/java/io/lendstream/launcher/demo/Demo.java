@@ -6,13 +6,10 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cluster.Preparation;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.RunningChild;
 import io.lendstream.launcher.stack.Stack;
-import io.lendstream.schemas.registry.RegistryClient;
-import io.lendstream.schemas.registry.RegistrySettings;
-import io.lendstream.schemas.topics.SchemaSet;
-import io.lendstream.schemas.topics.TopicAdmin;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.simulator.report.FactsCollector;
 import java.io.IOException;
@@ -25,7 +22,6 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.kafka.clients.admin.Admin;
 
 /** The whole loop, from an empty directory to a report. */
 public final class Demo {
@@ -55,7 +51,7 @@ public final class Demo {
     private boolean run(Stack stack) {
         Topics topics =
                 new Topics(stack.bootstrapServers(), stack.confluentUrl().toString(), CATALOGUE);
-        prepare(topics);
+        Preparation.of(topics.kafka(), CATALOGUE);
         say("starting forecaster, scheduler, actuator and agent");
         DemoServices services = new DemoServices(stack, options);
         services.start();
@@ -97,13 +93,6 @@ public final class Demo {
             throw UserError.badUsage("--out is %s, but cannot be created: %s; name another directory."
                     .formatted(options.out(), e.getMessage()));
         }
-    }
-
-    private void prepare(Topics topics) {
-        try (Admin admin = Admin.create(topics.kafka().admin())) {
-            new TopicAdmin(admin, CATALOGUE).create(1, (short) 1);
-        }
-        new SchemaSet(new RegistryClient(RegistrySettings.from(topics.kafka().serdes())), CATALOGUE).register();
     }
 
     /** Shows the picture until the play has ended. */

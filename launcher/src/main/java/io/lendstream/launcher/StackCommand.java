@@ -1,0 +1,86 @@
+package io.lendstream.launcher;
+
+import io.lendstream.launcher.cluster.Preparation;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.Settings;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Option;
+
+/** A broker and a registry to try services against. */
+@Command(
+        name = "stack",
+        description = {
+            "Start a real Kafka broker and a schema registry on this machine, with our topics and schemas, and keep them",
+            "until Ctrl-C. For trying the services one by one; not for data that matters."
+        },
+        footer = {"", "Example: lendstream stack --broker-port 9092 --registry-port 8081"})
+final class StackCommand implements Callable<Integer> {
+    @Option(
+            names = "--broker-port",
+            paramLabel = "P",
+            defaultValue = "9092",
+            description = "Where Kafka clients connect; 0 is any free port.")
+    private int brokerPort;
+
+    @Option(
+            names = "--registry-port",
+            paramLabel = "P",
+            defaultValue = "8081",
+            description = "Where registry clients connect; 0 is any free port.")
+    private int registryPort;
+
+    @Option(
+            names = "--data-dir",
+            paramLabel = "DIR",
+            showDefaultValue = Visibility.NEVER,
+            description = "New or empty; a temporary one where it is not named.")
+    private Optional<Path> dataDirectory = Optional.empty();
+
+    @Option(names = "--keep-data", description = "Leave topics and logs where they are.")
+    private boolean keepData;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        StackSettings settings = new StackSettings(
+                dataDirectory,
+                keepData,
+                brokerPort,
+                registryPort,
+                Map.of(),
+                StackSettings.defaults().startTimeout());
+        PrintStream out = System.out;
+        try (Stack stack = Stack.start(settings, Installation.find(), out::println)) {
+            Preparation.of(
+                    KafkaSettings.of(
+                            "stack",
+                            Settings.of(
+                                    CommonKeys.ALL,
+                                    "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                                    "schema.registry.url=" + stack.confluentUrl())),
+                    TopicCatalogue.standard());
+            out.printf("""
+                    ready, with all topics and schemas. Services find it by --config FILE with these lines:
+
+                    kafka.bootstrap.servers=%s
+                    schema.registry.url=%s
+
+                    Ctrl-C stops it%s.
+                    """, stack.bootstrapServers(), stack.confluentUrl(), keepData ? "" : " and deletes its data");
+            throw stack.failure().get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a failure is never completed exceptionally", e);
+        }
+    }
+}

@@ -25,6 +25,7 @@ final class Scenes {
                 trainingNodes * gpusPerNode,
                 (nodes - trainingNodes) * gpusPerNode,
                 profiles,
-                services);
+                services,
+                false);
     }
 }

@@ -201,7 +201,8 @@ final class LoadCommand extends ServiceCommand {
                             training() * gpusPerNode,
                             (nodes - training()) * gpusPerNode,
                             profiles,
-                            services));
+                            services,
+                            false));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

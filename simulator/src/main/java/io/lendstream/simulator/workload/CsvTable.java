@@ -21,9 +21,10 @@ import java.util.zip.GZIPInputStream;
 record CsvTable(Path file, List<String> columns, List<Row> rows) {
     /** A line of the file, numbered as editors number it. */
     record Row(Path file, List<String> columns, int line, List<String> values) {
+        /** The value of a column; empty where the line or the file has none. */
         String text(String column) {
             int index = columns.indexOf(column);
-            return index < values.size() ? values.get(index).trim() : "";
+            return index >= 0 && index < values.size() ? values.get(index).trim() : "";
         }
 
         double number(String column, long atLeast) {
@@ -37,6 +38,14 @@ record CsvTable(Path file, List<String> columns, List<Row> rows) {
                 // Falls through to the message that all bad values get.
             }
             throw bad(column, "a number of at least " + atLeast);
+        }
+
+        double above(String column, long bound) {
+            double number = number(column, bound);
+            if (number > bound) {
+                return number;
+            }
+            throw bad(column, "a number above " + bound);
         }
 
         int whole(String column, int atLeast) {

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param inferenceGpus GPUs of the inference pool
  * @param profiles directory with training profiles, a directory an application
  * @param services file that makes request-rate series into services
+ * @param elasticLists whether jobs of lists that know no profiles may change their GPUs; they keep to those of the list else
  */
 public record Scene(
         DomainId domain,
@@ -20,16 +21,23 @@ public record Scene(
         int trainingGpus,
         int inferenceGpus,
         Optional<Path> profiles,
-        Optional<Path> services) {
+        Optional<Path> services,
+        boolean elasticLists) {
     public static Scene of(DomainId domain, long seed, int trainingGpus, int inferenceGpus) {
-        return new Scene(domain, Workload.EPOCH, seed, trainingGpus, inferenceGpus, Optional.empty(), Optional.empty());
+        return new Scene(
+                domain, Workload.EPOCH, seed, trainingGpus, inferenceGpus, Optional.empty(), Optional.empty(), false);
     }
 
     public Scene withProfiles(Path directory) {
-        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, Optional.of(directory), services);
+        return new Scene(
+                domain, start, seed, trainingGpus, inferenceGpus, Optional.of(directory), services, elasticLists);
     }
 
     public Scene withServices(Path file) {
-        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, Optional.of(file));
+        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, Optional.of(file), elasticLists);
+    }
+
+    public Scene withElasticLists(boolean elastic) {
+        return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, services, elastic);
     }
 }

@@ -4,9 +4,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
 
 /** Finds workloads by the names that people give them: a preset, or a file in a published format. */
 public final class Workloads {
+    /** Told apart by the header, in this order. */
+    private static final List<Format> FORMATS = List.of(
+            new Format("DeepBoot and Pollux workloads", DeepBootReader::knows, DeepBootReader::read),
+            new Format("services with rate series", RateServicesReader::knows, RateServicesReader::read),
+            new Format("Philly's job list", PhillyReader::knows, PhillyReader::read),
+            new Format("Alibaba's openb pods", OpenbReader::knows, OpenbReader::read),
+            new Format("ServeGen's client rates", ServeGenReader::knows, ServeGenReader::read),
+            new Format("job,submitSeconds,gpus,runSeconds", JobListReader::knows, JobListReader::read));
+
+    private record Format(String name, Predicate<List<String>> knows, BiFunction<Path, Scene, Workload> read) {}
+
     private Workloads() {}
 
     /**
@@ -34,14 +47,16 @@ public final class Workloads {
                             Presets.all().stream().map(Presets.Entry::name).toList()));
         }
         List<String> header = CsvTable.header(file);
-        if (DeepBootReader.knows(header)) {
-            return DeepBootReader.read(file, scene);
-        }
-        if (RateServicesReader.knows(header)) {
-            return RateServicesReader.read(file, scene);
-        }
-        throw new IllegalArgumentException(
-                "%s, line 1: the header '%s' is of no format known here; expected one with name,time,application,num_replicas,batch_size (DeepBoot, Pollux)"
-                        .formatted(file, String.join(",", header)));
+        return FORMATS.stream()
+                .filter(format -> format.knows.test(header))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "%s, line 1: the header '%s' is of no format known here; known are %s"
+                                .formatted(
+                                        file,
+                                        String.join(",", header),
+                                        FORMATS.stream().map(Format::name).toList())))
+                .read
+                .apply(file, scene);
     }
 }

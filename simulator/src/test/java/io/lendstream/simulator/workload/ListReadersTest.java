@@ -1,0 +1,130 @@
+package io.lendstream.simulator.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.lendstream.core.cluster.DomainId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Lists that say of jobs only how long they ran on how many GPUs, and tables of rates. */
+class ListReadersTest {
+    @TempDir
+    private Path folder;
+
+    private final Scene scene = Scene.of(new DomainId("test"), 1, 8, 20);
+
+    private Workload read(Scene given, String... lines) throws IOException {
+        Path file = Files.writeString(folder.resolve("list.csv"), String.join("\n", lines) + "\n");
+        return Workloads.load(file.toString(), given);
+    }
+
+    @Test
+    void readsPhillysListInAnyOrderFromItsFirstJobOn() throws IOException {
+        Workload read = read(
+                scene,
+                "timestamp,duration,num_gpus,gpu_time,cluster",
+                "2017-10-09 07:01:55,66.0,1,66.0,11cb48",
+                "2017-10-09 07:00:55,600.0,8,4800.0,6214e9");
+
+        assertThat(read.tasks())
+                .extracting(task -> task.job().job().value())
+                .containsExactly("6214e9-000002", "11cb48-000001");
+        TrainingTask first = read.tasks().get(0);
+        assertThat(first.job().submittedAt()).isEqualTo(Workload.EPOCH);
+        assertThat(first.job().elastic()).isFalse();
+        assertThat(first.job().minGpus()).isEqualTo(8);
+        assertThat(first.job().maxGpus()).isEqualTo(8);
+        assertThat(read.tasks().get(1).job().submittedAt()).isEqualTo(Workload.EPOCH.plusSeconds(60));
+    }
+
+    @Test
+    void aRigidJobRunsForItsTimeOnItsGpus() throws IOException {
+        TrainingTask task = read(scene, "job,submitSeconds,gpus,runSeconds", "train,5,4,100")
+                .tasks()
+                .get(0);
+
+        assertThat(seconds(task, 4)).isCloseTo(100, within(1e-6));
+        assertThat(task.job().submittedAt()).isEqualTo(Workload.EPOCH.plusSeconds(5));
+    }
+
+    @Test
+    void anElasticJobFollowsAmdahlsLaw() throws IOException {
+        TrainingTask task = read(scene.withElasticLists(true), "job,submitSeconds,gpus,runSeconds", "train,5,4,100")
+                .tasks()
+                .get(0);
+
+        assertThat(task.job().minGpus()).isEqualTo(1);
+        assertThat(task.job().maxGpus()).isEqualTo(16);
+        assertThat(seconds(task, 4)).isCloseTo(100, within(1e-6));
+        assertThat(seconds(task, 8)).isCloseTo(55, within(1e-6));
+        assertThat(seconds(task, 2)).isCloseTo(190, within(1e-6));
+    }
+
+    /** How long all of it takes on so many GPUs of one node. */
+    private static double seconds(TrainingTask task, int gpus) {
+        int total = task.job().batch().fixed().orElseThrow();
+        StepTime step = task.truth().stepTime(Placement.of(List.of(gpus)), total / gpus);
+        return task.truth().totalProgress() * step.seconds();
+    }
+
+    @Test
+    void readsOpenbsPodsAsJobsAndAsTheDemandOfOneService() throws IOException {
+        Workload read = read(
+                scene,
+                "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time",
+                "old,1,1,1,1000,,BE,Running,0,10600,0",
+                "train,1,1,2,1000,,BE,Failed,10000,11000,10300",
+                "never,1,1,1,1000,,BE,Pending,10100,10200,",
+                "cpu,1,1,0,0,,LS,Running,10000,11000,10000",
+                "serve,1,1,4,1000,,LS,Running,10000,10900,10300");
+
+        assertThat(read.tasks())
+                .extracting(task -> task.job().job().value() + " "
+                        + Math.round(seconds(task, task.job().requestedGpus())))
+                .containsExactly("old 600", "train 700");
+        Demand.Rates demand = (Demand.Rates) read.loads().get(0).demand();
+        assertThat(demand.step()).isEqualTo(Duration.ofMinutes(10));
+        assertThat(demand.perSecond()).hasSize(2);
+        assertThat(demand.perSecond().get(0)).isCloseTo(4 * 0.5 * 0.85, within(1e-9));
+        assertThat(demand.perSecond().get(1)).isCloseTo(4 * 0.5 * 0.85, within(1e-9));
+    }
+
+    @Test
+    void serveGensClientsTogetherNeedThreeQuartersOfTheGpusAtTheirPeak() throws IOException {
+        String[] lines = new String[1 + 2 * 12];
+        lines[0] = "client,t_s,rate_rps,cv,pattern,param1,param2";
+        for (int client = 0; client < 12; client++) {
+            lines[1 + 2 * client] = "%d,0,%d,1,Gamma,1,1".formatted(client, client);
+            lines[2 + 2 * client] = "%d,600,%d,1,Gamma,1,1".formatted(client, 2 * client);
+        }
+
+        Workload read = read(scene, lines);
+
+        assertThat(read.loads())
+                .extracting(load -> load.service().service().value())
+                .hasSize(11)
+                .contains("client-11", "client-2", "clients")
+                .doesNotContain("client-1", "client-0");
+        double peakReplicas = read.loads().stream()
+                .mapToDouble(load ->
+                        ((Demand.Rates) load.demand()).peak() / (load.service().replicaCapacityPerSecond() * 0.85))
+                .sum();
+        assertThat(peakReplicas).isCloseTo(15, within(1e-9));
+    }
+
+    @Test
+    void saysWhereABadLineStands() {
+        assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds", "a,0,1,10", "b,0,1,0"))
+                .hasMessageEndingWith("list.csv, line 3, column runSeconds: found '0', expected a number above 0");
+        assertThatThrownBy(() ->
+                        read(scene, "timestamp,duration,num_gpus,gpu_time,cluster", "yesterday,66.0,1,66.0,11cb48"))
+                .hasMessageContaining("line 2, column timestamp: found 'yesterday', expected a time such as");
+    }
+}

@@ -1,16 +1,14 @@
 package io.lendstream.core.goodput;
 
-import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * Finds a local minimum of a smooth function of a few bounded variables: L-BFGS-B with the rules and tolerances of the
  * published routine, version 3.0 (ten corrections, {@code factr} 1e7, {@code pgtol} 1e-5, at most 20 trials a line search).
  *
  * <p>Each iteration goes along the projected gradient to the generalised Cauchy point of a quadratic model, minimises the
- * model over the variables that are not at a bound there, and searches from where it is towards that point. With few
- * variables the model's Hessian is kept as a matrix, rebuilt from the corrections in O(corrections x variables^2), which
- * gives the same steps as the compact form that the routine uses for many variables. See {@code
- * docs/adr/0013-fit-of-throughput.md}.
+ * model over the variables that are not at a bound there, and searches from where it is towards that point. The
+ * model's Hessian is a {@link Curvature}. See {@code docs/adr/0013-fit-of-throughput.md}.
  *
  * <p>An instance holds the work space of one minimisation, so that iterations allocate nothing.
  *
@@ -18,7 +16,6 @@ import java.util.Arrays;
  * @see <a href="https://doi.org/10.1145/2049662.2049669">Morales, Nocedal: Remark on Algorithm 778</a>
  */
 final class BoundedMinimizer {
-    private static final int CORRECTIONS = 10;
     private static final int MOST_ITERATIONS = 15_000;
     private static final int MOST_TRIALS = 20;
     private static final double EPSILON = Math.ulp(1.0);
@@ -41,23 +38,11 @@ final class BoundedMinimizer {
     private final double[] gradient;
     private double value;
 
-    private final double[][] moves = new double[CORRECTIONS][];
-    private final double[][] changes = new double[CORRECTIONS][];
-    private final double[] curvatures = new double[CORRECTIONS];
-    private int corrections;
-    private int oldest;
-    private double scale = 1;
-
-    /** A matrix whose product with its own transpose is the Hessian. */
-    private final double[][] root;
-
+    private final Curvature curvature;
     private final double[] goal;
     private final boolean[] free;
     private final double[] direction;
     private final double[] breakpoints;
-    private final double[] image;
-    private final double[] product;
-    private final double[][] factor;
     private final double[] newton;
     private final int[] freeIndex;
     private final double[] previousX;
@@ -73,19 +58,13 @@ final class BoundedMinimizer {
         for (int i = 0; i < size; i++) {
             x[i] = Math.min(upper[i], Math.max(lower[i], x[i]));
         }
-        for (int i = 0; i < CORRECTIONS; i++) {
-            moves[i] = new double[size];
-            changes[i] = new double[size];
-        }
+        curvature = new Curvature(
+                IntStream.range(0, size).filter(i -> lower[i] < upper[i]).toArray());
         gradient = new double[size];
-        root = new double[size][size];
         goal = new double[size];
         free = new boolean[size];
         direction = new double[size];
         breakpoints = new double[size];
-        image = new double[size];
-        product = new double[size];
-        factor = new double[size][size];
         newton = new double[size];
         freeIndex = new int[size];
         previousX = new double[size];
@@ -97,18 +76,17 @@ final class BoundedMinimizer {
         value = objective.at(x, gradient);
         boolean first = true;
         for (int iteration = 0; iteration < MOST_ITERATIONS && steepestWithinBounds() > FLAT; ) {
-            modelHessian();
             findCauchyPoint();
-            if (corrections > 0 && !minimizeOverFreeVariables()) {
-                forget();
+            if (curvature.isKnown() && !minimizeOverFreeVariables()) {
+                curvature.forget();
                 continue;
             }
             double before = value;
             if (!searchTowardsGoal(first)) {
-                if (corrections == 0) {
+                if (!curvature.isKnown()) {
                     break;
                 }
-                forget();
+                curvature.forget();
                 continue;
             }
             first = false;
@@ -116,7 +94,7 @@ final class BoundedMinimizer {
             if (before - value <= REDUCTION * Math.max(Math.max(Math.abs(before), Math.abs(value)), 1)) {
                 break;
             }
-            remember();
+            curvature.learn(direction, search.step(), gradient, previousGradient);
         }
         return x;
     }
@@ -130,28 +108,6 @@ final class BoundedMinimizer {
             most = Math.max(most, Math.abs(slope));
         }
         return most;
-    }
-
-    /** Rebuilds the root of the Hessian from the corrections, oldest first. */
-    private void modelHessian() {
-        double diagonal = Math.sqrt(scale);
-        for (int i = 0; i < size; i++) {
-            Arrays.fill(root[i], 0);
-            root[i][i] = diagonal;
-        }
-        for (int k = 0; k < corrections; k++) {
-            int slot = (oldest + k) % CORRECTIONS;
-            double[] change = changes[slot];
-            multiplyHessian(moves[slot]);
-            double stretch = Math.sqrt(curvatures[slot] / dot(image, image));
-            for (int i = 0; i < size; i++) {
-                double add = (change[i] - stretch * product[i]) * stretch / curvatures[slot];
-                double[] row = root[i];
-                for (int j = 0; j < size; j++) {
-                    row[j] += add * image[j];
-                }
-            }
-        }
     }
 
     /** Goes along the projected gradient to the model's first local minimum; says which variables are free there. */
@@ -171,15 +127,14 @@ final class BoundedMinimizer {
         double reached = 0;
         double leastBend = 0;
         while (true) {
-            multiplyHessian(direction);
+            double bend = Math.max(curvature.along(direction), leastBend);
             double slope = dot(gradient, direction);
             for (int i = 0; i < size; i++) {
-                slope += (goal[i] - x[i]) * product[i];
+                slope += (goal[i] - x[i]) * curvature.product(i);
             }
             if (!(slope < 0)) {
                 return;
             }
-            double bend = Math.max(dot(image, image), leastBend);
             if (leastBend == 0) {
                 leastBend = EPSILON * bend;
             }
@@ -222,11 +177,11 @@ final class BoundedMinimizer {
                 freeIndex[count++] = i;
             }
         }
-        multiplyHessian(direction);
+        curvature.along(direction);
         for (int i = 0; i < count; i++) {
-            newton[i] = -(gradient[freeIndex[i]] + product[freeIndex[i]]);
+            newton[i] = -(gradient[freeIndex[i]] + curvature.product(freeIndex[i]));
         }
-        if (!solve(count)) {
+        if (!curvature.solve(freeIndex, count, newton)) {
             return false;
         }
         boolean bounded = false;
@@ -267,54 +222,6 @@ final class BoundedMinimizer {
         }
     }
 
-    /**
-     * Solves the model's equations for the free variables in place: their part of the root is made triangular by
-     * Householder's reflections, whose squares need not be formed.
-     */
-    private boolean solve(int count) {
-        for (int i = 0; i < count; i++) {
-            System.arraycopy(root[freeIndex[i]], 0, factor[i], 0, size);
-        }
-        for (int k = 0; k < count; k++) {
-            double[] mirror = factor[k];
-            double square = 0;
-            for (int j = k; j < size; j++) {
-                square += mirror[j] * mirror[j];
-            }
-            double length = mirror[k] > 0 ? -Math.sqrt(square) : Math.sqrt(square);
-            double weight = square - mirror[k] * length;
-            if (!(weight > 0)) {
-                return false;
-            }
-            mirror[k] -= length;
-            for (int i = k + 1; i < count; i++) {
-                double[] row = factor[i];
-                double along = 0;
-                for (int j = k; j < size; j++) {
-                    along += mirror[j] * row[j];
-                }
-                along /= weight;
-                for (int j = k; j < size; j++) {
-                    row[j] -= along * mirror[j];
-                }
-            }
-            mirror[k] = length;
-        }
-        for (int i = 0; i < count; i++) {
-            for (int k = 0; k < i; k++) {
-                newton[i] -= factor[i][k] * newton[k];
-            }
-            newton[i] /= factor[i][i];
-        }
-        for (int i = count - 1; i >= 0; i--) {
-            for (int k = i + 1; k < count; k++) {
-                newton[i] -= factor[k][i] * newton[k];
-            }
-            newton[i] /= factor[i][i];
-        }
-        return true;
-    }
-
     /** Moves to a point between here and the goal, or beyond, that is low enough; stays here and says so if there is none. */
     private boolean searchTowardsGoal(boolean first) {
         double length = 0;
@@ -352,54 +259,6 @@ final class BoundedMinimizer {
         System.arraycopy(previousGradient, 0, gradient, 0, size);
         value = before;
         return false;
-    }
-
-    /** Learns from the last move how the gradient changes. */
-    private void remember() {
-        int slot = (oldest + corrections) % CORRECTIONS;
-        double step = search.step();
-        double[] move = moves[slot];
-        double[] change = changes[slot];
-        double along = 0;
-        double fall = 0;
-        double square = 0;
-        for (int i = 0; i < size; i++) {
-            move[i] = step * direction[i];
-            change[i] = gradient[i] - previousGradient[i];
-            along += move[i] * change[i];
-            fall -= move[i] * previousGradient[i];
-            square += change[i] * change[i];
-        }
-        if (!(along > EPSILON * fall)) {
-            return;
-        }
-        curvatures[slot] = along;
-        scale = square / along;
-        if (corrections < CORRECTIONS) {
-            corrections++;
-        } else {
-            oldest = (oldest + 1) % CORRECTIONS;
-        }
-    }
-
-    private void forget() {
-        corrections = 0;
-        scale = 1;
-    }
-
-    /** Computes the product with the Hessian and, on the way, the image under the root's transpose. */
-    private void multiplyHessian(double[] vector) {
-        Arrays.fill(image, 0);
-        for (int i = 0; i < size; i++) {
-            double weight = vector[i];
-            double[] row = root[i];
-            for (int j = 0; j < size; j++) {
-                image[j] += weight * row[j];
-            }
-        }
-        for (int i = 0; i < size; i++) {
-            product[i] = dot(root[i], image);
-        }
     }
 
     private double dot(double[] a, double[] b) {

@@ -11,6 +11,8 @@ import io.lendstream.core.event.BatchRange;
 public record GoodputModel(ThroughputParameters throughput, GradientNoise noise, BatchRange range) {
     private static final int GRID = 50;
     private static final double ROUNDING = 1e-8;
+    /** Seconds that a single replica needs for its network; not 0, for its logarithm is taken. */
+    static final double NO_NETWORK_SECONDS = ROUNDING * (1 + ROUNDING);
 
     /** The best batch on a placement, and the goodput with it. */
     public record Best(Batch batch, double goodput) {}
@@ -22,14 +24,19 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
 
     /** Seconds that {@code replicas} on {@code nodes} need to synchronise their gradients. */
     public double networkSeconds(int nodes, int replicas) {
-        double more = Math.max(replicas - 2, ROUNDING);
+        double more = beyondTwo(replicas);
         if (nodes > 1) {
             return throughput.alphaN() + throughput.betaN() * more;
         }
         if (replicas > 1) {
             return throughput.alphaR() + throughput.betaR() * more;
         }
-        return ROUNDING * (1 + more);
+        return NO_NETWORK_SECONDS;
+    }
+
+    /** Replicas beyond the second, each of which lengthens synchronisation; not 0, as published. */
+    static double beyondTwo(int replicas) {
+        return Math.max(replicas - 2, ROUNDING);
     }
 
     /** Seconds of a synchronised iteration, its accumulation steps included. */

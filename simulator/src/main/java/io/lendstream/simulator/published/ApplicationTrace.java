@@ -1,6 +1,7 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.goodput.Batch;
+import io.lendstream.core.goodput.BatchGrid;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.simulator.workload.CsvTable;
 import io.lendstream.simulator.workload.PolluxApplication;
@@ -19,6 +20,7 @@ final class ApplicationTrace {
     private final StepTable steps;
     private final TreeMap<Integer, Epochs> validations;
     private final double[] progress;
+    private final BatchGrid grid;
 
     /** What was measured epoch by epoch at a total batch. */
     private record Epochs(double[] iterations, double[] squared, double[] variance) {}
@@ -29,6 +31,7 @@ final class ApplicationTrace {
         this.steps = steps;
         this.validations = validations;
         this.progress = progress;
+        this.grid = new BatchGrid(application.batch());
     }
 
     static ApplicationTrace read(Path traces, PolluxApplication application) {
@@ -67,6 +70,11 @@ final class ApplicationTrace {
 
     PolluxApplication application() {
         return application;
+    }
+
+    /** The batches that may be chosen. */
+    BatchGrid grid() {
+        return grid;
     }
 
     int epochs() {

@@ -79,7 +79,12 @@ public final class PublishedSimulator {
     }
 
     private TrainingRun training(PublishedWorkload.Row row, ApplicationTrace trace) {
-        TrainingRun run = new TrainingRun(row, trace, new OwnersBatch(trace, row.batch()));
+        boolean tunes = !settings.policy().info().needsDurations()
+                && settings.policy().info().elastic();
+        Batches batches = tunes
+                ? new TunedBatch(trace, trace.grid(), settings.fitStart())
+                : new OwnersBatch(trace, row.batch());
+        TrainingRun run = new TrainingRun(row, trace, batches);
         paces.put(run, new TruePace(run, row.batch(), settings.gpusPerNode()));
         return run;
     }

@@ -97,6 +97,10 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
 
     /** Splits a total batch into local batch and accumulation steps, as the memory of one GPU allows. */
     private Batch split(double total, int replicas) {
+        return split(range, total, replicas);
+    }
+
+    static Batch split(BatchRange range, double total, int replicas) {
         double local = total / replicas;
         int accumulation = (int) Math.ceil(local / range.localMax() - ROUNDING) - 1;
         if (replicas == 1 && total > range.initial()) {

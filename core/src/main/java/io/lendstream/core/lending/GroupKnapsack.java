@@ -1,6 +1,5 @@
 package io.lendstream.core.lending;
 
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -17,7 +16,8 @@ final class GroupKnapsack {
      *
      * @param values by job: {@code values[w]} is what the job is worth with {@code w} GPUs; {@code values[0]} with none.
      *     A choice that is not allowed is negative infinity
-     * @return a size for each job, in their order; of equal plans, one that prefers the smallest sizes for the last jobs
+     * @return a size for each job, in their order; of equal plans, one that prefers the smallest sizes for the last jobs,
+     *     but something to nothing
      */
     static int[] choose(List<double[]> values, int capacity) {
         int jobs = values.size();
@@ -25,11 +25,11 @@ final class GroupKnapsack {
         int[][] choice = new int[jobs + 1][capacity + 1];
         for (int i = 1; i <= jobs; i++) {
             double[] value = values.get(i - 1);
-            Arrays.fill(best[i], Double.NEGATIVE_INFINITY);
-            for (int room = 0; room <= capacity; room++) {
-                for (int w = 0; w < value.length && w <= room; w++) {
+            System.arraycopy(best[i - 1], 0, best[i], 0, capacity + 1);
+            for (int w = 1; w < value.length && w <= capacity; w++) {
+                for (int room = w; room <= capacity; room++) {
                     double sum = best[i - 1][room - w] + value[w];
-                    if (sum > best[i][room]) {
+                    if (sum > best[i][room] || (sum == best[i][room] && choice[i][room] == 0)) {
                         best[i][room] = sum;
                         choice[i][room] = w;
                     }

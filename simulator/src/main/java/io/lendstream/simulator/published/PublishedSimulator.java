@@ -1,0 +1,392 @@
+package io.lendstream.simulator.published;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.DeepBoot;
+import io.lendstream.core.lending.JobView;
+import io.lendstream.core.lending.Optimus;
+import io.lendstream.core.lending.Plan;
+import io.lendstream.simulator.workload.PolluxApplication;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * One run of a published simulator, from event to event in whole seconds.
+ *
+ * <p>Every 60 s the policy plans training, and only that; requests that arrive then wait. At every other event only requests
+ * are placed. Events are arrivals and ends of requests and, while requests wait, every second in which some replica sleeps or
+ * one of their own service is protected.
+ */
+public final class PublishedSimulator {
+    private static final int TICK = 60;
+
+    private final PublishedSettings settings;
+    private final Instant start;
+    private final Pauses pauses;
+    private final Pods pods;
+    private final List<TrainingRun> trainings = new ArrayList<>();
+    private final List<RequestRun> requests = new ArrayList<>();
+    private final Map<TrainingRun, TruePace> paces = new LinkedHashMap<>();
+    private final TreeMap<Integer, Boolean> events = new TreeMap<>();
+    private final List<List<GpuState>> gpus = new ArrayList<>();
+    private final Map<GpuId, Integer> nodeOf = new HashMap<>();
+    private final TreeMap<Integer, RequestRun> unfinished = new TreeMap<>();
+    private int arrivedRequests;
+    private int clock;
+
+    private PublishedSimulator(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
+        this.settings = settings;
+        this.start = start;
+        this.pauses = new Pauses(settings.timing(), settings.afe());
+        this.pods = new Pods(settings);
+        Map<String, ApplicationTrace> known = new HashMap<>();
+        for (int i = 0; i < workload.rows().size(); i++) {
+            PublishedWorkload.Row row = workload.rows().get(i);
+            if (row.isInference()) {
+                requests.add(new RequestRun(row, i, application(PolluxApplication.serving(row.application()), row)));
+            } else {
+                PolluxApplication application = application(PolluxApplication.named(row.application()), row);
+                ApplicationTrace trace =
+                        known.computeIfAbsent(application.name(), name -> ApplicationTrace.read(traces, application));
+                trainings.add(training(row, trace));
+            }
+            events.put(row.second(), row.duration() > 0);
+        }
+        for (int node = 0; node < settings.nodes(); node++) {
+            gpus.add(gpusOf(node));
+        }
+    }
+
+    private static PolluxApplication application(Optional<PolluxApplication> found, PublishedWorkload.Row row) {
+        return found.orElseThrow(() -> new IllegalArgumentException(
+                "job %s is of application %s; known are %s, each also as infer-<application>-<number>"
+                        .formatted(row.name(), row.application(), PolluxApplication.names())));
+    }
+
+    private TrainingRun training(PublishedWorkload.Row row, ApplicationTrace trace) {
+        boolean tunes = !settings.policy().info().needsDurations()
+                && settings.policy().info().elastic();
+        Batches batches = tunes
+                ? new TunedBatch(trace, trace.grid(), settings.fitStart())
+                : new OwnersBatch(trace, row.batch());
+        TrainingRun run = new TrainingRun(row, trace, batches);
+        paces.put(run, new TruePace(run, row.batch(), settings.gpusPerNode()));
+        return run;
+    }
+
+    private List<GpuState> gpusOf(int node) {
+        List<GpuState> there = new ArrayList<>();
+        Pool pool = node < settings.nodes() / 2 ? Pool.TRAINING : Pool.INFERENCE;
+        for (int slot = 0; slot < settings.gpusPerNode(); slot++) {
+            GpuId id = new GpuId("node-%04d/%d".formatted(node, slot));
+            nodeOf.put(id, node);
+            there.add(GpuState.free(id, new NodeId("node-%04d".formatted(node)), pool, start, 0));
+        }
+        return there;
+    }
+
+    /** Runs a workload to its end. */
+    public static PublishedRun run(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
+        PublishedSimulator simulator = new PublishedSimulator(workload, traces, settings, start);
+        simulator.run();
+        return new PublishedRun(simulator.trainings, simulator.requests);
+    }
+
+    private void run() {
+        while (!isOver()) {
+            int before = clock;
+            clock = nextEvent();
+            pods.passTo(clock);
+            trainings.forEach(run -> run.advance(before, clock - before));
+            serve();
+            schedule();
+        }
+    }
+
+    private boolean isOver() {
+        return arrivedRequests == requests.size()
+                && unfinished.isEmpty()
+                && trainings.stream().allMatch(TrainingRun::isDone);
+    }
+
+    private int nextEvent() {
+        int next = (clock / TICK + 1) * TICK;
+        Map.Entry<Integer, Boolean> event = events.higherEntry(clock);
+        while (event != null && event.getKey() < next) {
+            if (event.getValue()) {
+                next = event.getKey();
+            }
+            event = events.higherEntry(event.getKey());
+        }
+        List<RequestRun> waiting = waiting();
+        if (!waiting.isEmpty()) {
+            Set<String> services = new java.util.HashSet<>();
+            waiting.forEach(request -> services.add(request.row().application()));
+            int wanted =
+                    pods.all().mapToInt(pod -> wakesAt(pod, services)).min().orElse(Integer.MAX_VALUE);
+            next = Math.min(next, Math.max(wanted, clock + 1));
+        }
+        return next;
+    }
+
+    /** When a replica gives those who wait reason to look again. */
+    private static int wakesAt(Pod pod, Set<String> services) {
+        boolean own = services.contains(pod.founder().row().application());
+        return switch (pod.phase()) {
+            case SLEEPING -> 0;
+            case PROTECTED -> own ? 0 : pod.sleepsAt();
+            case RUNNING -> own ? pod.busyUntil() : Integer.MAX_VALUE;
+        };
+    }
+
+    private List<RequestRun> waiting() {
+        return unfinished.values().stream().filter(RequestRun::isWaiting).toList();
+    }
+
+    /** Lets requests look for warm replicas and replicas come up, in the order of the workload. */
+    private void serve() {
+        while (arrivedRequests < requests.size()
+                && requests.get(arrivedRequests).row().second() <= clock) {
+            RequestRun request = requests.get(arrivedRequests++);
+            unfinished.put(request.index(), request);
+        }
+        List<RequestRun> done = new ArrayList<>();
+        for (RequestRun request : unfinished.values()) {
+            if (request.isWaiting()) {
+                pods.warm(request.row().application()).ifPresent(pod -> {
+                    request.startWarm(clock);
+                    pod.serve(request.completed());
+                    events.put(request.completed(), true);
+                    done.add(request);
+                });
+            } else if (request.isUp(clock)) {
+                request.completes();
+                Pod pod = podOf(request);
+                pod.busyUntil(request.completed());
+                if (request.completed() <= clock) {
+                    pods.served(pod, clock);
+                }
+                done.add(request);
+            }
+        }
+        done.forEach(request -> unfinished.remove(request.index()));
+    }
+
+    private Pod podOf(RequestRun founder) {
+        return pods.all().filter(pod -> pod.founder() == founder).findFirst().orElseThrow();
+    }
+
+    private List<TrainingRun> active() {
+        return trainings.stream()
+                .filter(run -> run.row().second() <= clock && !run.isDone())
+                .toList();
+    }
+
+    private void schedule() {
+        List<TrainingRun> active = active();
+        if (clock % TICK == 0) {
+            plan(active);
+        } else {
+            reclaim(active);
+        }
+    }
+
+    /** Replicas without a GPU that do not sleep, and waiting requests, in the order of the workload. */
+    private List<Needy> needy() {
+        return Stream.concat(
+                        pods.all()
+                                .filter(pod -> !pod.isSleeping() && pod.node() == Pod.NOWHERE)
+                                .map(pod -> new Needy(pod.founder(), Optional.of(pod))),
+                        waiting().stream().map(request -> new Needy(request, Optional.empty())))
+                .sorted(Comparator.comparingInt(needy -> needy.request.index()))
+                .toList();
+    }
+
+    private List<Needy> byService(List<Needy> needy) {
+        return needy.stream()
+                .sorted(Comparator.<Needy>comparingInt(one -> one.request.attainedGpuSeconds(clock))
+                        .thenComparingInt(one -> one.request.row().second()))
+                .toList();
+    }
+
+    private final class Needy implements Reclaim.Placeable {
+        private final RequestRun request;
+        private final Optional<Pod> ghost;
+
+        Needy(RequestRun request, Optional<Pod> ghost) {
+            this.request = request;
+            this.ghost = ghost;
+        }
+
+        @Override
+        public void place(int node) {
+            if (ghost.isPresent()) {
+                ghost.get().moveTo(node);
+                return;
+            }
+            pods.add(new Pod(request, node));
+            events.putIfAbsent(request.startCold(clock), true);
+        }
+    }
+
+    private void reclaim(List<TrainingRun> active) {
+        List<Needy> needy = byService(needy());
+        List<TrainingRun> jobs = active.stream()
+                .sorted(Comparator.comparingLong(TrainingRun::attainedGpuSeconds)
+                        .thenComparingInt(run -> run.row().second()))
+                .toList();
+        List<Integer> serving = pods.all()
+                .filter(pod -> !pod.isSleeping() && pod.node() != Pod.NOWHERE)
+                .map(Pod::node)
+                .toList();
+        int tenants = active.size() + (int) pods.all().count() + waiting().size();
+        if (tenants == 0) {
+            return;
+        }
+        var reclaim = new Reclaim(
+                settings,
+                jobs,
+                sleeping(true).stream().filter(pod -> pod.node() != Pod.NOWHERE).toList(),
+                serving,
+                List.copyOf(needy));
+        reclaim.place(Speedups.over((settings.gpus() + tenants - 1) / tenants));
+        pods.all()
+                .filter(pod -> pod.isSleeping() && pod.node() == Pod.NOWHERE)
+                .toList()
+                .forEach(pods::remove);
+        Map<TrainingRun, int[]> next = new HashMap<>();
+        for (int job = 0; job < jobs.size(); job++) {
+            next.put(jobs.get(job), reclaim.nodes(job));
+        }
+        allocate(next);
+    }
+
+    /** Sleeping replicas, by the service they have had or in the order of the workload. */
+    private List<Pod> sleeping(boolean byService) {
+        Comparator<Pod> order = Comparator.comparingInt(pod -> pod.founder().index());
+        if (byService) {
+            order = Comparator.<Pod>comparingInt(pod -> pod.founder().attainedGpuSeconds(clock))
+                    .thenComparingInt(pod -> pod.founder().row().second())
+                    .thenComparing(order);
+        }
+        return pods.all().filter(Pod::isSleeping).sorted(order).toList();
+    }
+
+    private void plan(List<TrainingRun> active) {
+        if (active.isEmpty()) {
+            return;
+        }
+        List<Needy> needy = needy();
+        BitSet inferenceNodes = new BitSet();
+        int[] taken = new int[settings.nodes()];
+        pods.all().filter(pod -> !pod.isSleeping() && pod.node() != Pod.NOWHERE).forEach(pod -> {
+            taken[pod.node()]++;
+            if (pod.node() >= settings.nodes() / 2) {
+                inferenceNodes.set(pod.node());
+            }
+        });
+        Plan plan = settings.policy().plan(view(active, taken, needy.size()));
+        Map<TrainingRun, int[]> next = new HashMap<>();
+        for (TrainingRun run : active) {
+            List<GpuId> target = plan.targets().getOrDefault(run.id(), List.of());
+            int[] nodes = target.stream().mapToInt(nodeOf::get).toArray();
+            if (settings.policy() instanceof Optimus) {
+                nodes = without(nodes, inferenceNodes);
+            }
+            next.put(run, nodes);
+            for (int node : nodes) {
+                taken[node]++;
+            }
+            Optional.ofNullable(plan.standings().get(run.id())).ifPresent(run::standing);
+        }
+        for (int i = 0; i < plan.left().size(); i++) {
+            int node = nodeOf.get(plan.left().get(i));
+            needy.get(i).place(node);
+            taken[node]++;
+        }
+        for (Pod pod : sleeping(settings.policy() instanceof DeepBoot)) {
+            if (pod.node() != Pod.NOWHERE && taken[pod.node()] < settings.gpusPerNode()) {
+                taken[pod.node()]++;
+            } else {
+                pod.moveTo(Pod.NOWHERE);
+            }
+        }
+        allocate(next);
+    }
+
+    private ClusterView view(List<TrainingRun> active, int[] taken, int waiting) {
+        int[] slot = taken.clone();
+        List<GpuState> free = new ArrayList<>();
+        for (int node = 0; node < settings.nodes(); node++) {
+            free.addAll(gpus.get(node).subList(taken[node], settings.gpusPerNode()));
+        }
+        List<JobView> jobs = new ArrayList<>();
+        for (TrainingRun run : active) {
+            List<GpuId> held = new ArrayList<>();
+            for (int node : run.nodes()) {
+                held.add(gpus.get(node).get(slot[node]++).gpuId());
+            }
+            jobs.add(view(run, held));
+        }
+        return new ClusterView(
+                start.plusSeconds(clock), jobs, free, Set.of(), settings.nodes(), settings.gpusPerNode(), waiting);
+    }
+
+    private JobView view(TrainingRun run, List<GpuId> held) {
+        return new JobView(
+                run.id(),
+                start.plusSeconds(run.row().second()),
+                run.row().replicas(),
+                1,
+                largest(run),
+                true,
+                held,
+                run.largestRun(),
+                run.restarts(),
+                run.attainedGpuSeconds(),
+                run.batches().goodput(),
+                paces.get(run),
+                run.standing());
+    }
+
+    private int largest(TrainingRun run) {
+        PolluxApplication application = run.trace().application();
+        if (settings.policy() instanceof Optimus) {
+            return application.onlyOneGpu()
+                    ? 1
+                    : run.row().batch() / application.batch().localMin();
+        }
+        if (settings.policy() instanceof DeepBoot) {
+            return application.maxGpus();
+        }
+        return settings.gpus();
+    }
+
+    private static int[] without(int[] nodes, BitSet excluded) {
+        return Arrays.stream(nodes).filter(node -> !excluded.get(node)).toArray();
+    }
+
+    /** Hands out GPUs; where halves are kept apart, none on a node that has a replica. */
+    private void allocate(Map<TrainingRun, int[]> next) {
+        BitSet replicas = new BitSet();
+        if (settings.halves()) {
+            pods.all().filter(pod -> pod.node() != Pod.NOWHERE).forEach(pod -> replicas.set(pod.node()));
+        }
+        next.forEach((run, nodes) -> run.allocate(without(nodes, replicas), clock, pauses));
+    }
+}

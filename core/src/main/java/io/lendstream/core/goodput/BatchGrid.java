@@ -34,9 +34,8 @@ public final class BatchGrid {
 
         private Row(List<Batch> batches, int replicas) {
             this.batches = List.copyOf(batches);
-            this.totals = batches.stream()
-                    .mapToDouble(batch -> batch.total(replicas))
-                    .toArray();
+            this.totals =
+                    batches.stream().mapToDouble(batch -> batch.total(replicas)).toArray();
         }
 
         int size() {

@@ -1,6 +1,5 @@
 package io.lendstream.core.goodput;
 
-import io.lendstream.core.event.BatchRange;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -30,8 +29,8 @@ public final class GoodputTable {
     /** The best batch on a placement while gradients are as noisy as this; goodput 0 where none fits. */
     public GoodputModel.Best best(GradientNoise noise, int nodes, int replicas) {
         BatchGrid.Row row = grid.row(replicas);
-        double[] seconds = (nodes > 1 ? onSeveral : onOneNode)
-                .computeIfAbsent(replicas, any -> seconds(row, nodes, replicas));
+        double[] seconds =
+                (nodes > 1 ? onSeveral : onOneNode).computeIfAbsent(replicas, any -> seconds(row, nodes, replicas));
         double initial = grid.range().initial();
         double noisy = noise.variance() + noise.squared();
         int best = 0;
@@ -55,8 +54,8 @@ public final class GoodputTable {
         double[] seconds = new double[row.size()];
         for (int i = 0; i < seconds.length; i++) {
             double compute = model.accumulationSeconds(row.batch(i).local());
-            seconds[i] = row.batch(i).accumulation() * compute
-                    + Math.pow(Math.pow(compute, gamma) + network, 1 / gamma);
+            seconds[i] =
+                    row.batch(i).accumulation() * compute + Math.pow(Math.pow(compute, gamma) + network, 1 / gamma);
         }
         return seconds;
     }

@@ -17,7 +17,8 @@ class PoliciesTest {
     @Test
     void anUnknownNameIsAnsweredWithTheKnownOnes() {
         assertThatThrownBy(() -> Policies.parse("depboot"))
-                .hasMessage("there is no policy 'depboot'; policies are [deepboot, lendstream, tiresias, afs, optimus]");
+                .hasMessage(
+                        "there is no policy 'depboot'; policies are [deepboot, lendstream, tiresias, afs, optimus]");
     }
 
     @Test

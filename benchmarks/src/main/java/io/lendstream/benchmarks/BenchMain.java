@@ -5,17 +5,22 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** {@code ./dev bench NAME}. */
 public final class BenchMain {
     private BenchMain() {}
 
     public static void main(String[] arguments) throws IOException {
-        if (arguments.length != 1 || !arguments[0].equals("decision-latency")) {
-            System.err.println("Usage: ./dev bench NAME, where NAME is: decision-latency");
+        Map<String, Supplier<Result>> benches = new TreeMap<>();
+        benches.put("decision-latency", () -> new DecisionLatency().measure());
+        benches.put("plan", PlanTime::measure);
+        if (arguments.length != 1 || !benches.containsKey(arguments[0])) {
+            System.err.println("Usage: ./dev bench NAME, where NAME is one of: " + String.join(", ", benches.keySet()));
             System.exit(2);
         }
-        Result result = new DecisionLatency().measure();
+        Result result = benches.get(arguments[0]).get();
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("name", arguments[0]);
         line.put("metrics", result.metrics());

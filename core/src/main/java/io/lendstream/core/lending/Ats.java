@@ -6,6 +6,7 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -54,7 +55,8 @@ final class Ats {
         return Afresh.place(cluster, open, sizes(open), Rooms.Fit.TIGHTEST, 0);
     }
 
-    private List<JobView> leastServedFirst() {
+    /** The jobs that may be changed, those that were given least first. */
+    List<JobView> leastServedFirst() {
         return cluster.open().stream()
                 .sorted(Comparator.comparingDouble(JobView::attainedGpuSeconds).thenComparing(JobView::submittedAt))
                 .toList();
@@ -173,9 +175,7 @@ final class Ats {
     private double[] values(JobView job, int capacity) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
-        double age = job.age(cluster.now()).toMillis() / 1000.0;
-        double restart = RESTART.toSeconds();
-        double factor = Math.max(age - restart * job.changes(), 0) / (age + restart);
+        double factor = restartFactor(job, cluster.now(), RESTART);
         for (int w = 1; w <= most; w++) {
             boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
             values[w] = !allowed
@@ -185,7 +185,15 @@ final class Ats {
         return values;
     }
 
-    private int largest(JobView job) {
+    /** What is left of a job's speedup when its GPUs are changed now: little of a young and often changed one's. */
+    static double restartFactor(JobView job, Instant now, Duration restart) {
+        double age = job.age(now).toMillis() / 1000.0;
+        double each = restart.toMillis() / 1000.0;
+        return Math.max(age - each * job.changes(), 0) / (age + each);
+    }
+
+    /** Most GPUs that a job may be given now. */
+    int largest(JobView job) {
         if (!job.elastic()) {
             return job.requestedGpus();
         }
@@ -197,7 +205,8 @@ final class Ats {
         return speedup(job, ceilDiv(replicas, Math.max(1, cluster.gpusPerNode())), replicas);
     }
 
-    private double speedup(JobView job, int nodes, int replicas) {
+    /** Goodput over that with a fair share. */
+    double speedup(JobView job, int nodes, int replicas) {
         if (replicas == 0) {
             return 0;
         }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /** An application as measured: what a training job of it really does, by the arithmetic of the published simulators. */
@@ -18,15 +19,28 @@ final class ApplicationTrace {
 
     private final PolluxApplication application;
     private final StepTable steps;
-    private final TreeMap<Integer, Epochs> validations;
+    private final NavigableMap<Integer, Epochs> validations;
     private final double[] progress;
     private final BatchGrid grid;
 
     /** What was measured epoch by epoch at a total batch. */
-    private record Epochs(double[] iterations, double[] squared, double[] variance) {}
+    private static final class Epochs {
+        private final double[] iterations;
+        private final double[] squared;
+        private final double[] variance;
+
+        Epochs(int count) {
+            iterations = new double[count];
+            squared = new double[count];
+            variance = new double[count];
+        }
+    }
 
     private ApplicationTrace(
-            PolluxApplication application, StepTable steps, TreeMap<Integer, Epochs> validations, double[] progress) {
+            PolluxApplication application,
+            StepTable steps,
+            NavigableMap<Integer, Epochs> validations,
+            double[] progress) {
         this.application = application;
         this.steps = steps;
         this.validations = validations;
@@ -34,18 +48,18 @@ final class ApplicationTrace {
         this.grid = new BatchGrid(application.batch());
     }
 
-    static ApplicationTrace read(Path traces, PolluxApplication application) {
+    static ApplicationTrace read(Path traces, PolluxApplication application, PublishedSettings.Timing timing) {
         Path folder = traces.resolve(application.name());
         if (!Files.isDirectory(folder)) {
             throw new IllegalArgumentException(
                     "there are no profiles of application %s: %s is no directory; give --profiles the published traces"
                             .formatted(application.name(), folder));
         }
-        Path beyond = traces.resolveSibling("interpolation").resolve(application.name() + "-ge5nodes.csv.gz");
+        Path beyond = tables(traces, timing).resolve(application.name() + "-ge5nodes.csv.gz");
         int epochs = application.epochs();
         double[] progress = new double[epochs];
         Arrays.fill(progress, Double.POSITIVE_INFINITY);
-        TreeMap<Integer, Epochs> validations = new TreeMap<>();
+        NavigableMap<Integer, Epochs> validations = new TreeMap<>();
         for (int batch = application.batch().initial();
                 batch <= application.batch().max();
                 batch *= 2) {
@@ -54,7 +68,7 @@ final class ApplicationTrace {
                 continue;
             }
             CsvTable table = CsvTable.read(file, "progress", "iteration", "grad_sqr", "grad_var");
-            Epochs read = new Epochs(new double[epochs], new double[epochs], new double[epochs]);
+            Epochs read = new Epochs(epochs);
             for (int epoch = 0; epoch < epochs; epoch++) {
                 CsvTable.Row row = table.rows().get(epoch);
                 progress[epoch] = Math.min(progress[epoch], row.number("progress", 0));
@@ -66,6 +80,17 @@ final class ApplicationTrace {
         }
         return new ApplicationTrace(
                 application, StepTable.read(folder, application.name(), beyond), validations, progress);
+    }
+
+    /**
+     * Where step times on five nodes and more are: beside the measurements. Pollux interpolates fewer of them than DeepBoot,
+     * which added some; where its own tables are not at hand, DeepBoot's come close.
+     */
+    private static Path tables(Path traces, PublishedSettings.Timing timing) {
+        Path own = traces.resolveSibling("interpolation-pollux");
+        return timing == PublishedSettings.Timing.POLLUX && Files.isDirectory(own)
+                ? own
+                : traces.resolveSibling("interpolation");
     }
 
     PolluxApplication application() {

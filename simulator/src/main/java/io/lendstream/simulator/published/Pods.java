@@ -44,7 +44,7 @@ final class Pods {
         }
         pods.sort(Comparator.comparingInt(Pod::hits).reversed());
         return pods.stream()
-                .filter(pod -> pod.isSleeping() || keepsWarm && pod.phase() == Pod.Phase.PROTECTED)
+                .filter(pod -> pod.isSleeping() || (keepsWarm && pod.phase() == Pod.Phase.PROTECTED))
                 .findFirst();
     }
 

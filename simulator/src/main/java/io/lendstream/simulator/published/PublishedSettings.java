@@ -1,6 +1,8 @@
 package io.lendstream.simulator.published;
 
+import io.lendstream.core.lending.Policies;
 import io.lendstream.core.lending.Policy;
+import java.util.Set;
 
 /**
  * What a published simulator is run with.
@@ -32,9 +34,26 @@ public record PublishedSettings(
         POLLUX
     }
 
-    /** DeepBoot's simulator with four GPUs a node, warm replicas, and no AFE. */
-    public static PublishedSettings of(int nodes, Policy policy) {
-        return new PublishedSettings(nodes, 4, policy, Timing.DEEPBOOT, false, true, false, 1);
+    private static final Set<String> TAKES_WHOLE_NODES = Set.of("afs", "optimus");
+
+    /**
+     * DeepBoot's simulator as its authors ran it with a policy, and without AFE: replicas are kept warm, and AFS and Optimus
+     * reclaim whole nodes.
+     *
+     * @param policy name and settings; DeepBoot places jobs afresh unless told otherwise
+     */
+    public static PublishedSettings of(String policy, int nodes, int gpusPerNode) {
+        boolean bare = policy.startsWith("deepboot") && !policy.contains(":place=");
+        Policy parsed = Policies.parse(bare ? policy + ":place=afresh" : policy);
+        return new PublishedSettings(
+                nodes,
+                gpusPerNode,
+                parsed,
+                Timing.DEEPBOOT,
+                false,
+                true,
+                TAKES_WHOLE_NODES.contains(parsed.info().name()),
+                1);
     }
 
     public PublishedSettings withTiming(Timing next) {
@@ -55,6 +74,10 @@ public record PublishedSettings(
 
     public PublishedSettings withFitStart(double factor) {
         return new PublishedSettings(nodes, gpusPerNode, policy, timing, afe, keepsWarm, halves, factor);
+    }
+
+    PublishedSettings withNodes(int next) {
+        return new PublishedSettings(next, gpusPerNode, policy, timing, afe, keepsWarm, halves, fitStart);
     }
 
     int gpus() {

@@ -5,9 +5,7 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.lending.ClusterView;
-import io.lendstream.core.lending.DeepBoot;
 import io.lendstream.core.lending.JobView;
-import io.lendstream.core.lending.Optimus;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.simulator.workload.PolluxApplication;
 import java.nio.file.Path;
@@ -32,10 +30,11 @@ import java.util.stream.Stream;
  * are placed. Events are arrivals and ends of requests and, while requests wait, every second in which some replica sleeps or
  * one of their own service is protected.
  */
-public final class PublishedSimulator {
+final class PublishedSimulator {
     private static final int TICK = 60;
 
     private final PublishedSettings settings;
+    private final Port port;
     private final Instant start;
     private final Pauses pauses;
     private final Pods pods;
@@ -46,11 +45,15 @@ public final class PublishedSimulator {
     private final List<List<GpuState>> gpus = new ArrayList<>();
     private final Map<GpuId, Integer> nodeOf = new HashMap<>();
     private final TreeMap<Integer, RequestRun> unfinished = new TreeMap<>();
+    private int lastArrival;
     private int arrivedRequests;
     private int clock;
+    private double computing;
+    private double onSecondHalf;
 
     private PublishedSimulator(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
         this.settings = settings;
+        this.port = Port.of(settings.policy());
         this.start = start;
         this.pauses = new Pauses(settings.timing(), settings.afe());
         this.pods = new Pods(settings);
@@ -61,9 +64,10 @@ public final class PublishedSimulator {
                 requests.add(new RequestRun(row, i, application(PolluxApplication.serving(row.application()), row)));
             } else {
                 PolluxApplication application = application(PolluxApplication.named(row.application()), row);
-                ApplicationTrace trace =
-                        known.computeIfAbsent(application.name(), name -> ApplicationTrace.read(traces, application));
+                ApplicationTrace trace = known.computeIfAbsent(
+                        application.name(), name -> ApplicationTrace.read(traces, application, settings.timing()));
                 trainings.add(training(row, trace));
+                lastArrival = Math.max(lastArrival, row.second());
             }
             events.put(row.second(), row.duration() > 0);
         }
@@ -79,9 +83,7 @@ public final class PublishedSimulator {
     }
 
     private TrainingRun training(PublishedWorkload.Row row, ApplicationTrace trace) {
-        boolean tunes = !settings.policy().info().needsDurations()
-                && settings.policy().info().elastic();
-        Batches batches = tunes
+        Batches batches = port == Port.TUNED_BATCH
                 ? new TunedBatch(trace, trace.grid(), settings.fitStart())
                 : new OwnersBatch(trace, row.batch());
         TrainingRun run = new TrainingRun(row, trace, batches);
@@ -101,10 +103,10 @@ public final class PublishedSimulator {
     }
 
     /** Runs a workload to its end. */
-    public static PublishedRun run(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
+    static PublishedRun run(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
         PublishedSimulator simulator = new PublishedSimulator(workload, traces, settings, start);
         simulator.run();
-        return new PublishedRun(simulator.trainings, simulator.requests);
+        return new PublishedRun(simulator.trainings, simulator.requests, simulator.computing, simulator.onSecondHalf);
     }
 
     private void run() {
@@ -112,9 +114,24 @@ public final class PublishedSimulator {
             int before = clock;
             clock = nextEvent();
             pods.passTo(clock);
-            trainings.forEach(run -> run.advance(before, clock - before));
+            trainings.forEach(run -> advance(run, before));
             serve();
             schedule();
+        }
+    }
+
+    private void advance(TrainingRun run, int before) {
+        long attained = run.attainedGpuSeconds();
+        long paused = run.pausedGpuSeconds();
+        run.advance(before, clock - before);
+        double counted = Math.max(0, Math.min(clock, lastArrival) - before) / (double) (clock - before);
+        computing += counted * (run.attainedGpuSeconds() - attained - (run.pausedGpuSeconds() - paused));
+        int held = run.nodes().length;
+        if (held > 0) {
+            long there = Arrays.stream(run.nodes())
+                    .filter(node -> node >= settings.nodes() / 2)
+                    .count();
+            onSecondHalf += (double) (run.attainedGpuSeconds() - attained) * there / held;
         }
     }
 
@@ -305,7 +322,7 @@ public final class PublishedSimulator {
         for (TrainingRun run : active) {
             List<GpuId> target = plan.targets().getOrDefault(run.id(), List.of());
             int[] nodes = target.stream().mapToInt(nodeOf::get).toArray();
-            if (settings.policy() instanceof Optimus) {
+            if (port == Port.OPTIMUS) {
                 nodes = without(nodes, inferenceNodes);
             }
             next.put(run, nodes);
@@ -319,7 +336,7 @@ public final class PublishedSimulator {
             needy.get(i).place(node);
             taken[node]++;
         }
-        for (Pod pod : sleeping(settings.policy() instanceof DeepBoot)) {
+        for (Pod pod : sleeping(port == Port.TUNED_BATCH)) {
             if (pod.node() != Pod.NOWHERE && taken[pod.node()] < settings.gpusPerNode()) {
                 taken[pod.node()]++;
             } else {
@@ -353,7 +370,7 @@ public final class PublishedSimulator {
                 start.plusSeconds(run.row().second()),
                 run.row().replicas(),
                 1,
-                largest(run),
+                port.largest(run.row(), run.trace().application(), settings.gpus()),
                 true,
                 held,
                 run.largestRun(),
@@ -362,19 +379,6 @@ public final class PublishedSimulator {
                 run.batches().goodput(),
                 paces.get(run),
                 run.standing());
-    }
-
-    private int largest(TrainingRun run) {
-        PolluxApplication application = run.trace().application();
-        if (settings.policy() instanceof Optimus) {
-            return application.onlyOneGpu()
-                    ? 1
-                    : run.row().batch() / application.batch().localMin();
-        }
-        if (settings.policy() instanceof DeepBoot) {
-            return application.maxGpus();
-        }
-        return settings.gpus();
     }
 
     private static int[] without(int[] nodes, BitSet excluded) {

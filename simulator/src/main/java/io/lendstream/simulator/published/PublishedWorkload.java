@@ -10,6 +10,8 @@ import java.util.List;
  * are equal.
  */
 public record PublishedWorkload(String name, List<Row> rows) {
+    private static final List<String> COLUMNS = List.of("name", "time", "application", "num_replicas", "batch_size");
+
     /**
      * A training job or a batch of requests.
      *
@@ -29,9 +31,30 @@ public record PublishedWorkload(String name, List<Row> rows) {
         rows = List.copyOf(rows);
     }
 
+    /** Its training jobs alone, as in the published runs without inference: their arrivals are no events. */
+    public PublishedWorkload training() {
+        return new PublishedWorkload(
+                name,
+                rows.stream()
+                        .filter(row -> !row.isInference())
+                        .map(row -> new Row(row.name, row.second, row.application, row.replicas, row.batch, -1))
+                        .toList());
+    }
+
+    /** Its requests alone. */
+    public PublishedWorkload inference() {
+        return new PublishedWorkload(
+                name, rows.stream().filter(Row::isInference).toList());
+    }
+
+    /** Whether a file has the columns of this format. */
+    public static boolean knows(Path file) {
+        return CsvTable.header(file).containsAll(COLUMNS);
+    }
+
     /** Reads a file with a line a job; without durations there are no requests. */
     public static PublishedWorkload read(Path file) {
-        CsvTable table = CsvTable.read(file, "name", "time", "application", "num_replicas", "batch_size");
+        CsvTable table = CsvTable.read(file, COLUMNS.toArray(String[]::new));
         boolean durations = table.columns().contains("duration");
         List<Row> rows = new ArrayList<>();
         for (CsvTable.Row row : table.rows()) {

@@ -30,6 +30,11 @@ final class RequestRun {
         return (int) row.duration();
     }
 
+    /** Seconds that a replica of its needs to come up. */
+    int coldStart() {
+        return coldStart;
+    }
+
     /** When it got a GPU; -1 before. */
     int started() {
         return started;

@@ -46,15 +46,14 @@ final class TunedBatch implements Batches {
         noise = measured;
         long key = ((long) nodes << 48) | ((long) replicas << 32) | step.localBatch();
         if (!seen.containsKey(key)) {
-            seen.put(
-                    key,
-                    new StepObservation(nodes, replicas, step.localBatch(), step.seconds(), step.syncSeconds()));
+            seen.put(key, new StepObservation(nodes, replicas, step.localBatch(), step.seconds(), step.syncSeconds()));
             table = Optional.of(new GoodputTable(ThroughputFit.fit(seen.values(), fitStart), grid));
         }
     }
 
     @Override
     public Optional<Goodput> goodput() {
-        return table.map(known -> (nodes, gpus) -> known.best(noise, nodes, gpus).goodput());
+        return table.map(
+                known -> (nodes, gpus) -> known.best(noise, nodes, gpus).goodput());
     }
 }

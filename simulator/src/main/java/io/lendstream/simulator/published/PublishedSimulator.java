@@ -41,6 +41,7 @@ final class PublishedSimulator {
     private final List<TrainingRun> trainings = new ArrayList<>();
     /** Training jobs that are not done, arrived or not. */
     private final List<TrainingRun> open = new ArrayList<>();
+
     private final List<RequestRun> requests = new ArrayList<>();
     private final Map<TrainingRun, TruePace> paces = new LinkedHashMap<>();
     private final TreeMap<Integer, Boolean> events = new TreeMap<>();
@@ -292,9 +293,8 @@ final class PublishedSimulator {
                 .sorted(Comparator.comparingLong(TrainingRun::attainedGpuSeconds)
                         .thenComparingInt(run -> run.row().second()))
                 .toList();
-        List<Pod> asleep = sleeping(true).stream()
-                .filter(pod -> pod.node() != Pod.NOWHERE)
-                .toList();
+        List<Pod> asleep =
+                sleeping(true).stream().filter(pod -> pod.node() != Pod.NOWHERE).toList();
         List<Integer> serving = pods.all()
                 .filter(pod -> !pod.isSleeping() && pod.node() != Pod.NOWHERE)
                 .map(Pod::node)

@@ -13,14 +13,15 @@ public final class BenchMain {
     private BenchMain() {}
 
     public static void main(String[] arguments) throws IOException {
-        Map<String, Supplier<Result>> benches = new TreeMap<>();
-        benches.put("decision-latency", () -> new DecisionLatency().measure());
-        benches.put("plan", PlanTime::measure);
+        Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
+                "decision-latency", () -> new DecisionLatency().measure(),
+                "plan", PlanTime::measure,
+                "published", () -> new PublishedFigures().measure()));
         if (arguments.length != 1 || !benches.containsKey(arguments[0])) {
-            System.err.println("Usage: ./dev bench NAME, where NAME is one of: " + String.join(", ", benches.keySet()));
+            System.err.println("Usage: ./dev bench NAME, where NAME is: " + String.join(", ", benches.keySet()));
             System.exit(2);
         }
-        Result result = benches.get(arguments[0]).get();
+        Result result = benches.getOrDefault(arguments[0], () -> Result.NONE).get();
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("name", arguments[0]);
         line.put("metrics", result.metrics());
@@ -40,7 +41,9 @@ public final class BenchMain {
     }
 
     /** Figures by name: what was measured, what it is compared with, and the one over the other. */
-    record Result(Map<String, Double> metrics, Map<String, Double> reference, Map<String, Double> ratio) {}
+    record Result(Map<String, Double> metrics, Map<String, Double> reference, Map<String, Double> ratio) {
+        static final Result NONE = new Result(Map.of(), Map.of(), Map.of());
+    }
 
     private static String commit() throws IOException {
         try {

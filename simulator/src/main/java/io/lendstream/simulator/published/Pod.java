@@ -8,7 +8,8 @@ final class Pod {
     enum Phase {
         RUNNING,
         PROTECTED,
-        SLEEPING
+        SLEEPING,
+        GONE
     }
 
     private final RequestRun founder;
@@ -33,6 +34,10 @@ final class Pod {
 
     boolean isSleeping() {
         return phase == Phase.SLEEPING;
+    }
+
+    boolean isGone() {
+        return phase == Phase.GONE;
     }
 
     int hits() {
@@ -74,6 +79,10 @@ final class Pod {
         phase = Phase.PROTECTED;
         busyUntil = Integer.MAX_VALUE;
         sleepsAt = now + seconds;
+    }
+
+    void stop() {
+        phase = Phase.GONE;
     }
 
     void sleep() {

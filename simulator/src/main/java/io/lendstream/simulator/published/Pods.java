@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** The replicas of all services, in the order in which requests of their service look at them. */
@@ -28,8 +29,8 @@ final class Pods {
         of(pod).add(pod);
     }
 
-    void remove(Pod pod) {
-        of(pod).remove(pod);
+    void removeIf(Predicate<Pod> gone) {
+        byService.values().forEach(pods -> pods.removeIf(gone));
     }
 
     private List<Pod> of(Pod pod) {
@@ -50,13 +51,16 @@ final class Pods {
 
     /** Lets time pass: requests end, protection ends. */
     void passTo(int now) {
-        for (Pod pod : all().toList()) {
-            if (pod.phase() == Pod.Phase.RUNNING && pod.busyUntil() <= now) {
-                served(pod, pod.busyUntil());
+        for (List<Pod> pods : byService.values()) {
+            for (Pod pod : pods) {
+                if (pod.phase() == Pod.Phase.RUNNING && pod.busyUntil() <= now) {
+                    served(pod, pod.busyUntil());
+                }
+                if (pod.phase() == Pod.Phase.PROTECTED && pod.sleepsAt() <= now) {
+                    pod.sleep();
+                }
             }
-            if (pod.phase() == Pod.Phase.PROTECTED && pod.sleepsAt() <= now) {
-                pod.sleep();
-            }
+            pods.removeIf(Pod::isGone);
         }
     }
 
@@ -65,7 +69,7 @@ final class Pods {
         if (keepsWarm) {
             pod.protect(now, (int) policy.protectFor(pod.hits()).toSeconds());
         } else {
-            remove(pod);
+            pod.stop();
         }
     }
 }

@@ -13,13 +13,23 @@ enum Port {
      */
     OPTIMUS,
     /** The simulator tunes batches to the goodput that is known; jobs grow to 64 GPUs at most. */
-    TUNED_BATCH;
+    TUNED_BATCH,
+    /** As {@link #TUNED_BATCH}; a sleeping replica whose GPU a plan takes is forgotten and leaves no ghost. */
+    POLLUX;
 
     static Port of(Policy policy) {
-        if (policy.info().name().equals("optimus")) {
+        String name = policy.info().name();
+        if (name.equals("optimus")) {
             return OPTIMUS;
         }
+        if (name.equals("pollux")) {
+            return POLLUX;
+        }
         return policy.info().elastic() && !policy.info().needsDurations() ? TUNED_BATCH : GIVEN_BATCH;
+    }
+
+    boolean tunesBatch() {
+        return this == TUNED_BATCH || this == POLLUX;
     }
 
     /** Most GPUs that a job may be given, of {@code all}. */
@@ -28,7 +38,7 @@ enum Port {
             case GIVEN_BATCH -> all;
             case OPTIMUS ->
                 application.onlyOneGpu() ? 1 : row.batch() / application.batch().localMin();
-            case TUNED_BATCH -> application.maxGpus();
+            case TUNED_BATCH, POLLUX -> application.maxGpus();
         };
     }
 }

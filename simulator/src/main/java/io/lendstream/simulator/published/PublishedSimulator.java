@@ -39,6 +39,9 @@ final class PublishedSimulator {
     private final Pauses pauses;
     private final Pods pods;
     private final List<TrainingRun> trainings = new ArrayList<>();
+    /** Training jobs that are not done, arrived or not. */
+    private final List<TrainingRun> open = new ArrayList<>();
+
     private final List<RequestRun> requests = new ArrayList<>();
     private final Map<TrainingRun, TruePace> paces = new LinkedHashMap<>();
     private final TreeMap<Integer, Boolean> events = new TreeMap<>();
@@ -71,6 +74,7 @@ final class PublishedSimulator {
             }
             events.put(row.second(), row.duration() > 0);
         }
+        open.addAll(trainings);
         for (int node = 0; node < settings.nodes(); node++) {
             gpus.add(gpusOf(node));
         }
@@ -83,7 +87,7 @@ final class PublishedSimulator {
     }
 
     private TrainingRun training(PublishedWorkload.Row row, ApplicationTrace trace) {
-        Batches batches = port == Port.TUNED_BATCH
+        Batches batches = port.tunesBatch()
                 ? new TunedBatch(trace, trace.grid(), settings.fitStart())
                 : new OwnersBatch(trace, row.batch());
         TrainingRun run = new TrainingRun(row, trace, batches);
@@ -114,31 +118,30 @@ final class PublishedSimulator {
             int before = clock;
             clock = nextEvent();
             pods.passTo(clock);
-            trainings.forEach(run -> advance(run, before));
+            for (TrainingRun run : open) {
+                advance(run, before);
+            }
+            open.removeIf(TrainingRun::isDone);
             serve();
             schedule();
         }
     }
 
     private void advance(TrainingRun run, int before) {
+        if (run.gpus() == 0) {
+            return;
+        }
         long attained = run.attainedGpuSeconds();
         long paused = run.pausedGpuSeconds();
         run.advance(before, clock - before);
+        long held = run.attainedGpuSeconds() - attained;
         double counted = Math.max(0, Math.min(clock, lastArrival) - before) / (double) (clock - before);
-        computing += counted * (run.attainedGpuSeconds() - attained - (run.pausedGpuSeconds() - paused));
-        int held = run.nodes().length;
-        if (held > 0) {
-            long there = Arrays.stream(run.nodes())
-                    .filter(node -> node >= settings.nodes() / 2)
-                    .count();
-            onSecondHalf += (double) (run.attainedGpuSeconds() - attained) * there / held;
-        }
+        computing += counted * (held - (run.pausedGpuSeconds() - paused));
+        onSecondHalf += (double) held * run.gpusFrom(settings.nodes() / 2) / run.gpus();
     }
 
     private boolean isOver() {
-        return arrivedRequests == requests.size()
-                && unfinished.isEmpty()
-                && trainings.stream().allMatch(TrainingRun::isDone);
+        return arrivedRequests == requests.size() && unfinished.isEmpty() && open.isEmpty();
     }
 
     private int nextEvent() {
@@ -168,11 +171,14 @@ final class PublishedSimulator {
             case SLEEPING -> 0;
             case PROTECTED -> own ? 0 : pod.sleepsAt();
             case RUNNING -> own ? pod.busyUntil() : Integer.MAX_VALUE;
+            case GONE -> Integer.MAX_VALUE;
         };
     }
 
     private List<RequestRun> waiting() {
-        return unfinished.values().stream().filter(RequestRun::isWaiting).toList();
+        return unfinished.isEmpty()
+                ? List.of()
+                : unfinished.values().stream().filter(RequestRun::isWaiting).toList();
     }
 
     /** Lets requests look for warm replicas and replicas come up, in the order of the workload. */
@@ -202,6 +208,7 @@ final class PublishedSimulator {
             }
         }
         done.forEach(request -> unfinished.remove(request.index()));
+        pods.removeIf(Pod::isGone);
     }
 
     private Pod podOf(RequestRun founder) {
@@ -209,9 +216,13 @@ final class PublishedSimulator {
     }
 
     private List<TrainingRun> active() {
-        return trainings.stream()
-                .filter(run -> run.row().second() <= clock && !run.isDone())
-                .toList();
+        List<TrainingRun> active = new ArrayList<>();
+        for (TrainingRun run : open) {
+            if (run.row().second() <= clock) {
+                active.add(run);
+            }
+        }
+        return active;
     }
 
     private void schedule() {
@@ -261,36 +272,48 @@ final class PublishedSimulator {
         }
     }
 
+    /**
+     * Finds GPUs for whoever needs one. Even where nobody does, every job's GPUs are listed anew by node, which restarts those
+     * that were listed otherwise, and replicas that have lost their GPU in their sleep are forgotten.
+     */
     private void reclaim(List<TrainingRun> active) {
         List<Needy> needy = byService(needy());
+        Map<TrainingRun, int[]> next =
+                needy.isEmpty() ? Map.of() : place(active, needy).nodes();
+        pods.removeIf(pod -> pod.isSleeping() && pod.node() == Pod.NOWHERE);
+        BitSet inferenceNodes = inferenceNodes();
+        for (TrainingRun run : active) {
+            int[] nodes = next.containsKey(run) ? next.get(run) : sorted(run.nodes());
+            run.allocate(without(nodes, inferenceNodes), clock, pauses);
+        }
+    }
+
+    private Reclaim place(List<TrainingRun> active, List<Needy> needy) {
         List<TrainingRun> jobs = active.stream()
                 .sorted(Comparator.comparingLong(TrainingRun::attainedGpuSeconds)
                         .thenComparingInt(run -> run.row().second()))
                 .toList();
+        List<Pod> asleep =
+                sleeping(true).stream().filter(pod -> pod.node() != Pod.NOWHERE).toList();
         List<Integer> serving = pods.all()
                 .filter(pod -> !pod.isSleeping() && pod.node() != Pod.NOWHERE)
                 .map(Pod::node)
                 .toList();
         int tenants = active.size() + (int) pods.all().count() + waiting().size();
-        if (tenants == 0) {
-            return;
-        }
-        var reclaim = new Reclaim(
-                settings,
-                jobs,
-                sleeping(true).stream().filter(pod -> pod.node() != Pod.NOWHERE).toList(),
-                serving,
-                List.copyOf(needy));
+        Reclaim reclaim = new Reclaim(settings, jobs, asleep, serving, List.copyOf(needy));
         reclaim.place(Speedups.over((settings.gpus() + tenants - 1) / tenants));
-        pods.all()
-                .filter(pod -> pod.isSleeping() && pod.node() == Pod.NOWHERE)
-                .toList()
-                .forEach(pods::remove);
-        Map<TrainingRun, int[]> next = new HashMap<>();
-        for (int job = 0; job < jobs.size(); job++) {
-            next.put(jobs.get(job), reclaim.nodes(job));
+        return reclaim;
+    }
+
+    private static int[] sorted(int[] nodes) {
+        for (int i = 1; i < nodes.length; i++) {
+            if (nodes[i] < nodes[i - 1]) {
+                int[] copy = nodes.clone();
+                Arrays.sort(copy);
+                return copy;
+            }
         }
-        allocate(next);
+        return nodes;
     }
 
     /** Sleeping replicas, by the service they have had or in the order of the workload. */
@@ -336,14 +359,18 @@ final class PublishedSimulator {
             needy.get(i).place(node);
             taken[node]++;
         }
-        for (Pod pod : sleeping(port == Port.TUNED_BATCH)) {
+        for (Pod pod : sleeping(port.tunesBatch())) {
             if (pod.node() != Pod.NOWHERE && taken[pod.node()] < settings.gpusPerNode()) {
                 taken[pod.node()]++;
             } else {
                 pod.moveTo(Pod.NOWHERE);
             }
         }
-        allocate(next);
+        if (port == Port.POLLUX) {
+            pods.removeIf(pod -> pod.isSleeping() && pod.node() == Pod.NOWHERE);
+        }
+        BitSet forInference = inferenceNodes();
+        next.forEach((run, nodes) -> run.allocate(without(nodes, forInference), clock, pauses));
     }
 
     private ClusterView view(List<TrainingRun> active, int[] taken, int waiting) {
@@ -382,15 +409,17 @@ final class PublishedSimulator {
     }
 
     private static int[] without(int[] nodes, BitSet excluded) {
-        return Arrays.stream(nodes).filter(node -> !excluded.get(node)).toArray();
+        return excluded.isEmpty()
+                ? nodes
+                : Arrays.stream(nodes).filter(node -> !excluded.get(node)).toArray();
     }
 
-    /** Hands out GPUs; where halves are kept apart, none on a node that has a replica. */
-    private void allocate(Map<TrainingRun, int[]> next) {
-        BitSet replicas = new BitSet();
+    /** Nodes on which training may have nothing; none where halves are not kept apart. */
+    private BitSet inferenceNodes() {
+        BitSet nodes = new BitSet();
         if (settings.halves()) {
-            pods.all().filter(pod -> pod.node() != Pod.NOWHERE).forEach(pod -> replicas.set(pod.node()));
+            pods.all().filter(pod -> pod.node() != Pod.NOWHERE).forEach(pod -> nodes.set(pod.node()));
         }
-        next.forEach((run, nodes) -> run.allocate(without(nodes, replicas), clock, pauses));
+        return nodes;
     }
 }

@@ -3,7 +3,9 @@ package io.lendstream.simulator.published;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -71,11 +73,18 @@ final class Reclaim {
         }
     }
 
-    /** The node of each GPU of a job afterwards. */
-    int[] nodes(int job) {
-        return IntStream.range(0, settings.nodes())
-                .flatMap(node -> IntStream.range(0, training[job][node]).map(i -> node))
-                .toArray();
+    /** The node of each job's GPUs afterwards. */
+    Map<TrainingRun, int[]> nodes() {
+        Map<TrainingRun, int[]> nodes = new HashMap<>();
+        for (int job = 0; job < training.length; job++) {
+            int[] counts = training[job];
+            nodes.put(
+                    jobs.get(job),
+                    IntStream.range(0, counts.length)
+                            .flatMap(node -> IntStream.range(0, counts[node]).map(i -> node))
+                            .toArray());
+        }
+        return nodes;
     }
 
     private boolean isDone() {

@@ -69,6 +69,19 @@ final class TrainingRun {
         return nodes;
     }
 
+    int gpus() {
+        return replicas;
+    }
+
+    /** GPUs that it has on a node and those after it. */
+    int gpusFrom(int node) {
+        int count = 0;
+        for (int each : nodes) {
+            count += each >= node ? 1 : 0;
+        }
+        return count;
+    }
+
     int epoch() {
         return epoch;
     }

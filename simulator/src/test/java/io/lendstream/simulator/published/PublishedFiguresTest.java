@@ -224,6 +224,39 @@ class PublishedFiguresTest {
         }
     }
 
+    /** Where the reference is a single run, which may be far from its own mean. */
+    @ParameterizedTest
+    @CsvSource({
+        // workload: average, restarts, cold starts, mean response overhead
+        "small,  2365, 1836, 1561, 2.78",
+        "middle, 2837, 3427, 6694, 2.37"
+    })
+    void deepBootWithoutAfeOnSharedGpus(
+            String workload, double average, double restarts, double coldStarts, double overhead) {
+        List<Summary> runs = LongStream.rangeClosed(1, STARTS)
+                .mapToObj(seed -> run(
+                        "deepboot/workload/%s.csv".formatted(workload),
+                        true,
+                        PublishedSettings.of("deepboot", 16, 4),
+                        seed))
+                .toList();
+
+        assertThat(mean(runs, run -> run.jctSeconds().mean())).isCloseTo(average, withPercentage(7));
+        assertThat(mean(runs, Summary::restarts)).isCloseTo(restarts, withPercentage(5));
+        assertThat(mean(runs, Summary::coldStarts)).isCloseTo(coldStarts, withPercentage(5));
+        assertThat(mean(runs, run -> run.overheadSeconds().mean())).isCloseTo(overhead, withPercentage(5));
+    }
+
+    /** The published averages of pollux are of two runs, 4,410 s and 4,460 s, and with lending of one. */
+    @ParameterizedTest
+    @CsvSource({"false, 4435, 666", "true, 2389, 1681"})
+    void pollux(boolean lending, double average, double restarts) {
+        Summary summary = run("deepboot/workload/small.csv", lending, PublishedSettings.of("pollux", 16, 4), 1);
+
+        assertThat(summary.jctSeconds().mean()).isCloseTo(average, withPercentage(5));
+        assertThat((double) summary.restarts()).isCloseTo(restarts, withPercentage(5));
+    }
+
     @Test
     void deepBootGivesTheSameAgainFromTheSameStart() {
         PublishedSettings settings = PublishedSettings.of("deepboot", 16, 4).withAfe(true);

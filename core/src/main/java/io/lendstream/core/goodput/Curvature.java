@@ -102,14 +102,12 @@ final class Curvature {
         for (int k = 0; k < known; k++) {
             int slot = (oldest + k) % MOST;
             double[] change = changes[slot];
-            double bend = multiply(moves[slot]);
-            double stretch = Math.sqrt(curvatures[slot] / bend);
+            double curvature = curvatures[slot];
+            double stretch = Math.sqrt(curvature / image(moves[slot]));
             for (int i = 0; i < size; i++) {
-                double add = (change[i] - stretch * product[i]) * stretch / curvatures[slot];
                 double[] row = root[i];
-                for (int j = 0; j < size; j++) {
-                    row[j] += add * image[j];
-                }
+                double add = (change[i] - stretch * dot(row, image)) * stretch / curvature;
+                addTo(row, add, image);
             }
         }
     }
@@ -135,27 +133,34 @@ final class Curvature {
     }
 
     private double multiply(double[] right) {
-        Arrays.fill(image, 0);
+        double bend = image(right);
         for (int i = 0; i < size; i++) {
-            double weight = right[i];
-            double[] row = root[i];
-            for (int j = 0; j < size; j++) {
-                image[j] += weight * row[j];
-            }
-        }
-        for (int i = 0; i < size; i++) {
-            double[] row = root[i];
-            double sum = 0;
-            for (int j = 0; j < size; j++) {
-                sum += row[j] * image[j];
-            }
-            product[i] = sum;
-        }
-        double bend = 0;
-        for (int j = 0; j < size; j++) {
-            bend += image[j] * image[j];
+            product[i] = dot(root[i], image);
         }
         return bend;
+    }
+
+    /** Computes the transposed root's product with a direction; tells how much the function bends along it. */
+    private double image(double[] right) {
+        Arrays.fill(image, 0);
+        for (int i = 0; i < size; i++) {
+            addTo(image, right[i], root[i]);
+        }
+        return dot(image, image);
+    }
+
+    private static void addTo(double[] sum, double weight, double[] added) {
+        for (int j = 0; j < sum.length; j++) {
+            sum[j] += weight * added[j];
+        }
+    }
+
+    private static double dot(double[] one, double[] other) {
+        double sum = 0;
+        for (int j = 0; j < one.length; j++) {
+            sum += one[j] * other[j];
+        }
+        return sum;
     }
 
     /**

@@ -5,17 +5,23 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** {@code ./dev bench NAME}. */
 public final class BenchMain {
     private BenchMain() {}
 
     public static void main(String[] arguments) throws IOException {
-        if (arguments.length != 1 || !arguments[0].equals("decision-latency")) {
-            System.err.println("Usage: ./dev bench NAME, where NAME is: decision-latency");
+        Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
+                "decision-latency", () -> new DecisionLatency().measure(),
+                "plan", PlanTime::measure,
+                "published", () -> new PublishedFigures().measure()));
+        if (arguments.length != 1 || !benches.containsKey(arguments[0])) {
+            System.err.println("Usage: ./dev bench NAME, where NAME is: " + String.join(", ", benches.keySet()));
             System.exit(2);
         }
-        Result result = new DecisionLatency().measure();
+        Result result = benches.getOrDefault(arguments[0], () -> Result.NONE).get();
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("name", arguments[0]);
         line.put("metrics", result.metrics());
@@ -35,7 +41,9 @@ public final class BenchMain {
     }
 
     /** Figures by name: what was measured, what it is compared with, and the one over the other. */
-    record Result(Map<String, Double> metrics, Map<String, Double> reference, Map<String, Double> ratio) {}
+    record Result(Map<String, Double> metrics, Map<String, Double> reference, Map<String, Double> ratio) {
+        static final Result NONE = new Result(Map.of(), Map.of(), Map.of());
+    }
 
     private static String commit() throws IOException {
         try {

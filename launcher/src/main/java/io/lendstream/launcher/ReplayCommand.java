@@ -5,6 +5,9 @@ import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.simulator.published.PublishedReplay;
+import io.lendstream.simulator.published.PublishedSettings;
+import io.lendstream.simulator.published.PublishedWorkload;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
@@ -12,7 +15,9 @@ import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.HtmlReport;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.results.ResultFiles;
+import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
+import io.lendstream.simulator.results.Summary;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
 import java.io.IOException;
@@ -96,6 +101,17 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Whether jobs change GPUs in place instead of restarting.")
     private String afe = "on";
 
+    @Option(
+            names = "--published-timing",
+            paramLabel = "deepboot|pollux",
+            arity = "0..1",
+            fallbackValue = "deepboot",
+            description = {
+                "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published",
+                "figures. For their workload files; a seed moves the start of online fits by a billionth a step."
+            })
+    private Optional<String> publishedTiming = Optional.empty();
+
     @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "Of all chance.")
     private long seed;
 
@@ -109,26 +125,80 @@ final class ReplayCommand implements Callable<Integer> {
         check("--gpus-per-node", gpusPerNode, 1, 64);
         check("--training-nodes", training, 1, nodes - 1);
         boolean inPlace = onOrOff("--afe", afe);
-        List<Boolean> modes = lending.equals("both") ? List.of(true, false) : List.of(onOrOff("--lending", lending));
+        if (publishedTiming.isPresent()) {
+            replayPublished(timing(publishedTiming.get()), training, inPlace);
+            return 0;
+        }
         var layout = new SimulatedNodes.Layout(new DomainId("replay"), nodes, gpusPerNode, training, seed);
         Workload played = load(training);
         List<RunOutcome> outcomes = new ArrayList<>();
         List<RunFacts.Run> facts = new ArrayList<>();
         boolean content = true;
-        for (String policy : policies) {
-            List<Boolean> asked = policy.equals(ReplaySettings.NO_LENDING) ? List.of(false) : modes;
-            for (boolean lends : asked) {
-                Replayed replayed = replay(played, settings(policy, lends, inPlace, layout));
-                Verdict verdict = HistoryChecker.check(
-                        layout.domain(), replayed.log(), replayed.outcome().decisions(), replayed.leases());
-                verdict.violations().forEach(violation -> say("  " + violation));
-                content &= verdict.isContent();
-                outcomes.add(replayed.outcome());
-                facts.add(replayed.facts().withVerdict(verdict));
-            }
+        for (Run run : runs()) {
+            Replayed replayed = replay(played, settings(run.policy, run.lends, inPlace, layout));
+            Verdict verdict = HistoryChecker.check(
+                    layout.domain(), replayed.log(), replayed.outcome().decisions(), replayed.leases());
+            verdict.violations().forEach(violation -> say("  " + violation));
+            content &= verdict.isContent();
+            outcomes.add(replayed.outcome());
+            facts.add(replayed.facts().withVerdict(verdict));
         }
         write(outcomes, facts);
         return content ? 0 : UserError.FAILED;
+    }
+
+    /**
+     * A run that was asked for.
+     *
+     * @param lends whether with lending
+     */
+    private record Run(String policy, boolean lends) {}
+
+    private List<Run> runs() {
+        List<Boolean> modes = lending.equals("both") ? List.of(true, false) : List.of(onOrOff("--lending", lending));
+        List<Run> runs = new ArrayList<>();
+        for (String policy : policies) {
+            List<Boolean> asked = policy.equals(ReplaySettings.NO_LENDING) ? List.of(false) : modes;
+            asked.forEach(lends -> runs.add(new Run(policy, lends)));
+        }
+        return runs;
+    }
+
+    private void replayPublished(PublishedSettings.Timing timing, int training, boolean inPlace) {
+        Path file = Path.of(workload);
+        if (!Files.isRegularFile(file) || !PublishedWorkload.knows(file)) {
+            throw UserError.badUsage(
+                    "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size)."
+                            .formatted(workload));
+        }
+        Path traces = profiles.orElseThrow(() -> UserError.badUsage(
+                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
+        List<RunOutcome> outcomes = new ArrayList<>();
+        for (Run run : runs()) {
+            boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
+            try {
+                PublishedSettings settings = PublishedSettings.of(bare ? "deepboot" : run.policy, nodes, gpusPerNode)
+                        .withTiming(timing)
+                        .withAfe(inPlace);
+                RunOutcome outcome = new PublishedReplay(run.policy, run.lends, training, settings)
+                        .withSeed(seed)
+                        .run(PublishedWorkload.read(file), traces);
+                say(outcome);
+                outcomes.add(outcome);
+            } catch (IllegalArgumentException e) {
+                throw UserError.badUsage(String.valueOf(e.getMessage()));
+            }
+        }
+        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList());
+    }
+
+    private static PublishedSettings.Timing timing(String name) {
+        return switch (name) {
+            case "deepboot" -> PublishedSettings.Timing.DEEPBOOT;
+            case "pollux" -> PublishedSettings.Timing.POLLUX;
+            default ->
+                throw UserError.badUsage("--published-timing is '%s', but must be deepboot or pollux.".formatted(name));
+        };
     }
 
     private Workload load(int training) {
@@ -156,23 +226,20 @@ final class ReplayCommand implements Callable<Integer> {
         String name = "%s, lending %s"
                 .formatted(settings.policyName(), settings.scheduler().lending() ? "on" : "off");
         Replayed replayed = Replay.run(played, settings, progress -> say(name, progress));
-        long done = replayed.outcome().results().jobs().stream()
-                .filter(job -> job.completed().isPresent())
-                .count();
-        double jct = replayed.outcome().results().jobs().stream()
-                .flatMap(job -> job.completionTime().stream())
-                .mapToLong(time -> time.toMillis())
-                .average()
-                .orElse(0);
+        say(replayed.outcome());
+        return replayed;
+    }
+
+    private void say(RunOutcome outcome) {
+        Summary summary = Summary.of(outcome);
         say("%s: %d jobs, average JCT %.0f s, %.1f GPU-h lent, %d decisions, %.1f s"
                 .formatted(
-                        name,
-                        done,
-                        jct / 1000,
-                        replayed.outcome().results().lentGpuSeconds() / 3600,
-                        replayed.outcome().decisions().size(),
-                        replayed.outcome().wallSeconds()));
-        return replayed;
+                        outcome.run().title(),
+                        summary.completedJobs(),
+                        summary.jctSeconds().mean(),
+                        summary.gpuHoursLent(),
+                        outcome.decisions().size(),
+                        outcome.wallSeconds()));
     }
 
     private void say(String name, ReplayProgress progress) {

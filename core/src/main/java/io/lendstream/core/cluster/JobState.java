@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param changes how often its GPUs were changed after its first start
  * @param attainedGpuSeconds GPU time it has been given up to {@code attainedUpTo}
  * @param startedAt when it was first given GPUs
+ * @param standing where it stands with a policy that serves jobs in queues; none before its first plan
  * @param lastEvent the event that last told of it
  */
 public record JobState(
@@ -43,6 +44,7 @@ public record JobState(
         Instant attainedUpTo,
         Optional<Instant> startedAt,
         Optional<Instant> lastProgressAt,
+        Optional<Standing> standing,
         long lastEvent) {
     public JobState {
         target = target.stream().sorted().toList();
@@ -62,6 +64,7 @@ public record JobState(
                 0,
                 0,
                 spec.submittedAt(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 event);
@@ -106,6 +109,27 @@ public record JobState(
                 attainedUpTo,
                 startedAt,
                 lastProgressAt,
+                standing,
+                lastEvent);
+    }
+
+    public JobState standing(Standing next) {
+        return new JobState(
+                spec,
+                phase,
+                progress,
+                noise,
+                allocation,
+                target,
+                changing,
+                changeDeadline,
+                largestRun,
+                changes,
+                attainedGpuSeconds,
+                attainedUpTo,
+                startedAt,
+                lastProgressAt,
+                Optional.of(next),
                 lastEvent);
     }
 
@@ -129,6 +153,7 @@ public record JobState(
                 now,
                 starts ? Optional.of(now) : startedAt,
                 lastProgressAt,
+                standing,
                 lastEvent);
     }
 
@@ -159,6 +184,7 @@ public record JobState(
                 now,
                 startedAt,
                 lastProgressAt,
+                standing,
                 lastEvent);
     }
 
@@ -178,6 +204,7 @@ public record JobState(
                 attainedUpTo,
                 startedAt,
                 lastProgressAt,
+                standing,
                 lastEvent);
     }
 
@@ -197,6 +224,7 @@ public record JobState(
                 attainedUpTo,
                 startedAt,
                 lastProgressAt,
+                standing,
                 event);
     }
 
@@ -221,6 +249,7 @@ public record JobState(
                 attainedUpTo,
                 startedAt,
                 Optional.of(said.at()),
+                standing,
                 event);
     }
 }

@@ -11,6 +11,8 @@ import io.lendstream.core.event.BatchRange;
 public record GoodputModel(ThroughputParameters throughput, GradientNoise noise, BatchRange range) {
     private static final int GRID = 50;
     private static final double ROUNDING = 1e-8;
+    /** Seconds that a single replica needs for its network; not 0, for its logarithm is taken. */
+    static final double NO_NETWORK_SECONDS = ROUNDING * (1 + ROUNDING);
 
     /** The best batch on a placement, and the goodput with it. */
     public record Best(Batch batch, double goodput) {}
@@ -22,14 +24,19 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
 
     /** Seconds that {@code replicas} on {@code nodes} need to synchronise their gradients. */
     public double networkSeconds(int nodes, int replicas) {
-        double more = Math.max(replicas - 2, ROUNDING);
+        double more = beyondTwo(replicas);
         if (nodes > 1) {
             return throughput.alphaN() + throughput.betaN() * more;
         }
         if (replicas > 1) {
             return throughput.alphaR() + throughput.betaR() * more;
         }
-        return ROUNDING * (1 + more);
+        return NO_NETWORK_SECONDS;
+    }
+
+    /** Replicas beyond the second, each of which lengthens synchronisation; not 0, as published. */
+    static double beyondTwo(int replicas) {
+        return Math.max(replicas - 2, ROUNDING);
     }
 
     /** Seconds of a synchronised iteration, its accumulation steps included. */
@@ -65,31 +72,73 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
         return total / iterationSeconds(nodes, replicas, batch) * efficiency(total);
     }
 
-    /** The batch with the greatest goodput on a placement, over 50 geometrically spaced total batch sizes. */
+    /**
+     * The batch with the greatest goodput on a placement, over 50 total batch sizes in geometric steps from the least that
+     * the job can have there to the most; of equal ones the smallest.
+     *
+     * <p>A first pass finds the most promising size by a bound on its goodput that takes no powers; a second one computes
+     * those that the bound does not rule out, which are few.
+     */
     public Best best(int nodes, int replicas) {
         if (range.fixed().isPresent()) {
-            Batch batch = split(range.fixed().get(), replicas);
+            Batch batch = split(range, range.fixed().get(), replicas);
             return new Best(batch, goodput(nodes, replicas, batch));
         }
         double least = Math.max(range.initial(), (double) range.localMin() * replicas);
         double most = Math.max(least, range.max());
-        Best best = new Best(split((int) Math.ceil(least), replicas), 0);
+        double ratio = Math.pow(most / least, 1 / (GRID - 1.0));
+        double network = networkSeconds(nodes, replicas);
+        double together = Math.pow(2, 1 / throughput.gamma() - 1);
+        double[] bounds = new double[GRID];
+        double promising = least;
+        double greatest = 0;
+        double total = least;
         for (int i = 0; i < GRID; i++) {
-            double total = least * Math.pow(most / least, i / (GRID - 1.0));
-            Batch batch = split(total, replicas);
-            if (batch.local() < range.localMin() || batch.local() > range.localMax()) {
-                continue;
+            bounds[i] = goodputBound(split(range, total, replicas), replicas, network, together);
+            if (bounds[i] > greatest) {
+                greatest = bounds[i];
+                promising = total;
             }
-            double goodput = goodput(nodes, replicas, batch);
-            if (goodput > best.goodput) {
-                best = new Best(batch, goodput);
-            }
+            total = i < GRID - 2 ? total * ratio : most;
         }
-        return best.goodput > 0 ? best : new Best(best.batch, goodput(nodes, replicas, best.batch));
+        Batch batch = split(range, promising, replicas);
+        double reached = goodput(nodes, replicas, batch);
+        Best best = new Best(batch, greatest > 0 ? 0 : reached);
+        total = least;
+        for (int i = 0; i < GRID && greatest > 0; i++) {
+            if (bounds[i] >= reached) {
+                batch = split(range, total, replicas);
+                double goodput = goodput(nodes, replicas, batch);
+                if (goodput > best.goodput) {
+                    best = new Best(batch, goodput);
+                }
+            }
+            total = i < GRID - 2 ? total * ratio : most;
+        }
+        return best;
+    }
+
+    /**
+     * No less than the goodput of a batch; 0 if the batch does not fit. A synchronised step takes at least as long as each
+     * of its parts, and, by the inequality of power means, at least {@code together} times their sum.
+     */
+    private double goodputBound(Batch batch, int replicas, double network, double together) {
+        if (batch.local() < range.localMin() || batch.local() > range.localMax()) {
+            return 0;
+        }
+        double total = batch.total(replicas);
+        double compute = accumulationSeconds(batch.local());
+        double step = Math.max(Math.max(compute, network), together * (compute + network));
+        double seconds = batch.accumulation() * compute + step;
+        double sum = noise.variance() + noise.squared();
+        double teaching = sum > 0
+                ? total * sum / (seconds * (noise.variance() * range.initial() + noise.squared() * total))
+                : 1 / seconds;
+        return range.initial() * teaching * (1 + ROUNDING);
     }
 
     /** Splits a total batch into local batch and accumulation steps, as the memory of one GPU allows. */
-    private Batch split(double total, int replicas) {
+    static Batch split(BatchRange range, double total, int replicas) {
         double local = total / replicas;
         int accumulation = (int) Math.ceil(local / range.localMax() - ROUNDING) - 1;
         if (replicas == 1 && total > range.initial()) {

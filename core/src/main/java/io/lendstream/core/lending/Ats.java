@@ -3,11 +3,10 @@ package io.lendstream.core.lending;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.goodput.GoodputModel;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -23,7 +22,8 @@ import java.util.TreeMap;
  *
  * <p>A job's speedup with {@code w} GPUs is its goodput there over its goodput with a fair share. Changing its size is
  * weighed by {@code (age - 10 s x changes) / (age + 10 s)}, so that young and often changed jobs are left alone. A job may at
- * most double the largest size it has run at, for its speed beyond that is not known.
+ * most double the largest size it has run at, for its speed beyond that is not known. The fair share of one of whom nothing is
+ * known yet is taken to speed it up in proportion.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */
@@ -40,35 +40,38 @@ final class Ats {
         this.cluster = cluster;
         int gpus = Math.max(1, cluster.gpus().size());
         this.fairShare = ceilDiv(gpus, Math.max(1, cluster.jobs().size()));
-        this.fairNodes = ceilDiv(fairShare, Math.max(1, cluster.gpusPerNode()));
+        this.fairNodes = Math.max(1, ceilDiv(cluster.nodes(), gpus));
     }
 
+    /** A plan in which jobs stay where they are as far as that costs no spread. */
     Plan plan() {
-        Set<JobId> fixed = new HashSet<>();
-        cluster.fixedJobs().forEach(job -> fixed.add(job.spec().job()));
-        List<JobState> open = cluster.jobs().stream()
-                .filter(job -> !fixed.contains(job.spec().job()))
-                .sorted(Comparator.<JobState>comparingDouble(job -> job.attainedBy(cluster.now()))
-                        .thenComparing(job -> job.spec().submittedAt())
-                        .thenComparing(job -> job.spec().job()))
+        List<JobView> open = leastServedFirst();
+        return placed(open, sizes(open), cluster.capacity());
+    }
+
+    /** A plan in which jobs whose size changes are placed from scratch. */
+    Plan planAfresh() {
+        List<JobView> open = leastServedFirst();
+        return Afresh.place(cluster, open, sizes(open), Rooms.Fit.TIGHTEST, 0);
+    }
+
+    /** The jobs that may be changed, those that were given least first. */
+    List<JobView> leastServedFirst() {
+        return cluster.open().stream()
+                .sorted(Comparator.comparingDouble(JobView::attainedGpuSeconds).thenComparing(JobView::submittedAt))
                 .toList();
-        int capacity = cluster.gpus().size();
-        for (JobState job : cluster.fixedJobs()) {
-            capacity -= job.gpus();
-        }
-        capacity = Math.max(0, capacity);
-        List<double[]> values = new ArrayList<>();
-        for (JobState job : open) {
-            values.add(values(job, capacity));
-        }
-        int[] sizes = GroupKnapsack.choose(values, capacity);
-        return placed(open, sizes, capacity);
+    }
+
+    private int[] sizes(List<JobView> open) {
+        int capacity = cluster.capacity();
+        return GroupKnapsack.choose(
+                open.stream().map(job -> values(job, capacity)).toList(), capacity);
     }
 
     /** Lent GPUs whose loss costs the least speedup in sum, taken one by one. */
     List<GpuId> victims(int count) {
-        Map<JobId, JobState> jobs = new TreeMap<>();
-        cluster.jobs().forEach(job -> jobs.put(job.spec().job(), job));
+        Map<JobId, JobView> jobs = new TreeMap<>();
+        cluster.jobs().forEach(job -> jobs.put(job.job(), job));
         Map<GpuId, NodeId> nodes = new HashMap<>();
         Map<JobId, List<GpuId>> lent = new TreeMap<>();
         for (GpuState gpu : cluster.gpus()) {
@@ -79,15 +82,14 @@ final class Ats {
         }
         Map<JobId, List<GpuId>> holding = new TreeMap<>();
         lent.keySet()
-                .forEach(job -> holding.put(
-                        job, new ArrayList<>(jobs.get(job).allocation().gpus())));
+                .forEach(job -> holding.put(job, new ArrayList<>(jobs.get(job).gpus())));
         List<GpuId> taken = new ArrayList<>();
         while (taken.size() < count) {
             GpuId best = null;
             JobId bestJob = null;
             double leastLoss = Double.POSITIVE_INFINITY;
             for (Map.Entry<JobId, List<GpuId>> entry : lent.entrySet()) {
-                JobState job = jobs.get(entry.getKey());
+                JobView job = jobs.get(entry.getKey());
                 List<GpuId> held = holding.get(entry.getKey());
                 double before = speedup(job, nodesOf(held, nodes), held.size());
                 Set<NodeId> tried = new HashSet<>();
@@ -96,7 +98,7 @@ final class Ats {
                         continue;
                     }
                     double loss = before;
-                    if (job.spec().elastic() && held.size() > job.spec().minGpus()) {
+                    if (job.elastic() && held.size() > job.minGpus()) {
                         List<GpuId> rest = new ArrayList<>(held);
                         rest.remove(gpu);
                         loss = before - speedup(job, nodesOf(rest, nodes), rest.size());
@@ -111,10 +113,10 @@ final class Ats {
             if (best == null || bestJob == null) {
                 break;
             }
-            JobState job = jobs.get(bestJob);
+            JobView job = jobs.get(bestJob);
             List<GpuId> held = holding.get(bestJob);
             List<GpuId> mine = lent.get(bestJob);
-            if (job.spec().elastic() && held.size() > job.spec().minGpus()) {
+            if (job.elastic() && held.size() > job.minGpus()) {
                 taken.add(best);
                 held.remove(best);
                 mine.remove(best);
@@ -130,37 +132,38 @@ final class Ats {
         return taken;
     }
 
-    private Plan placed(List<JobState> open, int[] sizes, int capacity) {
+    private Plan placed(List<JobView> open, int[] sizes, int capacity) {
         Placement placement = new Placement(cluster.gpus());
-        cluster.fixedJobs().forEach(job -> placement.keep(job.allocation().gpus()));
+        cluster.jobs().stream()
+                .filter(job -> cluster.fixed().contains(job.job()))
+                .forEach(job -> placement.keep(job.gpus()));
         Map<JobId, List<GpuId>> targets = new TreeMap<>();
         Map<JobId, String> reasons = new TreeMap<>();
         List<Integer> changed = new ArrayList<>();
         Set<GpuId> usable = new HashSet<>();
         cluster.gpus().forEach(gpu -> usable.add(gpu.gpuId()));
         for (int i = 0; i < sizes.length; i++) {
-            JobState job = open.get(i);
-            if (sizes[i] == job.gpus() && usable.containsAll(job.allocation().gpus())) {
-                placement.keep(job.allocation().gpus());
-                targets.put(job.spec().job(), job.allocation().gpus());
+            JobView job = open.get(i);
+            if (sizes[i] == job.gpus().size() && usable.containsAll(job.gpus())) {
+                placement.keep(job.gpus());
+                targets.put(job.job(), job.gpus());
             } else {
                 changed.add(i);
             }
         }
         changed.sort(Comparator.<Integer>comparingInt(i -> sizes[i]).thenComparing(Comparator.naturalOrder()));
         for (int i : changed) {
-            JobState job = open.get(i);
-            List<GpuId> held =
-                    job.allocation().gpus().stream().filter(usable::contains).toList();
+            JobView job = open.get(i);
+            List<GpuId> held = job.gpus().stream().filter(usable::contains).toList();
             List<GpuId> target = sizes[i] == 0 ? List.of() : placement.place(sizes[i], held);
-            targets.put(job.spec().job(), target);
+            targets.put(job.job(), target);
             reasons.put(
-                    job.spec().job(),
+                    job.job(),
                     "from %d to %d GPUs: speedup %.2f to %.2f of a fair share of %d, %d GPUs for %d jobs"
                             .formatted(
-                                    job.gpus(),
+                                    job.gpus().size(),
                                     target.size(),
-                                    idealSpeedup(job, job.gpus()),
+                                    idealSpeedup(job, job.gpus().size()),
                                     idealSpeedup(job, target.size()),
                                     fairShare,
                                     capacity,
@@ -169,43 +172,51 @@ final class Ats {
         return new Plan(targets, reasons);
     }
 
-    private double[] values(JobState job, int capacity) {
+    private double[] values(JobView job, int capacity) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
-        double age = job.age(cluster.now()).toMillis() / 1000.0;
-        double restart = RESTART.toSeconds();
-        double factor = Math.max(age - restart * job.changes(), 0) / (age + restart);
+        double factor = restartFactor(job, cluster.now(), RESTART);
         for (int w = 1; w <= most; w++) {
-            boolean allowed = job.spec().elastic()
-                    ? w >= job.spec().minGpus()
-                    : w == Math.min(job.spec().requestedGpus(), job.spec().maxGpus());
-            values[w] = !allowed ? Double.NEGATIVE_INFINITY : idealSpeedup(job, w) * (w == job.gpus() ? 1 : factor);
+            boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
+            values[w] = !allowed
+                    ? Double.NEGATIVE_INFINITY
+                    : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : factor);
         }
         return values;
     }
 
-    private int largest(JobState job) {
-        if (!job.spec().elastic()) {
-            return job.spec().requestedGpus();
-        }
-        int known = Math.max(Math.max(2 * job.largestRun(), 1), job.spec().minGpus());
-        int byBatch = Math.max(1, job.spec().batch().max() / job.spec().batch().localMin());
-        return Math.min(Math.min(known, LARGEST_JOB), Math.min(job.spec().maxGpus(), byBatch));
+    /** What is left of a job's speedup when its GPUs are changed now: little of a young and often changed one's. */
+    static double restartFactor(JobView job, Instant now, Duration restart) {
+        double age = job.age(now).toMillis() / 1000.0;
+        double each = restart.toMillis() / 1000.0;
+        return Math.max(age - each * job.changes(), 0) / (age + each);
     }
 
-    private double idealSpeedup(JobState job, int replicas) {
+    /** Most GPUs that a job may be given now. */
+    int largest(JobView job) {
+        if (!job.elastic()) {
+            return job.requestedGpus();
+        }
+        int known = Math.max(Math.max(2 * job.largestRun(), 1), job.minGpus());
+        return Math.min(Math.min(known, LARGEST_JOB), job.maxGpus());
+    }
+
+    private double idealSpeedup(JobView job, int replicas) {
         return speedup(job, ceilDiv(replicas, Math.max(1, cluster.gpusPerNode())), replicas);
     }
 
-    private double speedup(JobState job, int nodes, int replicas) {
+    /** Goodput over that with a fair share. */
+    double speedup(JobView job, int nodes, int replicas) {
         if (replicas == 0) {
             return 0;
         }
-        GoodputModel model = job.model();
-        double base = fairGoodput.computeIfAbsent(
-                job.spec().job(),
-                name -> model.best(fairNodes, Math.max(fairShare, fairNodes)).goodput());
-        return base > 0 ? model.best(nodes, replicas).goodput() / base : 0;
+        if (job.goodput().isEmpty()) {
+            return (double) replicas / fairShare;
+        }
+        Goodput goodput = job.goodput().get();
+        double base =
+                fairGoodput.computeIfAbsent(job.job(), name -> goodput.on(fairNodes, Math.max(fairShare, fairNodes)));
+        return base > 0 ? goodput.on(nodes, replicas) / base : 0;
     }
 
     private static int nodesOf(List<GpuId> gpus, Map<GpuId, NodeId> nodes) {

@@ -1,17 +1,20 @@
 package io.lendstream.core.lending;
 
-import io.lendstream.core.cluster.GpuId;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * Follows the paper: plans training every minute, reacts to demand when it is there, and protects replicas that were
  * needed a moment ago for 30 s, and 15 s longer with every hit, up to 120 s.
  *
  * @param protectScale factor on the protect times
+ * @param afresh whether a job whose size changes is placed from scratch, as the published simulator does; else it stays
+ *     on its GPUs where that costs at most a node more
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  */
-public record DeepBoot(double protectScale) implements Policy {
+public record DeepBoot(double protectScale, boolean afresh) implements Policy {
+    static final String AFRESH = "afresh";
+    static final String NEAR = "near";
+
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(
@@ -35,16 +38,12 @@ public record DeepBoot(double protectScale) implements Policy {
 
     @Override
     public Plan plan(ClusterView cluster) {
-        return new Ats(cluster).plan();
-    }
-
-    @Override
-    public List<GpuId> victims(ClusterView cluster, int count) {
-        return new Ats(cluster).victims(count);
+        Ats ats = new Ats(cluster);
+        return afresh ? ats.planAfresh() : ats.plan();
     }
 
     @Override
     public String spec() {
-        return "deepboot:protect-scale=" + protectScale;
+        return "deepboot:protect-scale=" + protectScale + ":place=" + (afresh ? AFRESH : NEAR);
     }
 }

@@ -1,8 +1,6 @@
 package io.lendstream.core.lending;
 
-import io.lendstream.core.cluster.GpuId;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * Our own policy: ATS for training, and for inference the forecast, so that GPUs are back before they are needed.
@@ -28,11 +26,6 @@ public record Lendstream(Duration planEvery) implements Policy {
     @Override
     public Plan plan(ClusterView cluster) {
         return new Ats(cluster).plan();
-    }
-
-    @Override
-    public List<GpuId> victims(ClusterView cluster, int count) {
-        return new Ats(cluster).victims(count);
     }
 
     @Override

@@ -5,29 +5,79 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
-/** Turns numbers of GPUs into GPUs: few nodes per job, training's own before lent ones, and what a job has if possible. */
+/**
+ * Turns numbers of GPUs into GPUs: few nodes per job, training's own before lent ones, and what a job has if possible.
+ *
+ * <p>Nodes are kept by how many GPUs they have free, so that placing a job costs O((its GPUs + its nodes) x log nodes),
+ * however large the cluster is.
+ */
 final class Placement {
-    private final Map<NodeId, List<GpuState>> free = new TreeMap<>();
-    private final Map<NodeId, Pool> pools = new TreeMap<>();
+    private final Map<GpuId, NodeId> nodeOf = new HashMap<>();
+    private final Map<NodeId, List<GpuId>> free = new HashMap<>();
+    private final Map<NodeId, Pool> pools = new HashMap<>();
+    /** Nodes by how many GPUs they have free; training's own, and inference's. */
+    private final NavigableMap<Integer, SortedSet<NodeId>> own = new TreeMap<>();
+
+    private final NavigableMap<Integer, SortedSet<NodeId>> lendable = new TreeMap<>();
 
     Placement(List<GpuState> gpus) {
         for (GpuState gpu : gpus) {
-            free.computeIfAbsent(gpu.nodeId(), node -> new ArrayList<>()).add(gpu);
+            nodeOf.put(gpu.gpuId(), gpu.nodeId());
+            free.computeIfAbsent(gpu.nodeId(), node -> new ArrayList<>()).add(gpu.gpuId());
             pools.put(gpu.nodeId(), gpu.pool());
         }
+        free.forEach((node, there) -> bySize(node)
+                .computeIfAbsent(there.size(), size -> new TreeSet<>())
+                .add(node));
+    }
+
+    private NavigableMap<Integer, SortedSet<NodeId>> bySize(NodeId node) {
+        return isOwn(node) ? own : lendable;
+    }
+
+    private boolean isOwn(NodeId node) {
+        return pools.get(node) == Pool.TRAINING;
+    }
+
+    private List<GpuId> freeOn(NodeId node) {
+        return free.getOrDefault(node, List.of());
     }
 
     /** Takes GPUs out of what can be placed. */
     void keep(List<GpuId> gpus) {
-        Set<GpuId> kept = new HashSet<>(gpus);
-        free.values().forEach(list -> list.removeIf(gpu -> kept.contains(gpu.gpuId())));
+        for (GpuId gpu : gpus) {
+            NodeId node = nodeOf.get(gpu);
+            if (node == null) {
+                continue;
+            }
+            List<GpuId> there = freeOn(node);
+            int size = there.size();
+            if (there.remove(gpu)) {
+                NavigableMap<Integer, SortedSet<NodeId>> nodes = bySize(node);
+                SortedSet<NodeId> alike = nodes.getOrDefault(size, new TreeSet<>());
+                alike.remove(node);
+                if (alike.isEmpty()) {
+                    nodes.remove(size);
+                }
+                if (size > 1) {
+                    nodes.computeIfAbsent(size - 1, any -> new TreeSet<>()).add(node);
+                }
+            }
+        }
     }
 
     /** GPUs for a job that holds {@code held}, which must still be among what can be placed. */
@@ -39,74 +89,96 @@ final class Placement {
 
     /** Gives up lent GPUs first, then those on the nodes where the job has fewest. */
     private List<GpuId> shrink(int count, List<GpuId> held) {
-        Set<GpuId> holding = new HashSet<>(held);
-        Map<NodeId, List<GpuState>> mine = new TreeMap<>();
-        free.forEach((node, list) -> list.stream()
-                .filter(gpu -> holding.contains(gpu.gpuId()))
-                .forEach(gpu ->
-                        mine.computeIfAbsent(node, n -> new ArrayList<>()).add(gpu)));
-        List<GpuState> keepFirst = mine.entrySet().stream()
-                .sorted(Comparator.<Map.Entry<NodeId, List<GpuState>>>comparingInt(
-                                entry -> pools.get(entry.getKey()) == Pool.TRAINING ? 0 : 1)
+        return byNode(held).entrySet().stream()
+                .sorted(Comparator.<Map.Entry<NodeId, List<GpuId>>>comparingInt(entry -> isOwn(entry.getKey()) ? 0 : 1)
                         .thenComparingInt(entry -> -entry.getValue().size())
                         .thenComparing(Map.Entry::getKey))
                 .flatMap(entry -> entry.getValue().stream())
+                .limit(count)
                 .toList();
-        return keepFirst.stream().limit(count).map(GpuState::gpuId).toList();
+    }
+
+    /** Free GPUs among these by node, in the order in which they stand there. */
+    private SortedMap<NodeId, List<GpuId>> byNode(List<GpuId> gpus) {
+        Set<GpuId> wanted = new HashSet<>(gpus);
+        SortedMap<NodeId, List<GpuId>> nodes = new TreeMap<>();
+        for (GpuId gpu : gpus) {
+            NodeId node = nodeOf.get(gpu);
+            if (node != null && !nodes.containsKey(node)) {
+                nodes.put(node, freeOn(node).stream().filter(wanted::contains).toList());
+            }
+        }
+        nodes.values().removeIf(List::isEmpty);
+        return nodes;
     }
 
     /** Stays where it is if that needs no more nodes than a fresh start; else moves. */
     private List<GpuId> grow(int count, List<GpuId> held) {
-        List<GpuId> fresh = bestFit(count, List.of());
+        List<GpuId> fresh = bestFit(count, Collections.emptySortedMap());
         if (held.isEmpty()) {
             return fresh;
         }
-        List<GpuId> grown = bestFit(count, held);
+        List<GpuId> grown = bestFit(count, byNode(held));
         return nodes(grown) <= nodes(fresh) + 1 ? grown : fresh;
     }
 
-    private List<GpuId> bestFit(int count, List<GpuId> held) {
-        Set<GpuId> start = new HashSet<>(held);
-        Map<NodeId, List<GpuId>> open = new TreeMap<>();
-        Set<NodeId> home = new HashSet<>();
+    /** Adds to what is held: first on its nodes, then where the rest fits most tightly, else where most is free. */
+    private List<GpuId> bestFit(int count, SortedMap<NodeId, List<GpuId>> held) {
         List<GpuId> chosen = new ArrayList<>();
-        free.forEach((node, list) -> {
-            List<GpuId> others = new ArrayList<>();
-            for (GpuState gpu : list) {
-                if (start.contains(gpu.gpuId())) {
-                    chosen.add(gpu.gpuId());
-                    home.add(node);
-                } else {
-                    others.add(gpu.gpuId());
-                }
-            }
-            if (!others.isEmpty()) {
-                open.put(node, others);
-            }
-        });
-        while (chosen.size() < count && !open.isEmpty()) {
+        held.values().forEach(chosen::addAll);
+        Set<NodeId> used = new HashSet<>(held.keySet());
+        Map<NodeId, List<GpuId>> home = new TreeMap<>();
+        held.forEach((node, mine) -> home.put(node, without(freeOn(node), mine)));
+        home.values().removeIf(List::isEmpty);
+        while (chosen.size() < count) {
             int missing = count - chosen.size();
-            NodeId node = open.entrySet().stream()
-                    .min(Comparator.<Map.Entry<NodeId, List<GpuId>>>comparingInt(
-                                    entry -> home.contains(entry.getKey()) ? 0 : 1)
-                            .thenComparingInt(entry -> entry.getValue().size() >= missing ? 0 : 1)
-                            .thenComparingInt(entry -> pools.get(entry.getKey()) == Pool.TRAINING ? 0 : 1)
-                            .thenComparingInt(entry -> entry.getValue().size() >= missing
-                                    ? entry.getValue().size()
-                                    : -entry.getValue().size())
-                            .thenComparing(Map.Entry::getKey))
-                    .orElseThrow()
-                    .getKey();
-            List<GpuId> there = open.remove(node);
+            Optional<NodeId> next = home.isEmpty() ? elsewhere(missing, used) : Optional.of(atHome(missing, home));
+            if (next.isEmpty()) {
+                break;
+            }
+            List<GpuId> there = home.isEmpty() ? freeOn(next.get()) : home.remove(next.get());
             chosen.addAll(there.subList(0, Math.min(missing, there.size())));
+            used.add(next.get());
         }
         return List.copyOf(chosen);
     }
 
+    private NodeId atHome(int missing, Map<NodeId, List<GpuId>> home) {
+        return Collections.min(
+                        home.entrySet(),
+                        Comparator.<Map.Entry<NodeId, List<GpuId>>>comparingInt(
+                                        entry -> entry.getValue().size() >= missing ? 0 : 1)
+                                .thenComparingInt(entry -> isOwn(entry.getKey()) ? 0 : 1)
+                                .thenComparingInt(entry -> entry.getValue().size() >= missing
+                                        ? entry.getValue().size()
+                                        : -entry.getValue().size())
+                                .thenComparing(Map.Entry::getKey))
+                .getKey();
+    }
+
+    private Optional<NodeId> elsewhere(int missing, Set<NodeId> used) {
+        return first(own.tailMap(missing, true), used)
+                .or(() -> first(lendable.tailMap(missing, true), used))
+                .or(() -> first(own.descendingMap(), used))
+                .or(() -> first(lendable.descendingMap(), used));
+    }
+
+    private static Optional<NodeId> first(Map<Integer, SortedSet<NodeId>> nodes, Set<NodeId> used) {
+        for (SortedSet<NodeId> alike : nodes.values()) {
+            for (NodeId node : alike) {
+                if (!used.contains(node)) {
+                    return Optional.of(node);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static List<GpuId> without(List<GpuId> gpus, List<GpuId> some) {
+        return gpus.stream().filter(gpu -> !some.contains(gpu)).toList();
+    }
+
     private int nodes(List<GpuId> gpus) {
-        Set<GpuId> wanted = new HashSet<>(gpus);
-        return (int) free.values().stream()
-                .filter(list -> list.stream().anyMatch(gpu -> wanted.contains(gpu.gpuId())))
-                .count();
+        return (int) gpus.stream().map(nodeOf::get).distinct().count();
     }
 }

@@ -3,15 +3,26 @@ package io.lendstream.core.lending;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
 /** The policies by name. Adding one is one class and one line here. */
 public final class Policies {
     private static final List<Entry> ENTRIES = List.of(
-            new Entry(Set.of("protect-scale"), settings -> new DeepBoot(settings.number("protect-scale", 1.0))),
-            new Entry(Set.of("plan-every"), settings -> new Lendstream(settings.duration("plan-every", "60s"))));
+            new Entry(
+                    List.of("protect-scale", "place"),
+                    settings -> new DeepBoot(
+                            settings.number("protect-scale", 1.0),
+                            settings.choice("place", DeepBoot.NEAR, DeepBoot.AFRESH)
+                                    .equals(DeepBoot.AFRESH))),
+            new Entry(List.of("plan-every"), settings -> new Lendstream(settings.duration("plan-every", "60s"))),
+            new Entry(List.of("demote-gpu-hours"), settings -> new Tiresias(settings.number("demote-gpu-hours", 16))),
+            new Entry(List.of(), settings -> new Afs()),
+            new Entry(List.of(), settings -> new Optimus()),
+            new Entry(
+                    List.of("search"),
+                    settings -> new Pollux(settings.choice("search", Pollux.DEEPBOOT, Pollux.ORIGINAL)
+                            .equals(Pollux.ORIGINAL))));
 
     private Policies() {}
 
@@ -49,7 +60,7 @@ public final class Policies {
         return entry.make.apply(new Settings(name, settings));
     }
 
-    private record Entry(Set<String> keys, Function<Settings, Policy> make) {
+    private record Entry(List<String> keys, Function<Settings, Policy> make) {
         String name() {
             return make.apply(new Settings("", Map.of())).info().name();
         }
@@ -71,6 +82,16 @@ public final class Policies {
             }
             throw new IllegalArgumentException(
                     "%s of policy %s must be a number of at least 0, but was '%s'".formatted(key, policy, value));
+        }
+
+        /** One of several words, the first of which is usual. */
+        String choice(String key, String... words) {
+            String value = values.getOrDefault(key, words[0]);
+            if (List.of(words).contains(value)) {
+                return value;
+            }
+            throw new IllegalArgumentException(
+                    "%s of policy %s must be one of %s, but was '%s'".formatted(key, policy, List.of(words), value));
         }
 
         Duration duration(String key, String fallback) {

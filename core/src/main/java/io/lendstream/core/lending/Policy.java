@@ -15,11 +15,14 @@ public interface Policy {
     Duration planEvery();
 
     /**
-     * How long a replica that demand no longer needs is kept out of everybody's reach.
+     * How long a replica that demand no longer needs is kept out of everybody's reach: as DeepBoot has it, 30 s and 15 s more
+     * with every hit, up to 120 s, and the second in which it is noticed.
      *
      * @param warmHits how often in a row it was needed again while protected
      */
-    Duration protectFor(int warmHits);
+    default Duration protectFor(int warmHits) {
+        return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120) + 1);
+    }
 
     /** The GPUs that each job should hold. Jobs that the plan does not name keep what they have. */
     Plan plan(ClusterView cluster);
@@ -29,7 +32,9 @@ public interface Policy {
      *
      * @param count how many are needed; more may be named where a job cannot give up part of its GPUs
      */
-    List<GpuId> victims(ClusterView cluster, int count);
+    default List<GpuId> victims(ClusterView cluster, int count) {
+        return new Ats(cluster).victims(count);
+    }
 
     /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */
     String spec();

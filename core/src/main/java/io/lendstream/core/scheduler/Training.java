@@ -11,6 +11,7 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.core.lending.Policy;
 import java.time.Duration;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
@@ -70,8 +72,10 @@ final class Training {
                                 job -> job.spec().submittedAt())
                         .thenComparing(job -> job.spec().job()))
                 .toList();
-        List<JobState> fixed =
-                jobs.stream().filter(job -> job.changing().isPresent()).toList();
+        Set<JobId> fixed = jobs.stream()
+                .filter(job -> job.changing().isPresent())
+                .map(job -> job.spec().job())
+                .collect(Collectors.toSet());
         List<GpuState> own = draft.usableGpus(Pool.TRAINING)
                 .filter(gpu -> gpu.isFree() || isTraining(gpu))
                 .toList();
@@ -79,7 +83,12 @@ final class Training {
         List<GpuState> gpus = Stream.concat(own.stream(), borrowable.stream())
                 .sorted(Comparator.comparing(GpuState::nodeId).thenComparing(GpuState::gpuId))
                 .toList();
-        return new ClusterView(draft.now(), jobs, gpus, fixed, gpusPerNode());
+        Map<NodeId, Integer> sizes = nodeSizes();
+        int gpusPerNode = sizes.values().stream().max(Integer::compareTo).orElse(1);
+        List<JobView> views = jobs.stream()
+                .map(job -> JobView.of(job, draft.now(), gpusPerNode))
+                .toList();
+        return new ClusterView(draft.now(), views, gpus, fixed, sizes.size(), gpusPerNode, 0);
     }
 
     private static boolean isTraining(GpuState gpu) {
@@ -101,13 +110,15 @@ final class Training {
                 .toList();
     }
 
-    private int gpusPerNode() {
+    private Map<NodeId, Integer> nodeSizes() {
         Map<NodeId, Integer> sizes = new HashMap<>();
         draft.gpus().values().forEach(gpu -> sizes.merge(gpu.nodeId(), 1, Integer::sum));
-        return sizes.values().stream().max(Integer::compareTo).orElse(1);
+        return sizes;
     }
 
     private void adopt(Plan plan, boolean mayLend) {
+        plan.standings()
+                .forEach((job, standing) -> draft.put(draft.jobs().require(job).standing(standing)));
         int loans = 0;
         long most =
                 settings.maxLoansPerMinute() * Math.max(1, policy.planEvery().toMinutes());

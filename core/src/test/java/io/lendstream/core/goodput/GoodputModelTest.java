@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.BatchRange;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class GoodputModelTest {
@@ -62,5 +63,41 @@ class GoodputModelTest {
             assertThat(noisy.best(1, replicas).goodput())
                     .isGreaterThan(noisy.best(1, replicas - 1).goodput() * 0.999);
         }
+    }
+
+    @Test
+    void noBatchOnTheGridIsBetterThanTheBestOne() {
+        var random = new SplittableRandom(3);
+        for (int run = 0; run < 300; run++) {
+            var parameters = new ThroughputParameters(
+                    random.nextDouble(0.2),
+                    random.nextDouble(0.01),
+                    random.nextDouble(0.5),
+                    random.nextDouble(0.05),
+                    random.nextDouble(0.2),
+                    random.nextDouble(0.02),
+                    random.nextDouble(1, 10));
+            var noise = new GradientNoise(random.nextDouble(), random.nextDouble(100));
+            var drawn = new GoodputModel(parameters, noise, RANGE);
+            int replicas = 1 + random.nextInt(64);
+            int nodes = 1 + random.nextInt(replicas);
+
+            GoodputModel.Best best = drawn.best(nodes, replicas);
+
+            assertThat(best).isEqualTo(bestOfAll(drawn, nodes, replicas));
+        }
+    }
+
+    private static GoodputModel.Best bestOfAll(GoodputModel model, int nodes, int replicas) {
+        double least = Math.max(RANGE.initial(), RANGE.localMin() * replicas);
+        var best = new GoodputModel.Best(new Batch(1, 0), 0);
+        for (int i = 0; i < 50; i++) {
+            Batch batch = GoodputModel.split(RANGE, least * Math.pow(RANGE.max() / least, i / 49.0), replicas);
+            double goodput = model.goodput(nodes, replicas, batch);
+            if (batch.local() >= RANGE.localMin() && batch.local() <= RANGE.localMax() && goodput > best.goodput()) {
+                best = new GoodputModel.Best(batch, goodput);
+            }
+        }
+        return best;
     }
 }

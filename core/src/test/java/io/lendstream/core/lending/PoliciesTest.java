@@ -17,12 +17,13 @@ class PoliciesTest {
     @Test
     void anUnknownNameIsAnsweredWithTheKnownOnes() {
         assertThatThrownBy(() -> Policies.parse("depboot"))
-                .hasMessage("there is no policy 'depboot'; policies are [deepboot, lendstream]");
+                .hasMessage(
+                        "there is no policy 'depboot'; policies are [deepboot, lendstream, tiresias, afs, optimus, pollux]");
     }
 
     @Test
     void anUnknownSettingIsAnsweredWithTheKnownOnes() {
-        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2")).hasMessageContaining("[protect-scale]");
+        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2")).hasMessageContaining("[protect-scale, place]");
         assertThatThrownBy(() -> Policies.parse("deepboot:protect-scale=often"))
                 .hasMessageContaining("must be a number of at least 0, but was 'often'");
         assertThatThrownBy(() -> Policies.parse("lendstream:plan-every=soon")).hasMessageContaining("such as 60s");

@@ -49,20 +49,6 @@ public record ReplaySettings(
                 Optional.empty());
     }
 
-    /** The same with transfers at once, as the published simulator has them. */
-    public ReplaySettings withPublishedTiming() {
-        return new ReplaySettings(
-                policy,
-                policyName,
-                scheduler,
-                layout,
-                SimulatedDriver.published(),
-                forecast,
-                samplePeriod,
-                keepsLog,
-                until);
-    }
-
     /** The same without a log in memory. */
     public ReplaySettings withoutLog() {
         return new ReplaySettings(policy, policyName, scheduler, layout, driver, forecast, samplePeriod, false, until);

@@ -14,26 +14,39 @@ public final class RunFactsOf {
 
     private RunFactsOf() {}
 
+    /** A run that nobody looked on at: its figures alone. */
+    public static RunFacts.Run figures(RunOutcome outcome) {
+        Summary summary = Summary.of(outcome);
+        return RunFacts.Run.ofFigures(
+                outcome.run().title(), outcome.run().lending(), training(outcome, summary), inference(summary));
+    }
+
     /** What an onlooker saw of a run, with the figures that only its world knows. */
     public static RunFacts.Run run(RunFacts.Run seen, RunOutcome outcome) {
         Summary summary = Summary.of(outcome);
+        return seen.withTraining(training(outcome, summary)).withInference(inference(summary));
+    }
+
+    private static RunFacts.Training training(RunOutcome outcome, Summary summary) {
         List<Double> completions = outcome.results().jobs().stream()
                 .flatMap(job -> job.completionTime().stream())
                 .map(time -> time.toMillis() / 1000.0)
                 .toList();
-        RunFacts.Training training = new RunFacts.Training(
+        return new RunFacts.Training(
                 summary.trainingJobs(),
                 summary.completedJobs(),
                 completions,
                 Optional.of(summary.restarts()),
                 Optional.of(summary.gpuUtilization()));
-        RunFacts.Inference inference = new RunFacts.Inference(
+    }
+
+    private static RunFacts.Inference inference(Summary summary) {
+        return new RunFacts.Inference(
                 summary.inferenceRequests(),
                 Optional.of(summary.coldStarts()),
                 delays(summary.startDelaySeconds()),
                 delays(summary.overheadSeconds()),
                 summary.sloAttainment());
-        return seen.withTraining(training).withInference(inference);
     }
 
     private static Optional<RunFacts.Delays> delays(Sample sample) {

@@ -18,16 +18,16 @@ import java.util.zip.GZIPInputStream;
  *
  * @param columns the header
  */
-record CsvTable(Path file, List<String> columns, List<Row> rows) {
+public record CsvTable(Path file, List<String> columns, List<Row> rows) {
     /** A line of the file, numbered as editors number it. */
-    record Row(Path file, List<String> columns, int line, List<String> values) {
+    public record Row(Path file, List<String> columns, int line, List<String> values) {
         /** The value of a column; empty where the line or the file has none. */
-        String text(String column) {
+        public String text(String column) {
             int index = columns.indexOf(column);
             return index >= 0 && index < values.size() ? values.get(index).trim() : "";
         }
 
-        double number(String column, long atLeast) {
+        public double number(String column, long atLeast) {
             String value = text(column);
             try {
                 double number = Double.parseDouble(value);
@@ -40,7 +40,7 @@ record CsvTable(Path file, List<String> columns, List<Row> rows) {
             throw bad(column, "a number of at least " + atLeast);
         }
 
-        double above(String column, long bound) {
+        public double above(String column, long bound) {
             double number = number(column, bound);
             if (number > bound) {
                 return number;
@@ -48,7 +48,7 @@ record CsvTable(Path file, List<String> columns, List<Row> rows) {
             throw bad(column, "a number above " + bound);
         }
 
-        int whole(String column, int atLeast) {
+        public int whole(String column, int atLeast) {
             String value = text(column);
             try {
                 double number = Double.parseDouble(value);
@@ -61,14 +61,14 @@ record CsvTable(Path file, List<String> columns, List<Row> rows) {
             throw bad(column, "a whole number of at least " + atLeast);
         }
 
-        IllegalArgumentException bad(String column, String expected) {
+        public IllegalArgumentException bad(String column, String expected) {
             return new IllegalArgumentException("%s, line %d, column %s: found '%s', expected %s"
                     .formatted(file, line, column, text(column), expected));
         }
     }
 
     /** The first line of a file, by which formats are told apart. */
-    static List<String> header(Path file) {
+    public static List<String> header(Path file) {
         try (BufferedReader in = open(file)) {
             String first = in.readLine();
             return first == null ? List.of() : split(first);
@@ -78,7 +78,7 @@ record CsvTable(Path file, List<String> columns, List<Row> rows) {
     }
 
     /** Reads a file that must have at least these columns. */
-    static CsvTable read(Path file, String... required) {
+    public static CsvTable read(Path file, String... required) {
         try (BufferedReader in = open(file)) {
             String first = in.readLine();
             if (first == null) {

@@ -16,11 +16,11 @@ import java.util.Optional;
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, table 1</a>
  */
-record PolluxApplication(
+public record PolluxApplication(
         String name, BatchRange batch, int epochs, boolean onlyOneGpu, RescaleCosts costs, Duration coldStart) {
     private static final int LARGEST_JOB = 64;
 
-    static final List<PolluxApplication> ALL = List.of(
+    public static final List<PolluxApplication> ALL = List.of(
             of("bert", 12, 384, 4, 12, 2, false, 103, 5, 8),
             of("cifar10", 128, 4096, 32, 1024, 100, false, 24, 3, 6),
             of("deepspeech2", 20, 640, 10, 80, 80, false, 18, 1, 4),
@@ -48,21 +48,21 @@ record PolluxApplication(
                 Duration.ofSeconds(coldStartSeconds));
     }
 
-    static Optional<PolluxApplication> named(String name) {
+    public static Optional<PolluxApplication> named(String name) {
         return ALL.stream().filter(known -> known.name.equals(name)).findFirst();
     }
 
-    static String names() {
+    public static String names() {
         return String.join(", ", ALL.stream().map(PolluxApplication::name).toList());
     }
 
     /** The application that serves {@code infer-bert-4}, if there is one. */
-    static Optional<PolluxApplication> serving(String service) {
+    public static Optional<PolluxApplication> serving(String service) {
         String[] parts = service.split("-", -1);
         return parts.length == 3 && parts[0].equals("infer") ? named(parts[1]) : Optional.empty();
     }
 
-    int maxGpus() {
+    public int maxGpus() {
         return onlyOneGpu ? 1 : Math.min(LARGEST_JOB, batch.max() / batch.localMin());
     }
 }

@@ -1,0 +1,160 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.JobView;
+import io.lendstream.core.lending.Pace;
+import io.lendstream.core.lending.Plan;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.lending.Policy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+
+/** How long a policy plans for: a whole plan for a cluster of four GPUs a node, with a job per five GPUs. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Fork(1)
+@Warmup(iterations = 3, time = 2)
+@Measurement(iterations = 5, time = 2)
+public class PlanTime {
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+    private static final int GPUS_PER_NODE = 4;
+    /** What a plan may take, in milliseconds, by the number of GPUs. */
+    private static final Map<String, Double> BUDGET = Map.of("64", 0.2, "1000", 5.0, "10000", 50.0);
+
+    @Param({"64", "1000", "10000"})
+    public int gpus;
+
+    private final Policy policy = Policies.parse("deepboot");
+    private ClusterView cluster = new ClusterView(NOW, List.of(), List.of(), Set.of(), 0, GPUS_PER_NODE, 0);
+
+    @Setup
+    public void draw() {
+        SplittableRandom random = new SplittableRandom(gpus);
+        List<GpuState> all = new ArrayList<>();
+        for (int i = 0; i < gpus; i++) {
+            NodeId node = new NodeId("node-%05d".formatted(i / GPUS_PER_NODE));
+            all.add(GpuState.free(gpu(i), node, Pool.TRAINING, NOW, 0));
+        }
+        List<JobView> jobs = new ArrayList<>();
+        int next = 0;
+        for (int i = 0; i < gpus / 5; i++) {
+            List<GpuId> held = new ArrayList<>();
+            for (int size = 1 << random.nextInt(4); size > 0 && next < gpus; size--) {
+                held.add(gpu(next++));
+            }
+            jobs.add(job(random, i, held));
+        }
+        cluster = new ClusterView(NOW, jobs, all, Set.of(), all.size() / GPUS_PER_NODE, GPUS_PER_NODE, 0);
+    }
+
+    @Benchmark
+    public Plan plan() {
+        return policy.plan(cluster);
+    }
+
+    private static GpuId gpu(int number) {
+        return new GpuId("gpu-%05d".formatted(number));
+    }
+
+    private static JobView job(SplittableRandom random, int number, List<GpuId> held) {
+        var throughput = new ThroughputParameters(
+                random.nextDouble(0.01, 0.1),
+                random.nextDouble(0.0001, 0.001),
+                random.nextDouble(0.02, 0.2),
+                random.nextDouble(0.001, 0.01),
+                random.nextDouble(0.01, 0.1),
+                random.nextDouble(0.001, 0.005),
+                random.nextDouble(1, 3));
+        var model = new GoodputModel(
+                throughput,
+                new GradientNoise(1, random.nextDouble(1, 50)),
+                new BatchRange(128, 4096, 32, 1024, Optional.empty()));
+        return new JobView(
+                new JobId("job-%05d".formatted(number)),
+                NOW.minus(Duration.ofSeconds(random.nextInt(60, 20_000))),
+                1,
+                1,
+                64,
+                true,
+                held,
+                Math.max(1, held.size()),
+                random.nextInt(20),
+                random.nextDouble(100_000),
+                Optional.of((nodes, count) -> model.best(nodes, count).goodput()),
+                new NoPace(),
+                Optional.empty());
+    }
+
+    /** Nobody asks: the policy does without durations. */
+    private record NoPace() implements Pace {
+        @Override
+        public double iterationSeconds(int count) {
+            return 1;
+        }
+
+        @Override
+        public int iterationSamples(int count) {
+            return 1;
+        }
+
+        @Override
+        public double remainingIterations() {
+            return 1;
+        }
+    }
+
+    static BenchMain.Result measure() {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Map<String, Double> reference = new LinkedHashMap<>();
+        Map<String, Double> ratio = new LinkedHashMap<>();
+        try {
+            for (RunResult result : new Runner(new OptionsBuilder()
+                            .include(PlanTime.class.getName())
+                            .build())
+                    .run()) {
+                String size = result.getParams().getParam("gpus");
+                double median = result.getPrimaryResult().getStatistics().getPercentile(50);
+                double budget = BUDGET.get(size);
+                metrics.put("plan_%s_gpus_p50_ms".formatted(size), median);
+                reference.put("plan_%s_gpus_p50_ms".formatted(size), budget);
+                ratio.put("plan_%s_gpus_p50_ms".formatted(size), median / budget);
+            }
+        } catch (RunnerException e) {
+            throw new IllegalStateException("the benchmark could not be run: " + e.getMessage(), e);
+        }
+        return new BenchMain.Result(metrics, reference, ratio);
+    }
+}

@@ -1,0 +1,98 @@
+package io.lendstream.core.goodput;
+
+import java.util.Collection;
+
+/**
+ * The seven throughput parameters that explain measured step times best, as Pollux fits them while a job runs.
+ *
+ * <p>Every fit starts afresh from the same point. A parameter that nothing measured tells of stays at its lower bound, so
+ * that a job is expected to scale perfectly to placements it has not been on: the network's constant and slope before the
+ * job has run on several nodes, or on several GPUs of one node; the slopes before it has run on more than two GPUs. With a
+ * single local batch half of the mean accumulation time counts as constant. Before anything is known of several nodes, they
+ * are taken for at least a tenth slower than one.
+ *
+ * <p>The problem is not convex, and badly conditioned: starts that differ by a billionth may lead to other parameters that
+ * fit as well. The same observations in the same order always give the same parameters.
+ *
+ * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.1</a>
+ */
+public final class ThroughputFit {
+    private static final double LEAST = 1e-8;
+    private static final double START_ALPHA = 0.1;
+    private static final double START_BETA = 0.01;
+    private static final double START_GAMMA = 1.001;
+    private static final double FREE = Double.POSITIVE_INFINITY;
+    private static final double MOST_GAMMA = 10;
+    private static final double SEVERAL_NODES = 1.1;
+
+    private ThroughputFit() {}
+
+    /**
+     * Fits what was seen.
+     *
+     * @throws IllegalArgumentException when nothing was
+     */
+    public static ThroughputParameters fit(Collection<StepObservation> seen) {
+        return fit(seen, 1);
+    }
+
+    /**
+     * Fits what was seen from a start that is a little different, to find out how much depends on it.
+     *
+     * @param startFactor factor on each parameter of the start, such as {@code 1 + 1e-9}
+     */
+    public static ThroughputParameters fit(Collection<StepObservation> seen, double startFactor) {
+        if (seen.isEmpty()) {
+            throw new IllegalArgumentException("a fit needs at least one observed step, but there was none");
+        }
+        Known known = Known.of(seen);
+        double[] start = {START_ALPHA, START_BETA, START_ALPHA, START_BETA, START_ALPHA, START_BETA, START_GAMMA};
+        for (int i = 0; i < start.length; i++) {
+            start[i] *= startFactor;
+        }
+        double[] lower = {LEAST, LEAST, LEAST, LEAST, LEAST, LEAST, 1};
+        if (!known.severalBatches) {
+            lower[0] = known.meanAccumulationSeconds / 2;
+        }
+        double[] upper = {
+            known.severalBatches ? FREE : lower[0],
+            FREE,
+            known.severalNodes ? FREE : LEAST,
+            known.severalNodes && known.moreThanTwo ? FREE : LEAST,
+            known.oneNode ? FREE : LEAST,
+            known.oneNode && known.moreThanTwo ? FREE : LEAST,
+            MOST_GAMMA
+        };
+        double[] x = new BoundedMinimizer(new StepTimeError(seen), start, lower, upper).minimize();
+        if (!known.severalNodes) {
+            x[2] = Math.max(x[2], x[4] * SEVERAL_NODES);
+            x[3] = Math.max(x[3], x[5] * SEVERAL_NODES);
+        }
+        return new ThroughputParameters(x[0], x[1], x[2], x[3], x[4], x[5], x[6]);
+    }
+
+    /** What observations can tell of. */
+    private record Known(
+            boolean severalBatches,
+            boolean severalNodes,
+            boolean oneNode,
+            boolean moreThanTwo,
+            double meanAccumulationSeconds) {
+        static Known of(Collection<StepObservation> seen) {
+            int batch = seen.iterator().next().localBatch();
+            boolean severalBatches = false;
+            boolean severalNodes = false;
+            boolean oneNode = false;
+            boolean moreThanTwo = false;
+            double sum = 0;
+            for (StepObservation one : seen) {
+                severalBatches |= one.localBatch() != batch;
+                severalNodes |= one.nodes() > 1;
+                oneNode |= one.nodes() == 1 && one.replicas() > 1;
+                moreThanTwo |= one.replicas() > 2;
+                sum += one.accumulationSeconds();
+            }
+            return new Known(severalBatches, severalNodes, oneNode, moreThanTwo, sum / seen.size());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.lendstream.core.lending;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.NodeId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Free GPUs by node, out of which jobs are placed afresh. Of nodes that are equally good the first is taken. */
+final class Rooms {
+    /** Which node a job goes to. */
+    enum Fit {
+        /** The node with the fewest free GPUs that holds what is left of the job; the one with most where none does. */
+        TIGHTEST,
+        /** The node with the most free GPUs. */
+        EMPTIEST
+    }
+
+    private final List<List<GpuId>> free;
+
+    /**
+     * @param gpus in the order of nodes
+     * @param taken GPUs among them that are not free
+     */
+    Rooms(List<GpuState> gpus, Set<GpuId> taken) {
+        Map<NodeId, List<GpuId>> nodes = new LinkedHashMap<>();
+        for (GpuState gpu : gpus) {
+            if (!taken.contains(gpu.gpuId())) {
+                nodes.computeIfAbsent(gpu.nodeId(), node -> new ArrayList<>()).add(gpu.gpuId());
+            }
+        }
+        this.free = List.copyOf(nodes.values());
+    }
+
+    /** Takes {@code count} GPUs, node after node; fewer where there are not so many. */
+    List<GpuId> take(int count, Fit fit) {
+        List<GpuId> taken = new ArrayList<>(count);
+        while (taken.size() < count) {
+            int missing = count - taken.size();
+            List<GpuId> room = room(missing, fit);
+            if (room.isEmpty()) {
+                break;
+            }
+            List<GpuId> part = room.subList(0, Math.min(missing, room.size()));
+            taken.addAll(part);
+            part.clear();
+        }
+        return taken;
+    }
+
+    /** One GPU from each of the emptiest nodes, one after the other. */
+    List<GpuId> takeSingly(int count) {
+        List<GpuId> taken = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            taken.addAll(take(1, Fit.EMPTIEST));
+        }
+        return taken;
+    }
+
+    private List<GpuId> room(int missing, Fit fit) {
+        List<GpuId> most = List.of();
+        List<GpuId> tightest = List.of();
+        for (List<GpuId> room : free) {
+            if (room.size() > most.size()) {
+                most = room;
+            }
+            if (room.size() >= missing && (tightest.isEmpty() || room.size() < tightest.size())) {
+                tightest = room;
+            }
+        }
+        return fit == Fit.TIGHTEST && !tightest.isEmpty() ? tightest : most;
+    }
+
+    static Set<GpuId> union(Collection<List<GpuId>> lists) {
+        Set<GpuId> all = new java.util.HashSet<>();
+        lists.forEach(all::addAll);
+        return all;
+    }
+}

@@ -1,0 +1,88 @@
+package io.lendstream.core.lending;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Standing;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/** Clusters as policies see them, for tests. */
+final class Views {
+    static final Instant NOW = Instant.parse("2026-01-01T01:00:00Z");
+
+    private Views() {}
+
+    /** Nodes {@code n0, n1...} with as many free GPUs each as given. */
+    static ClusterView cluster(List<JobView> jobs, int... gpusByNode) {
+        List<GpuState> gpus = new ArrayList<>();
+        for (int node = 0; node < gpusByNode.length; node++) {
+            NodeId name = new NodeId("n" + node);
+            for (int slot = 0; slot < gpusByNode[node]; slot++) {
+                gpus.add(GpuState.free(gpu(node, slot), name, Pool.TRAINING, NOW, 0));
+            }
+        }
+        int most = IntStream.of(gpusByNode).max().orElseThrow();
+        return new ClusterView(NOW, jobs, gpus, Set.of(), gpusByNode.length, most, 0);
+    }
+
+    static GpuId gpu(int node, int slot) {
+        return new GpuId("n" + node + "/" + slot);
+    }
+
+    static JobId job(String name) {
+        return new JobId(name);
+    }
+
+    /** A job that asks for some GPUs, holds others, and goes at a pace. */
+    static JobView job(String name, int requested, List<GpuId> held, Pace pace, Optional<Standing> standing) {
+        return new JobView(
+                job(name),
+                NOW.minusSeconds(600),
+                requested,
+                1,
+                8,
+                true,
+                held,
+                0,
+                0,
+                0,
+                Optional.empty(),
+                pace,
+                standing);
+    }
+
+    static JobView job(String name, int requested) {
+        return job(name, requested, List.of(), pace(1, 1), Optional.empty());
+    }
+
+    /**
+     * A pace at which {@code n} GPUs are {@code n^exponent} times as fast as one.
+     *
+     * @param iterations of a second on one GPU that remain
+     */
+    static Pace pace(double iterations, double exponent) {
+        return new Pace() {
+            @Override
+            public double iterationSeconds(int gpus) {
+                return Math.pow(gpus, -exponent);
+            }
+
+            @Override
+            public int iterationSamples(int gpus) {
+                return 100;
+            }
+
+            @Override
+            public double remainingIterations() {
+                return iterations;
+            }
+        };
+    }
+}

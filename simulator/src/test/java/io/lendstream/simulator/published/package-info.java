@@ -1,0 +1,4 @@
+@NullMarked
+package io.lendstream.simulator.published;
+
+import org.jspecify.annotations.NullMarked;

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
 
@@ -19,6 +20,8 @@ import java.util.stream.LongStream;
  */
 final class PublishedFigures {
     private static final int STARTS = 5;
+    /** Policies whose runs hang on the last bit of a fit. */
+    private static final Set<String> CHAOTIC = Set.of("deepboot", "pollux");
 
     /**
      * A published run.
@@ -64,6 +67,8 @@ final class PublishedFigures {
             new Row("tiresias", true, "middle", true, false, false, 4192, 852, 9848, 598),
             new Row("afs", true, "middle", true, false, true, 4044, 1011, 11793, 2726),
             new Row("optimus", true, "middle", true, false, true, 5929, 2506, 24191, 3349),
+            new Row("pollux", false, "small", true, false, false, 4435, 1074, 12248, 666),
+            new Row("pollux", true, "small", true, false, false, 2389, 800, 5510, 1681),
             new Row("deepboot", false, "small", true, false, false, 4222, 1292, 11803, 505),
             new Row("deepboot", false, "small", true, true, false, 4057, 1229, 11890, 485),
             new Row("deepboot", true, "small", true, false, false, 2365, 924, 6517, 1836),
@@ -88,7 +93,7 @@ final class PublishedFigures {
         Map<String, Double> ratio = new LinkedHashMap<>();
         System.out.printf("%-38s %23s %23s %23s %19s%n", "", "average JCT (s)", "p50 (s)", "p95 (s)", "restarts");
         for (Row row : ROWS) {
-            List<Summary> runs = LongStream.rangeClosed(1, row.policy.equals("deepboot") ? STARTS : 1)
+            List<Summary> runs = LongStream.rangeClosed(1, CHAOTIC.contains(row.policy) ? STARTS : 1)
                     .mapToObj(seed -> run(row, seed))
                     .toList();
             double average = mean(runs, run -> run.jctSeconds().mean());

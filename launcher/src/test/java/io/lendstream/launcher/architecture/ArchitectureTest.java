@@ -22,7 +22,9 @@ class ArchitectureTest {
     private static final Path MODULES = Path.of("..");
     private static final String BROKEN = ArchitectureTest.class.getPackageName() + ".broken";
 
-    private static final JavaClasses OURS = new ClassFileImporter().importPaths(compiledModules());
+    private static final JavaClasses OURS = new ClassFileImporter()
+            .withImportOption(location -> !location.contains("/jmh_generated/"))
+            .importPaths(compiledModules());
     private static final JavaClasses FIXTURES = new ClassFileImporter().importPackages(BROKEN);
 
     /** A rule, and where and how code breaks it. */

@@ -1,4 +1,0 @@
-@NullMarked
-package io.lendstream.simulator.published;
-
-import org.jspecify.annotations.NullMarked;

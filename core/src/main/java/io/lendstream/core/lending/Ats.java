@@ -6,6 +6,7 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.goodput.GoodputModel;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -156,15 +157,15 @@ final class Ats {
             targets.put(job.spec().job(), target);
             reasons.put(
                     job.spec().job(),
-                    "from %d to %d GPUs: speedup %.2f to %.2f of a fair share of %d, %d GPUs for %d jobs"
+                    "from %d to %s: speedup %.2f to %.2f of a fair share of %d, %s for %s"
                             .formatted(
                                     job.gpus(),
-                                    target.size(),
+                                    Reason.counted(target.size(), "GPU"),
                                     idealSpeedup(job, job.gpus()),
                                     idealSpeedup(job, target.size()),
                                     fairShare,
-                                    capacity,
-                                    open.size()));
+                                    Reason.counted(capacity, "GPU"),
+                                    Reason.counted(open.size(), "job")));
         }
         return new Plan(targets, reasons);
     }

@@ -16,12 +16,14 @@ import picocli.CommandLine.Option;
 
 /** {@code lendstream actuator}. */
 @Command(
-        name = "lendstream actuator",
+        name = "actuator",
         description = "Carries decisions out and reports back: to jobs, model servers and GPUs through drivers.",
         footer = {
             "",
             "Example:",
-            "  lendstream actuator --bootstrap-server broker:9092 --registry http://registry:8081 --state-dir /var/lib/lendstream"
+            "  lendstream actuator --bootstrap-server broker:9092 \\",
+            "      --registry http://registry:8081 \\",
+            "      --state-dir /var/lib/lendstream"
         })
 final class ActuatorCommand extends ServiceCommand {
     private static final Duration PATIENCE = Duration.ofMillis(200);
@@ -56,6 +58,11 @@ final class ActuatorCommand extends ServiceCommand {
         driver.ifPresent(name -> options.add(ActuatorSettings.DRIVER.name() + "=" + name));
         stateDir.ifPresent(directory -> options.add(ActuatorSettings.STATE_DIR.name() + "=" + directory));
         return options;
+    }
+
+    @Override
+    protected void check(ServiceContext context) {
+        ActuatorSettings.of(context.settings());
     }
 
     @Override

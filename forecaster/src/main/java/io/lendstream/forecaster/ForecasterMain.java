@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
         footer = {
             "",
             "Example:",
-            "  lendstream forecaster --bootstrap-server kafka:9092 \\",
+            "  lendstream forecaster --bootstrap-server broker:9092 \\",
             "      --registry http://registry:8081 \\",
             "      --set forecaster.state-dir=/var/lib/lendstream",
             "",
@@ -57,8 +57,17 @@ public final class ForecasterMain extends ServiceCommand {
     }
 
     @Override
+    protected void check(ServiceContext context) {
+        settings(context);
+    }
+
+    private static ForecasterSettings settings(ServiceContext context) {
+        return ForecasterSettings.of(context.settings(), context.kafka(), context.topics());
+    }
+
+    @Override
     protected int serve(ServiceContext context) throws Exception {
-        ForecasterSettings settings = ForecasterSettings.of(context.settings(), context.kafka(), context.topics());
+        ForecasterSettings settings = settings(context);
         if (settings.mode() == ForecasterSettings.Mode.CLUSTER) {
             StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
             new ForecasterJob(settings, Instant::now).build(environment);

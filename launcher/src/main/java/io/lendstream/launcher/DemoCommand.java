@@ -21,23 +21,22 @@ import picocli.CommandLine.Option;
 @Command(
         name = "demo",
         description = {
-            "Play a day of demand and training through the whole loop: a real Kafka broker, a schema registry, the Flink",
-            "forecaster, the Kafka Streams scheduler, simulated agents and actuators, each a process of its own.",
-            "Shows it live, judges its history, and writes a report. Needs nothing but a JDK."
+            "Play the whole loop on this machine, show it live, and write a report.",
+            "A real Kafka broker, a schema registry, the Flink forecaster, the Kafka Streams scheduler, and simulated agents "
+                    + "and actuators run, each as a process of its own; then the history is judged. Needs nothing but a JDK."
         },
-        footer = {"", "Example: lendstream demo --workload day --seconds 120 --out out/demo"})
+        footer = "Example: lendstream demo --workload day --seconds 120 --out out/demo")
 final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Break the play off after N seconds; 0 plays the workload to its end.")
+            description = "Break the play off after N seconds. Default: 0, which plays the workload to its end.")
     private long seconds;
 
     @Option(
             names = "--speed",
             paramLabel = "X",
-            showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
             description = "Virtual seconds per second at most; as fast as everybody answers if not given.")
     private Optional<Double> speed = Optional.empty();
 
@@ -45,48 +44,70 @@ final class DemoCommand implements Callable<Integer> {
             names = "--workload",
             paramLabel = "W[,W...]",
             defaultValue = "day",
-            description = "Presets by name ('lendstream presets' lists them), or files in a published format.")
+            description = {
+                "Presets by name ('lendstream presets' lists them), or files in a published format.",
+                "Default: ${DEFAULT-VALUE}."
+            })
     private String workload = "day";
 
     @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
     private Optional<Path> profiles = Optional.empty();
 
-    @Option(names = "--policy", paramLabel = "P", defaultValue = "deepboot", description = "Who gets which GPU.")
+    @Option(
+            names = "--policy",
+            paramLabel = "P",
+            defaultValue = "deepboot",
+            description = "Who gets which GPU; 'lendstream policies' lists them. Default: ${DEFAULT-VALUE}.")
     private String policy = "deepboot";
 
-    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Simulated nodes.")
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "Simulated nodes. Default: ${DEFAULT-VALUE}.")
     private int nodes;
 
-    @Option(names = "--gpus-per-node", paramLabel = "G", defaultValue = "4", description = "GPUs of each.")
+    @Option(
+            names = "--gpus-per-node",
+            paramLabel = "G",
+            defaultValue = "4",
+            description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
     private int gpusPerNode;
 
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
-            showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
-            description = "How many of the nodes are training's; half if not given.")
+            description = "How many of the nodes are training's. Default: half.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
-    @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "Of all chance.")
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            defaultValue = "1",
+            description = "Of all chance. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
     @Option(
             names = "--port",
             paramLabel = "P",
             defaultValue = "0",
-            description = "Where the live page is served; 0 is any free port.")
+            description = "Where the live page is served. Default: any free port.")
     private int port;
 
     @Option(names = "--headless", description = "No live page and no redrawn table: a line now and then.")
     private boolean headless;
 
-    @Option(names = "--out", paramLabel = "DIR", defaultValue = "out/demo", description = "Where results are written.")
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            defaultValue = "out/demo",
+            description = "Where results are written. Default: ${DEFAULT-VALUE}.")
     private Path out = Path.of("out/demo");
 
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
-            description = "New or empty; a temporary one where it is not named.")
+            description = "Where the run keeps its files; new or empty. Default: a temporary one.")
     private Optional<Path> dataDirectory = Optional.empty();
 
     @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")
@@ -96,14 +117,14 @@ final class DemoCommand implements Callable<Integer> {
             names = "--broker-port",
             paramLabel = "P",
             defaultValue = "0",
-            description = "Where Kafka clients connect; 0 is any free port.")
+            description = "Where Kafka clients connect. Default: any free port.")
     private int brokerPort;
 
     @Option(
             names = "--registry-port",
             paramLabel = "P",
             defaultValue = "0",
-            description = "Where registry clients connect; 0 is any free port.")
+            description = "Where registry clients connect. Default: any free port.")
     private int registryPort;
 
     @Option(
@@ -113,12 +134,12 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        check("--seconds", seconds, 0, Integer.MAX_VALUE);
-        check("--nodes", nodes, 2, 10_000);
-        check("--gpus-per-node", gpusPerNode, 1, 64);
+        Bounds.check("--seconds", seconds, 0, Integer.MAX_VALUE);
+        Bounds.check("--nodes", nodes, 2, 10_000);
+        Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
         int training = trainingNodes.orElse(nodes / 2);
-        check("--training-nodes", training, 1, nodes - 1);
-        check("--port", port, 0, 65_535);
+        Bounds.checkTrainingNodes(training, nodes);
+        Bounds.check("--port", port, 0, 65_535);
         if (speed.isPresent() && !(speed.get() > 0)) {
             throw UserError.badUsage(
                     "--speed is %s, but must be above 0; leave it out for no bound.".formatted(speed.get()));
@@ -166,12 +187,6 @@ final class DemoCommand implements Callable<Integer> {
                     workload, Scenes.of("demo", seed, nodes, gpusPerNode, nodes / 2, profiles, Optional.empty()));
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private static void check(String name, long value, long least, long most) {
-        if (value < least || value > most) {
-            throw UserError.badUsage("%s is %d, but must be from %d to %d.".formatted(name, value, least, most));
         }
     }
 }

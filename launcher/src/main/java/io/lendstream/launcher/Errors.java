@@ -2,6 +2,7 @@ package io.lendstream.launcher;
 
 import io.lendstream.launcher.stack.StackException;
 import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.service.UsageErrors;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.SettingsException;
 import java.io.PrintWriter;
@@ -31,17 +32,15 @@ final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLin
         if (error instanceof UserError user) {
             return user.exitCode();
         }
-        return error instanceof SettingsException ? UserError.BAD_USAGE : UserError.FAILED;
+        boolean badUsage =
+                error instanceof SettingsException || (error instanceof StackException stack && stack.isBadUsage());
+        return badUsage ? UserError.BAD_USAGE : UserError.FAILED;
     }
 
     @Override
     public int handleParseException(CommandLine.ParameterException error, String[] args) {
-        CommandLine command = error.getCommandLine();
-        PrintWriter out = command.getErr();
-        String message = firstLine(error.getMessage());
-        String end = message.endsWith(".") ? "" : ";";
-        out.println("%s%s see %s --help."
-                .formatted(message, end, command.getCommandSpec().qualifiedName()));
+        PrintWriter out = error.getCommandLine().getErr();
+        out.println(UsageErrors.line(error));
         out.flush();
         return UserError.BAD_USAGE;
     }

@@ -35,19 +35,14 @@ import picocli.CommandLine.ScopeType;
         synopsisSubcommandLabel = "COMMAND",
         commandListHeading = "%nCommands:%n",
         optionListHeading = "%nOptions:%n",
-        footerHeading = "%n",
-        showDefaultValues = true)
+        footerHeading = "%n")
 public final class LendstreamMain implements Runnable {
 
     @CommandLine.Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Option(
-            names = "--verbose",
-            scope = ScopeType.INHERIT,
-            showDefaultValue = CommandLine.Help.Visibility.NEVER,
-            description = "Show where an error comes from.")
+    @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "Show where an error comes from.")
     private boolean verbose;
 
     private LendstreamMain() {}
@@ -72,6 +67,11 @@ public final class LendstreamMain implements Runnable {
         var main = new LendstreamMain();
         var commandLine = new CommandLine(main);
         addServices(commandLine);
+        // Not in the annotation: subcommands without a footer of their own would inherit it.
+        commandLine
+                .getCommandSpec()
+                .usageMessage()
+                .footer("Example: lendstream demo", "'lendstream COMMAND --help' says more about one.");
         var errors = new Errors(() -> main.verbose);
         return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)

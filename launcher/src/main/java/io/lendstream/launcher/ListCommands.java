@@ -23,24 +23,18 @@ final class ListCommands {
         }
     }
 
-    @Command(
-            name = "policies",
-            description = "List the policies.",
-            footer = {"", "Example: lendstream policies"})
+    @Command(name = "policies", description = "List the policies.", footer = "Example: lendstream policies")
     static final class ThePolicies extends Listing {
         @Override
         public void run() {
             for (Policy policy : Policies.all()) {
                 line(policy.info().name(), policy.info().summary());
             }
-            line("no-lending", "deepboot with lending off: training on its own nodes only");
+            line("no-lending", "for replay: deepboot with lending off, training on its own nodes only");
         }
     }
 
-    @Command(
-            name = "models",
-            description = "List the forecast models.",
-            footer = {"", "Example: lendstream models"})
+    @Command(name = "models", description = "List the forecast models.", footer = "Example: lendstream models")
     static final class TheModels extends Listing {
         @Override
         public void run() {
@@ -51,7 +45,7 @@ final class ListCommands {
     @Command(
             name = "presets",
             description = "List the workloads that are made here.",
-            footer = {"", "Example: lendstream presets"})
+            footer = "Example: lendstream presets")
     static final class ThePresets extends Listing {
         @Override
         public void run() {

@@ -41,9 +41,10 @@ import picocli.CommandLine.Spec;
             "Replay a workload in virtual time, without a broker, by the same code that decides in production.",
             "Several policies, and lending on and off, are compared on the same input."
         },
+        customSynopsis = "lendstream replay --workload W[,W...] --out DIR [OPTIONS]",
         footer = {
-            "",
-            "Example: lendstream replay --workload day --policy deepboot,lendstream --lending both --out out/replay"
+            "Example: lendstream replay --workload day --policy deepboot,lendstream \\",
+            "             --lending both --out out/replay"
         })
 final class ReplayCommand implements Callable<Integer> {
     @Spec
@@ -59,30 +60,36 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Option(
             names = "--policy",
-            paramLabel = "P[,P...]",
+            paramLabel = "P",
             split = ",",
             defaultValue = "deepboot",
-            description = "Policies with their settings, name:key=value; no-lending is deepboot with lending off.")
+            description = {
+                "Policies with their settings, name:key=value; 'lendstream policies' lists them.",
+                "Default: ${DEFAULT-VALUE}."
+            })
     private List<String> policies = List.of();
 
     @Option(
             names = "--lending",
             paramLabel = "on|off|both",
             defaultValue = "on",
-            description = "Whether training may use inference's idle GPUs.")
+            description = "Whether training may use inference's idle GPUs. Default: ${DEFAULT-VALUE}.")
     private String lending = "on";
 
-    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Nodes.")
+    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Nodes. Default: ${DEFAULT-VALUE}.")
     private int nodes;
 
-    @Option(names = "--gpus-per-node", paramLabel = "G", defaultValue = "4", description = "GPUs of each.")
+    @Option(
+            names = "--gpus-per-node",
+            paramLabel = "G",
+            defaultValue = "4",
+            description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
     private int gpusPerNode;
 
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
-            showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
-            description = "How many of the nodes are training's; half if not given.")
+            description = "How many of the nodes are training's. Default: half.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
     @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
@@ -98,7 +105,7 @@ final class ReplayCommand implements Callable<Integer> {
             names = "--afe",
             paramLabel = "on|off",
             defaultValue = "on",
-            description = "Whether jobs change GPUs in place instead of restarting.")
+            description = "Whether jobs change GPUs in place instead of restarting. Default: ${DEFAULT-VALUE}.")
     private String afe = "on";
 
     @Option(
@@ -106,13 +113,15 @@ final class ReplayCommand implements Callable<Integer> {
             paramLabel = "deepboot|pollux",
             arity = "0..1",
             fallbackValue = "deepboot",
-            description = {
-                "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published",
-                "figures. For their workload files; a seed moves the start of online fits by a billionth a step."
-            })
+            description =
+                    "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published figures. For their workload files; a seed moves the start of online fits by a billionth a step.")
     private Optional<String> publishedTiming = Optional.empty();
 
-    @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "Of all chance.")
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            defaultValue = "1",
+            description = "Of all chance. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
@@ -121,21 +130,24 @@ final class ReplayCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         int training = trainingNodes.orElse(nodes / 2);
-        check("--nodes", nodes, 2, 100_000);
-        check("--gpus-per-node", gpusPerNode, 1, 64);
-        check("--training-nodes", training, 1, nodes - 1);
-        boolean inPlace = onOrOff("--afe", afe);
+        Bounds.check("--nodes", nodes, 2, 100_000);
+        Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
+        Bounds.checkTrainingNodes(training, nodes);
+        boolean inPlace = inPlace();
+        List<Run> runs = runs();
         if (publishedTiming.isPresent()) {
-            replayPublished(timing(publishedTiming.get()), training, inPlace);
+            Bounds.checkOut(out);
+            replayPublished(runs, timing(publishedTiming.get()), training, inPlace);
             return 0;
         }
         var layout = new SimulatedNodes.Layout(new DomainId("replay"), nodes, gpusPerNode, training, seed);
         Workload played = load(training);
+        Bounds.checkOut(out);
         List<RunOutcome> outcomes = new ArrayList<>();
         List<RunFacts.Run> facts = new ArrayList<>();
         boolean content = true;
-        for (Run run : runs()) {
-            Replayed replayed = replay(played, settings(run.policy, run.lends, inPlace, layout));
+        for (Run run : runs) {
+            Replayed replayed = replay(played, ReplaySettings.of(run.policy, run.lends, inPlace, layout));
             Verdict verdict = HistoryChecker.check(
                     layout.domain(), replayed.log(), replayed.outcome().decisions(), replayed.leases());
             verdict.violations().forEach(violation -> say("  " + violation));
@@ -155,7 +167,8 @@ final class ReplayCommand implements Callable<Integer> {
     private record Run(String policy, boolean lends) {}
 
     private List<Run> runs() {
-        List<Boolean> modes = lending.equals("both") ? List.of(true, false) : List.of(onOrOff("--lending", lending));
+        List<Boolean> modes = modes();
+        policies.forEach(ReplayCommand::check);
         List<Run> runs = new ArrayList<>();
         for (String policy : policies) {
             List<Boolean> asked = policy.equals(ReplaySettings.NO_LENDING) ? List.of(false) : modes;
@@ -164,7 +177,7 @@ final class ReplayCommand implements Callable<Integer> {
         return runs;
     }
 
-    private void replayPublished(PublishedSettings.Timing timing, int training, boolean inPlace) {
+    private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, int training, boolean inPlace) {
         Path file = Path.of(workload);
         if (!Files.isRegularFile(file) || !PublishedWorkload.knows(file)) {
             throw UserError.badUsage(
@@ -174,7 +187,7 @@ final class ReplayCommand implements Callable<Integer> {
         Path traces = profiles.orElseThrow(() -> UserError.badUsage(
                 "--profiles is missing; with --published-timing it must be the directory of the published traces."));
         List<RunOutcome> outcomes = new ArrayList<>();
-        for (Run run : runs()) {
+        for (Run run : runs) {
             boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
             try {
                 PublishedSettings settings = PublishedSettings.of(bare ? "deepboot" : run.policy, nodes, gpusPerNode)
@@ -210,16 +223,16 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private static ReplaySettings settings(
-            String policy, boolean lends, boolean inPlace, SimulatedNodes.Layout layout) {
-        if (!policy.equals(ReplaySettings.NO_LENDING)) {
-            try {
-                Policies.parse(policy);
-            } catch (IllegalArgumentException e) {
-                throw UserError.badUsage(String.valueOf(e.getMessage()));
-            }
+    private static void check(String policy) {
+        if (policy.equals(ReplaySettings.NO_LENDING)) {
+            return;
         }
-        return ReplaySettings.of(policy, lends, inPlace, layout);
+        try {
+            Policies.parse(policy);
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(
+                    "%s; %s is deepboot with lending off.".formatted(e.getMessage(), ReplaySettings.NO_LENDING));
+        }
     }
 
     private Replayed replay(Workload played, ReplaySettings settings) {
@@ -272,17 +285,20 @@ final class ReplayCommand implements Callable<Integer> {
         writer.flush();
     }
 
-    private static boolean onOrOff(String name, String value) {
-        return switch (value) {
+    private boolean inPlace() {
+        return switch (afe) {
             case "on" -> true;
             case "off" -> false;
-            default -> throw UserError.badUsage("%s is '%s', but must be on or off.".formatted(name, value));
+            default -> throw UserError.badUsage("--afe is '%s', but must be on or off.".formatted(afe));
         };
     }
 
-    private static void check(String name, long value, long least, long most) {
-        if (value < least || value > most) {
-            throw UserError.badUsage("%s is %d, but must be from %d to %d.".formatted(name, value, least, most));
-        }
+    private List<Boolean> modes() {
+        return switch (lending) {
+            case "on" -> List.of(true);
+            case "off" -> List.of(false);
+            case "both" -> List.of(true, false);
+            default -> throw UserError.badUsage("--lending is '%s', but must be on, off or both.".formatted(lending));
+        };
     }
 }

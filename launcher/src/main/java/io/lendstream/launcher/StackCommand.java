@@ -15,15 +15,14 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** A broker and a registry to try services against. */
 @Command(
         name = "stack",
         description = {
-            "Start a real Kafka broker and a schema registry on this machine, with our topics and schemas, and keep them",
-            "until Ctrl-C. For trying the services one by one; not for data that matters."
+            "Start a real Kafka broker and a schema registry on this machine, with our topics and schemas, until Ctrl-C.",
+            "For trying the services one by one; not for data that matters."
         },
         footer = {"", "Example: lendstream stack --broker-port 9092 --registry-port 8081"})
 final class StackCommand implements Callable<Integer> {
@@ -31,20 +30,19 @@ final class StackCommand implements Callable<Integer> {
             names = "--broker-port",
             paramLabel = "P",
             defaultValue = "9092",
-            description = "Where Kafka clients connect; 0 is any free port.")
+            description = "Where Kafka clients connect; 0 is any free port. Default: ${DEFAULT-VALUE}.")
     private int brokerPort;
 
     @Option(
             names = "--registry-port",
             paramLabel = "P",
             defaultValue = "8081",
-            description = "Where registry clients connect; 0 is any free port.")
+            description = "Where registry clients connect; 0 is any free port. Default: ${DEFAULT-VALUE}.")
     private int registryPort;
 
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
-            showDefaultValue = Visibility.NEVER,
             description = "New or empty; a temporary one where it is not named.")
     private Optional<Path> dataDirectory = Optional.empty();
 

@@ -74,11 +74,14 @@ class ClusterCommandsIT {
     void schemasAreAbsentThenRegisteredThenPresent() {
         assertThat(run("four.", "schemas", "check")).isZero();
         assertThat(out.toString()).contains("absent       four.decisions-value\n");
+        assertThat(err.toString())
+                .endsWith("are not registered yet; register them with: lendstream schemas register\n");
 
         assertThat(run("four.", "schemas", "register")).isZero();
 
         assertThat(run("four.", "schemas", "check")).isZero();
         assertThat(out.toString()).contains("present      four.decisions-value, id ");
+        assertThat(err.toString()).isEmpty();
     }
 
     @Test

@@ -2,11 +2,15 @@ package io.lendstream.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class LendstreamMainTest {
@@ -24,10 +28,13 @@ class LendstreamMainTest {
 
     @Test
     void everyCommandsHelpHasUsageAndAnExample() {
-        assertThat(leaves(LendstreamMain.commandLine())).isNotEmpty().allSatisfy(command -> {
+        assertThat(commands(LendstreamMain.commandLine())).isNotEmpty().allSatisfy(command -> {
             String help = command.getUsageMessage(CommandLine.Help.Ansi.OFF);
             assertThat(help).contains("Usage: " + command.getCommandSpec().qualifiedName());
             assertThat(help).contains("Example: " + command.getCommandSpec().qualifiedName());
+            assertThat(help).doesNotContain("Optional.empty", "Default: []").doesNotContainPattern("Default:\\s*\n");
+            assertThat(help.lines()).as("what can be copied is whole").noneMatch(line -> line.matches(".*https?:/?/?"));
+            assertThat(command.getCommandSpec().usageMessage().footer()).allMatch(line -> line.length() < 80);
         });
     }
 
@@ -36,8 +43,16 @@ class LendstreamMainTest {
         int code = run("tops");
 
         assertThat(code).isEqualTo(2);
+        assertThat(err.toString().lines()).containsExactly("there is no command 'tops'; lendstream --help lists them.");
+    }
+
+    @Test
+    void anUnknownCommandOfAGroupIsToldByTheGroup() {
+        int code = run("topics", "frob");
+
+        assertThat(code).isEqualTo(2);
         assertThat(err.toString().lines())
-                .containsExactly("Unmatched argument at index 0: 'tops'; see lendstream --help.");
+                .containsExactly("there is no command 'frob'; lendstream topics --help lists them.");
     }
 
     @Test
@@ -45,7 +60,8 @@ class LendstreamMainTest {
         int code = run("demo", "--colour");
 
         assertThat(code).isEqualTo(2);
-        assertThat(err.toString().lines()).containsExactly("Unknown option: '--colour'; see lendstream demo --help.");
+        assertThat(err.toString().lines())
+                .containsExactly("there is no option '--colour'; see lendstream demo --help.");
     }
 
     @Test
@@ -63,16 +79,63 @@ class LendstreamMainTest {
         assertThat(err.toString()).contains("at io.lendstream.launcher.");
     }
 
+    @Test
+    void trainingNodesThatLeaveNoneToInferenceAreToldWhy() {
+        int code = run("demo", "--nodes", "2", "--training-nodes", "9");
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString())
+                .startsWith("--training-nodes is 9, but must leave training and inference a node each of the 2");
+    }
+
+    @Test
+    void whereResultsCannotGoIsToldBeforeAReplayBegins(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("notes.txt"), "mine");
+
+        int code = run("replay", "--workload", "day", "--out", file.toString());
+
+        assertThat(code).isEqualTo(2);
+        assertThat(out.toString()).isEmpty();
+        assertThat(err.toString().lines())
+                .containsExactly("--out is %s, but is a file; name another directory.".formatted(file));
+    }
+
+    @Test
+    void namesThatAReplayTakesAreNamedWhereItGetsAnother(@TempDir Path directory) {
+        assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--policy", "deepboot,foo"))
+                .isEqualTo(2);
+        assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--lending", "maybe"))
+                .isEqualTo(2);
+
+        assertThat(err.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).contains("no policy 'foo'", "deepboot, lendstream", "no-lending"),
+                        line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."));
+    }
+
+    @Test
+    void aDataDirectoryWithFilesIsBadUsage(@TempDir Path directory) throws IOException {
+        Files.writeString(directory.resolve("notes.txt"), "mine");
+
+        int code = run("demo", "--headless", "--data-dir", directory.toString(), "--out", directory.toString());
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString()).startsWith("--data-dir is %s, but must be new or empty".formatted(directory));
+    }
+
     private int run(String... args) {
         return LendstreamMain.run(args, new PrintWriter(out), new PrintWriter(err));
     }
 
-    /** Commands that do something, but not services: those show their own help, in their own process. */
-    private static Stream<CommandLine> leaves(CommandLine command) {
+    /** All but services: those show their own help, in their own process. */
+    private static Stream<CommandLine> commands(CommandLine command) {
         Collection<CommandLine> children = command.getSubcommands().values();
-        if (!children.isEmpty()) {
-            return children.stream().flatMap(LendstreamMainTest::leaves);
+        if (command.getCommand() instanceof ServiceProcess) {
+            return Stream.of();
         }
-        return command.getCommand() instanceof ServiceProcess ? Stream.of() : Stream.of(command);
+        if (!children.isEmpty()) {
+            return Stream.concat(Stream.of(command), children.stream().flatMap(LendstreamMainTest::commands));
+        }
+        return Stream.of(command);
     }
 }

@@ -38,9 +38,15 @@ import picocli.CommandLine.Option;
         name = "load",
         description = {
             "Play a workload into Kafka as agents and jobs would: services, request rates, jobs and their progress.",
-            "By the wall clock, or (--set time=virtual) as fast as everybody answers."
+            "By the wall clock, or (--set time=virtual) as fast as everybody answers.",
+            "Ends with the workload, or before (--set load.stop-after=5m)."
         },
-        footer = {"", "Example: lendstream load --bootstrap-server localhost:9092 --workload day --set time=virtual"})
+        footer = {
+            "",
+            "Example:",
+            "  lendstream load --bootstrap-server broker:9092 --workload day \\",
+            "      --set load.stop-after=5m --out out/load"
+        })
 final class LoadCommand extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(LoadCommand.class);
     private static final Duration LONGEST_QUANTUM = Duration.ofSeconds(5);
@@ -110,6 +116,14 @@ final class LoadCommand extends ServiceCommand {
                 TopicCatalogue.DECISIONS,
                 TopicCatalogue.ACTUATION_REPORTS,
                 TopicCatalogue.PROGRESS);
+    }
+
+    @Override
+    protected void check(ServiceContext context) {
+        quantum(context.settings(), workload(context, Workload.EPOCH));
+        out.ifPresent(directory -> ResultFiles.obstacle(directory).ifPresent(obstacle -> {
+            throw new SettingsException("--out is %s, but %s; name another directory.".formatted(directory, obstacle));
+        }));
     }
 
     @Override

@@ -23,8 +23,10 @@ public final class LoadKeys {
             "Services whose answers an accelerated run waits for; agent, actuator, scheduler or forecaster.");
     public static final Key<Duration> STOP_AFTER = Key.duration(
             "load.stop-after", "0s", "Wall-clock time after which the play is broken off; 0s lets it end by itself.");
-    public static final Key<String> POLICY =
-            Key.word("load.policy", "unknown", "What the results call the policy that the scheduler plans with.");
+    public static final Key<String> POLICY = Key.text(
+            "load.policy",
+            "",
+            "What the results call the policy that the scheduler plans with; nothing where it is not known.");
     public static final Key<Boolean> LENDING =
             Key.flag("load.lending", true, "Whether the results say that the scheduler lends.");
     public static final Key<Boolean> AFE =

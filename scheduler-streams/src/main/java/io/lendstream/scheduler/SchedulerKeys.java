@@ -104,8 +104,8 @@ public final class SchedulerKeys {
     }
 
     private static Scheduler scheduler(Settings settings) {
+        Policy policy = policy(settings.get(POLICY));
         try {
-            Policy policy = Policies.parse(settings.get(POLICY));
             return new Scheduler(
                     policy,
                     new SchedulerSettings(
@@ -119,6 +119,17 @@ public final class SchedulerKeys {
                             settings.get(MAX_LOANS_PER_MINUTE)));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static Policy policy(String spec) {
+        try {
+            return Policies.parse(spec);
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(
+                    "%s is %s, but %s. Correct it, or leave it out for %s; nothing is lent with %s=false."
+                            .formatted(POLICY.name(), spec, e.getMessage(), POLICY.otherwise(), LENDING.name()),
+                    e);
         }
     }
 

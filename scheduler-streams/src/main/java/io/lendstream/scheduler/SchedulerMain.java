@@ -28,8 +28,10 @@ import picocli.CommandLine.Command;
         description = "Decides who gets which GPU: reads telemetry, demand and jobs, and writes decisions and leases.",
         footer = {
             "",
-            "Example: lendstream scheduler --bootstrap-server kafka:9092 --registry http://registry:8081"
-                    + " --set scheduler.policy=deepboot"
+            "Example:",
+            "  lendstream scheduler --bootstrap-server broker:9092 \\",
+            "      --registry http://registry:8081 \\",
+            "      --set scheduler.policy=deepboot"
         })
 public final class SchedulerMain extends ServiceCommand {
     private static final Logger log = LoggerFactory.getLogger(SchedulerMain.class);
@@ -61,6 +63,11 @@ public final class SchedulerMain extends ServiceCommand {
         topics.add(TopicCatalogue.DECISIONS);
         topics.add(TopicCatalogue.LEASES);
         return topics;
+    }
+
+    @Override
+    protected void check(ServiceContext context) {
+        SchedulerKeys.options(context.settings());
     }
 
     @Override

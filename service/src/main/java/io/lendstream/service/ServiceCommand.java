@@ -40,6 +40,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         versionProvider = ServiceCommand.Version.class,
         sortOptions = false,
+        abbreviateSynopsis = true,
+        optionListHeading = "%nOptions:%n",
         usageHelpAutoWidth = true)
 public abstract class ServiceCommand implements Callable<Integer> {
     protected static final int DONE = 0;
@@ -62,15 +64,20 @@ public abstract class ServiceCommand implements Callable<Integer> {
     @Option(
             names = "--bootstrap-server",
             paramLabel = "HOST:PORT",
-            description =
-                    "Kafka's address; short for --set kafka.bootstrap.servers=HOST:PORT. Default: localhost:9092.")
+            description = {
+                "Kafka's address. Default: localhost:9092.",
+                "Short for --set kafka.bootstrap.servers=HOST:PORT."
+            })
     private Optional<String> bootstrapServer = Optional.empty();
 
     @Option(
             names = "--registry",
             paramLabel = "URL",
-            description =
-                    "The schema registry's address; short for --set schema.registry.url=URL. Default: http://localhost:8081.")
+            description = {
+                "The schema registry's address.",
+                "Default: http://localhost:8081.",
+                "Short for --set schema.registry.url=URL."
+            })
     private Optional<String> registry = Optional.empty();
 
     @Option(
@@ -95,6 +102,9 @@ public abstract class ServiceCommand implements Callable<Integer> {
     /** Works until it is done or told to stop; its exit status. */
     protected abstract int serve(ServiceContext context) throws Exception;
 
+    /** Fails where its own settings cannot be as they are; nothing has been contacted yet. */
+    protected void check(ServiceContext context) {}
+
     /** Settings that its own options stand for, as {@code name=value}; {@code --set} goes before them. */
     protected List<String> options() {
         return List.of();
@@ -108,7 +118,9 @@ public abstract class ServiceCommand implements Callable<Integer> {
     /** Runs a command and gives its exit status. */
     public static int execute(ServiceCommand command, String... arguments) {
         var line = new CommandLine(command);
+        line.setCommandName("lendstream " + command.service());
         line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setParameterExceptionHandler((failure, given) -> misused(failure));
         line.setExecutionExceptionHandler((failure, of, parsed) -> report(failure));
         var hook = new Thread(command::stopAndWait, "stop");
         Runtime.getRuntime().addShutdownHook(hook);
@@ -140,18 +152,20 @@ public abstract class ServiceCommand implements Callable<Integer> {
         KafkaSettings kafka = KafkaSettings.of(service(), settings);
         var health = new Health();
         PrometheusMeterRegistry metrics = metrics();
+        var context = new ServiceContext(service(), settings, kafka, catalogue, health, metrics, stop);
+        check(context);
         Optional<HealthServer> server = startHealth(settings, health, metrics);
         try {
             if (needsKafka()) {
                 Connection.check(kafka, catalogue, topics(), settings.get(CommonKeys.CONNECT_TIMEOUT));
             }
-            return serve(new ServiceContext(service(), settings, kafka, catalogue, health, metrics, stop));
+            return serve(context);
         } finally {
             server.ifPresent(HealthServer::close);
         }
     }
 
-    /** Reads the settings; what they say of this service's own is checked in {@link #serve}. */
+    /** Reads the settings; what they say of this service's own is looked at in {@link #check}. */
     Settings settings(Map<String, String> environment) {
         var all = new ArrayList<Key<?>>(CommonKeys.ALL);
         all.addAll(keys());
@@ -196,6 +210,11 @@ public abstract class ServiceCommand implements Callable<Integer> {
                             .formatted(port.get(), host, e.getMessage()),
                     e);
         }
+    }
+
+    private static int misused(CommandLine.ParameterException failure) {
+        System.err.println(UsageErrors.line(failure));
+        return WRONG_USE;
     }
 
     private static int report(Exception failure) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.SettingsException;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -43,13 +44,17 @@ class ServiceCommandTest {
     @Test
     void aWrongOptionExitsWithTwoAndNamesTheRightOne() {
         assertThat(run(new Sample(false), "--sett", "x=1")).isEqualTo(2);
-        assertThat(text()).contains("--sett").contains("Possible solutions: --set");
+        assertThat(text())
+                .isEqualTo("there is no option '--sett'; did you mean --set? See lendstream actuator --help.\n");
     }
 
     @Test
     void helpShowsUsageAndExitsWithZero() {
         assertThat(run(new Sample(false), "--help")).isZero();
-        assertThat(text()).contains("Usage").contains("--bootstrap-server").contains("--set");
+        assertThat(text())
+                .contains("Usage: lendstream actuator [OPTIONS]")
+                .contains("--bootstrap-server")
+                .contains("--set");
     }
 
     @Test
@@ -72,7 +77,32 @@ class ServiceCommandTest {
     @Test
     void anAddressThatIsNoneIsOneLineAndExitsWithTwo() {
         assertThat(run(new Sample(true), "--bootstrap-server", "nonsense")).isEqualTo(2);
-        assertThat(text()).contains("kafka.bootstrap.servers is nonsense");
+        assertThat(text())
+                .endsWith(
+                        "kafka.bootstrap.servers is nonsense, but must be HOST:PORT, or several between commas. Give the"
+                                + " address with --bootstrap-server, such as localhost:9092.\n");
+    }
+
+    @Test
+    void aHostThatNobodyKnowsIsOneLineAndExitsWithOne() {
+        assertThat(run(new Sample(true), "--bootstrap-server", "nobody.invalid:9092"))
+                .isEqualTo(1);
+        assertThat(text())
+                .endsWith("kafka.bootstrap.servers is nobody.invalid:9092, but no host of that name is known. Give the"
+                        + " right address with --bootstrap-server.\n");
+    }
+
+    @Test
+    void anArgumentThatIsNoneIsOneLine() {
+        assertThat(run(new Sample(false), "frob")).isEqualTo(2);
+        assertThat(text()).isEqualTo("lendstream actuator takes no argument 'frob'; see lendstream actuator --help.\n");
+    }
+
+    @Test
+    void itsOwnSettingsAreCheckedBeforeABrokerIsAsked() {
+        assertThat(run(new Sample(true), "--bootstrap-server", "127.0.0.1:1", "--set", "actuator.count=8"))
+                .isEqualTo(2);
+        assertThat(text()).isEqualTo("eight\n");
     }
 
     @Test
@@ -117,6 +147,13 @@ class ServiceCommandTest {
         @Override
         protected boolean needsKafka() {
             return needsKafka;
+        }
+
+        @Override
+        protected void check(ServiceContext context) {
+            if (context.settings().get(COUNT) == 8) {
+                throw new SettingsException("eight");
+            }
         }
 
         @Override

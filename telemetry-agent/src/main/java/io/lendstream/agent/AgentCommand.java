@@ -18,21 +18,26 @@ import java.io.PrintStream;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** Publishes inventory and telemetry of nodes. */
 @Command(
-        name = "lendstream agent",
+        name = "agent",
         description = "Publishes what nodes and their GPUs are (nodes) and do (gpu-telemetry).",
         footer = {
             "",
             "Examples:",
-            "  lendstream agent --bootstrap-server broker:9092 --nodes 4 --gpus-per-node 8 --training-nodes 2",
+            "  lendstream agent --bootstrap-server broker:9092 --nodes 4 \\",
+            "      --gpus-per-node 8 --training-nodes 2",
             "  lendstream agent --once --json --dry-run"
         })
 final class AgentCommand extends ServiceCommand {
@@ -56,8 +61,25 @@ final class AgentCommand extends ServiceCommand {
     @Option(
             names = "--backend",
             paramLabel = "NAME",
+            converter = BackendNames.class,
             description = "Where samples come from: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     private Backend backend = Backend.SIMULATED;
+
+    /** Backends as they are typed. */
+    static final class BackendNames implements ITypeConverter<Backend> {
+        @Override
+        public Backend convert(String name) {
+            return Arrays.stream(Backend.values())
+                    .filter(backend -> backend.toString().equalsIgnoreCase(name))
+                    .findFirst()
+                    .orElseThrow(() -> new TypeConversionException("it must be %s, but is '%s'"
+                            .formatted(
+                                    Arrays.stream(Backend.values())
+                                            .map(Backend::toString)
+                                            .collect(Collectors.joining(" or ")),
+                                    name)));
+        }
+    }
 
     @Option(names = "--domain", paramLabel = "D", description = "Short for --set agent.domain=D.")
     private Optional<String> domain = Optional.empty();
@@ -68,7 +90,10 @@ final class AgentCommand extends ServiceCommand {
     @Option(names = "--gpus-per-node", paramLabel = "G", description = "Short for --set agent.gpus-per-node=G.")
     private Optional<String> gpusPerNode = Optional.empty();
 
-    @Option(names = "--training-nodes", paramLabel = "T", description = "Short for --set agent.training-nodes=T.")
+    @Option(
+            names = "--training-nodes",
+            paramLabel = "T",
+            description = "Short for --set agent.training-nodes=T. Default: half of the nodes.")
     private Optional<String> trainingNodes = Optional.empty();
 
     @Option(names = "--once", description = "Publish inventory and one sample, then end.")
@@ -114,6 +139,11 @@ final class AgentCommand extends ServiceCommand {
     }
 
     @Override
+    protected void check(ServiceContext context) {
+        layout(context.settings());
+    }
+
+    @Override
     protected int serve(ServiceContext context) {
         SimulatedNodes.Layout layout = layout(context.settings());
         if (dryRun) {
@@ -154,16 +184,19 @@ final class AgentCommand extends ServiceCommand {
     }
 
     private static SimulatedNodes.Layout layout(Settings settings) {
-        try {
-            return new SimulatedNodes.Layout(
-                    new DomainId(settings.get(AgentKeys.DOMAIN)),
-                    settings.get(AgentKeys.NODES),
-                    settings.get(AgentKeys.GPUS_PER_NODE),
-                    settings.get(AgentKeys.TRAINING_NODES),
-                    settings.get(AgentKeys.SEED));
-        } catch (IllegalArgumentException e) {
-            throw new SettingsException("agent.training-nodes does not fit agent.nodes: " + e.getMessage(), e);
+        int nodes = settings.get(AgentKeys.NODES);
+        int training = settings.get(AgentKeys.TRAINING_NODES).orElse(nodes / 2);
+        if (training > nodes) {
+            throw new SettingsException(
+                    "agent.training-nodes (--training-nodes) is %d, but agent.nodes (--nodes) is %d. Lower it, leave it out for half of the nodes, or ask for more nodes."
+                            .formatted(training, nodes));
         }
+        return new SimulatedNodes.Layout(
+                new DomainId(settings.get(AgentKeys.DOMAIN)),
+                nodes,
+                settings.get(AgentKeys.GPUS_PER_NODE),
+                training,
+                settings.get(AgentKeys.SEED));
     }
 
     private void print(List<Node> inventory, List<GpuTelemetry> samples) {

@@ -53,6 +53,15 @@ class AgentCommandTest {
     }
 
     @Test
+    void halfOfTheNodesAreTrainingsWhereNothingIsSaid() {
+        assertThat(run("--dry-run", "--nodes", "1", "--gpus-per-node", "1")).isZero();
+        assertThat(run("--dry-run", "--nodes", "3", "--gpus-per-node", "1")).isZero();
+
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines().map(line -> line.split(" +", 3)[1]))
+                .containsExactly("POOL", "inference", "POOL", "training", "inference", "inference");
+    }
+
+    @Test
     void moreTrainingNodesThanNodesIsWrongUse() {
         assertThat(run("--dry-run", "--nodes", "2", "--training-nodes", "3")).isEqualTo(2);
     }

@@ -17,4 +17,9 @@ public record Reason(String code, String text, Map<String, Double> numbers, List
         numbers = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(numbers));
         inputs = List.copyOf(inputs);
     }
+
+    /** A number of things, for people: {@code 1 GPU}, {@code 2 GPUs}. */
+    public static String counted(int number, String one) {
+        return number == 1 ? "1 " + one : "%d %ss".formatted(number, one);
+    }
 }

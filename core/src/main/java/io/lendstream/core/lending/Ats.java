@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.decision.Reason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -159,15 +160,15 @@ final class Ats {
             targets.put(job.job(), target);
             reasons.put(
                     job.job(),
-                    "from %d to %d GPUs: speedup %.2f to %.2f of a fair share of %d, %d GPUs for %d jobs"
+                    "from %d to %s: speedup %.2f to %.2f of a fair share of %d, %s for %s"
                             .formatted(
                                     job.gpus().size(),
-                                    target.size(),
+                                    Reason.counted(target.size(), "GPU"),
                                     idealSpeedup(job, job.gpus().size()),
                                     idealSpeedup(job, target.size()),
                                     fairShare,
-                                    capacity,
-                                    open.size()));
+                                    Reason.counted(capacity, "GPU"),
+                                    Reason.counted(open.size(), "job")));
         }
         return new Plan(targets, reasons);
     }

@@ -8,6 +8,7 @@ import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Reason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -110,7 +111,7 @@ final class Deadlines {
                 until,
                 draft.because(
                         "lease",
-                        "%d loans go on until %s".formatted(gpus.size(), until),
+                        "%s on until %s".formatted(gpus.size() == 1 ? "1 loan goes" : gpus.size() + " loans go", until),
                         Map.of("loans", (double) gpus.size()),
                         List.of()),
                 new Action.Renew(gpus, until));
@@ -148,10 +149,11 @@ final class Deadlines {
                         draft.now().plus(settings.notice()),
                         draft.because(
                                 "timeout",
-                                "%d GPUs of job %s were not reported bound within %d s: undone"
+                                "%s of job %s %s not reported bound within %d s: undone"
                                         .formatted(
-                                                gpus.size(),
+                                                Reason.counted(gpus.size(), "GPU"),
                                                 name,
+                                                gpus.size() == 1 ? "was" : "were",
                                                 settings.bindDeadline().toSeconds()),
                                 Map.of(),
                                 List.of(job.get().lastEvent())));

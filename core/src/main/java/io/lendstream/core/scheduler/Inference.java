@@ -121,7 +121,7 @@ final class Inference {
         List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
         draft.decide(
                 draft.now().plus(settings.notice()),
-                reason(service, need, "%d warm replicas put to work".formatted(gpus.size())),
+                reason(service, need, Reason.counted(gpus.size(), "warm replica") + " put to work"),
                 new Action.Serve(name, gpus, true));
         for (GpuState gpu : warm) {
             int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
@@ -174,7 +174,7 @@ final class Inference {
         DecisionId id = draft.nextId();
         draft.decide(
                 deadline,
-                reason(service, need, "%d replicas started".formatted(gpus.size())),
+                reason(service, need, Reason.counted(gpus.size(), "replica") + " started"),
                 new Action.Serve(service.spec().service(), gpus, false));
         Tenant tenant = new Tenant.Service(service.spec().service());
         for (GpuId gpu : gpus) {
@@ -211,7 +211,8 @@ final class Inference {
                         reason(
                                 forService,
                                 need,
-                                "%d sleeping replicas of %s make room".formatted(sleeping.size(), name)));
+                                "%s of %s stopped to make room"
+                                        .formatted(Reason.counted(sleeping.size(), "sleeping replica"), name)));
                 stopped += sleeping.size();
             }
         }
@@ -277,8 +278,13 @@ final class Inference {
         if (policy.info().looksAhead()) {
             inputs.add(service.forecastEvent());
         }
-        String text = "service %s needs %d replicas (%s), has %d: %s"
-                .formatted(service.spec().service(), need.replicas(), need.explained(), mine.size(), what);
+        String text = "service %s needs %s (%s), has %d: %s"
+                .formatted(
+                        service.spec().service(),
+                        Reason.counted(need.replicas(), "replica"),
+                        need.explained(),
+                        mine.size(),
+                        what);
         return draft.because(code, text, numbers, inputs);
     }
 }

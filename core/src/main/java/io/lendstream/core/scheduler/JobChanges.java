@@ -99,8 +99,8 @@ final class JobChanges {
                     .toList();
             Reason reason = draft.because(
                     "lost",
-                    "job %s lost %s and goes on with %d GPUs"
-                            .formatted(job.spec().job(), lost, goesOn ? kept.size() : 0),
+                    "job %s lost %s and goes on with %s"
+                            .formatted(job.spec().job(), lost, Reason.counted(goesOn ? kept.size() : 0, "GPU")),
                     java.util.Map.of("lost", (double) lost.size()),
                     events);
             change(job, goesOn ? kept : List.of(), draft.now().plus(settings.notice()), reason);

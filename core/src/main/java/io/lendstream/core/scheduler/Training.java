@@ -10,6 +10,7 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.lending.ClusterView;
 import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
@@ -190,8 +191,8 @@ final class Training {
         boolean allFree = gained.stream().allMatch(gpu -> draft.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && draft.gpu(gpu).pool() == Pool.INFERENCE);
-        String why = reason.orElse("job %s goes on towards its plan of %d GPUs"
-                .formatted(job.spec().job(), job.target().size()));
+        String why = reason.orElse("job %s goes on towards its plan of %s"
+                .formatted(job.spec().job(), Reason.counted(job.target().size(), "GPU")));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
             change(job, job.target(), "plan", why);
         } else {

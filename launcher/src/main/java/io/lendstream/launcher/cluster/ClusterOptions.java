@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /** Which cluster a command is about: the options that services have too, read the same way. */
@@ -21,22 +20,19 @@ final class ClusterOptions {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            showDefaultValue = CommandLine.Help.Visibility.NEVER,
             description = "Settings, as services read them. See docs/configuration.md.")
     private Optional<Path> config = Optional.empty();
 
     @Option(
             names = "--bootstrap-server",
             paramLabel = "HOST:PORT",
-            showDefaultValue = CommandLine.Help.Visibility.NEVER,
             description = "Kafka's address. Default: localhost:9092.")
     private Optional<String> bootstrapServer = Optional.empty();
 
     @Option(
             names = "--registry",
             paramLabel = "URL",
-            showDefaultValue = CommandLine.Help.Visibility.NEVER,
-            description = "The schema registry's address. Default: http://localhost:8081.")
+            description = {"The schema registry's address.", "Default: http://localhost:8081."})
     private Optional<String> registry = Optional.empty();
 
     @Option(

@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
         name = "schemas",
         description = "Register or check the topics' schemas in a registry.",
         synopsisSubcommandLabel = "COMMAND",
+        footer = "Example: lendstream schemas check --registry http://registry:8081",
         subcommands = {SchemasCommand.Register.class, SchemasCommand.Check.class})
 public final class SchemasCommand implements Runnable {
 
@@ -64,7 +65,7 @@ public final class SchemasCommand implements Runnable {
             name = "check",
             description = {
                 "Compare the schemas with every version that the registry has, changing nothing: for before an upgrade.",
-                "Exits with 1 where one does not get along with an earlier version."
+                "Exits with 1 where one does not get along with an earlier version; one that is absent is no failure."
             },
             footer = "Example: lendstream schemas check --registry http://registry:8081")
     static final class Check implements Callable<Integer> {
@@ -81,7 +82,18 @@ public final class SchemasCommand implements Runnable {
 
         @Override
         public Integer call() {
-            return show(spec, output, on(options, SchemaSet::check));
+            List<SubjectReport> subjects = on(options, SchemaSet::check);
+            int exit = show(spec, output, subjects);
+            long absent = subjects.stream()
+                    .filter(subject -> subject.status() == SubjectReport.Status.ABSENT)
+                    .count();
+            if (absent > 0) {
+                PrintWriter err = spec.commandLine().getErr();
+                err.println("%d of %d subjects are not registered yet; register them with: lendstream schemas register"
+                        .formatted(absent, subjects.size()));
+                err.flush();
+            }
+            return exit;
         }
     }
 

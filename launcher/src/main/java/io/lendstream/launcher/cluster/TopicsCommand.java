@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
         name = "topics",
         description = "Create or describe the topics in a cluster.",
         synopsisSubcommandLabel = "COMMAND",
+        footer = "Example: lendstream topics describe --bootstrap-server broker:9092",
         subcommands = {TopicsCommand.Create.class, TopicsCommand.Describe.class})
 public final class TopicsCommand implements Runnable {
 
@@ -42,7 +43,10 @@ public final class TopicsCommand implements Runnable {
                 "Create the topics that are missing.",
                 "May be run again at any time: what is there is compared and never changed."
             },
-            footer = "Example: lendstream topics create --bootstrap-server broker:9092 --partitions 12 --replication 3")
+            footer = {
+                "Example: lendstream topics create --bootstrap-server broker:9092 \\",
+                "             --partitions 12 --replication 3"
+            })
     static final class Create implements Callable<Integer> {
 
         @Mixin
@@ -59,14 +63,17 @@ public final class TopicsCommand implements Runnable {
                 names = "--partitions",
                 paramLabel = "N",
                 defaultValue = "6",
-                description = "Partitions of each topic; as many domains and services can be worked on at once.")
+                description = {
+                    "Partitions of each topic; as many domains and services can be worked on at once.",
+                    "Default: ${DEFAULT-VALUE}."
+                })
         private int partitions;
 
         @Option(
                 names = "--replication",
                 paramLabel = "N",
                 defaultValue = "-1",
-                description = "Copies of each partition; -1 for the cluster's own default.")
+                description = "Copies of each partition. Default: -1, the cluster's own default.")
         private int replication;
 
         @Override

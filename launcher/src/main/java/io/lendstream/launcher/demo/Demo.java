@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.launcher.Bounds;
 import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.cluster.Preparation;
 import io.lendstream.launcher.stack.Installation;
@@ -33,6 +34,7 @@ public final class Demo {
     private final DemoOptions options;
     private final PrintStream out;
     private final long began = System.nanoTime();
+    private volatile boolean stopping;
 
     public Demo(DemoOptions options, PrintStream out) {
         this.options = options;
@@ -41,10 +43,24 @@ public final class Demo {
 
     /** Whether every promise was kept. */
     public boolean run() {
-        createOut();
+        Bounds.checkOut(options.out());
+        Thread hook = new Thread(this::stopped, "demo-shutdown");
+        Runtime.getRuntime().addShutdownHook(hook);
         try (Stack stack = Stack.start(options.stack(), Installation.find(), this::say)) {
             return run(stack);
+        } finally {
+            try {
+                Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException e) {
+                // this is the shutdown
+            }
         }
+    }
+
+    /** What a signal is answered with, while the stack stops beside. */
+    private void stopped() {
+        stopping = true;
+        say("stopped; no report is written (--seconds N ends a demo early with one)");
     }
 
     @SuppressWarnings("try") // the onlooker works by itself until it is closed
@@ -86,15 +102,6 @@ public final class Demo {
         }
     }
 
-    private void createOut() {
-        try {
-            Files.createDirectories(options.out());
-        } catch (IOException e) {
-            throw UserError.badUsage("--out is %s, but cannot be created: %s; name another directory."
-                    .formatted(options.out(), e.getMessage()));
-        }
-    }
-
     /** Shows the picture until the play has ended. */
     private void watch(Stack stack, RunningChild load, Picture picture) {
         boolean terminal = !options.headless() && picocli.CommandLine.Help.Ansi.AUTO.enabled();
@@ -105,7 +112,7 @@ public final class Demo {
         page.ifPresent(live -> say("live view on " + live.url()));
         Duration every = terminal ? REDRAW : LINE_EVERY;
         try {
-            while (!ended(stack, load, every)) {
+            while (!ended(stack, load, every) && !stopping) {
                 screen.show(picture.snapshot(), elapsed());
             }
             screen.show(picture.snapshot(), elapsed());

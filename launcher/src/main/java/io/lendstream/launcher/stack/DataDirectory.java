@@ -44,7 +44,7 @@ final class DataDirectory {
     private static DataDirectory given(Path path) throws IOException {
         boolean existed = Files.exists(path);
         if (existed && (!Files.isDirectory(path) || !isEmpty(path))) {
-            throw new StackException(
+            throw StackException.badUsage(
                     "--data-dir is %s, but must be new or empty, since a run deletes what it wrote there; empty it or name another."
                             .formatted(path));
         }

@@ -10,19 +10,35 @@ public final class StackException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final transient List<String> lastLines;
+    private final boolean badUsage;
 
     StackException(String message) {
         this(message, List.of());
     }
 
     StackException(String message, List<String> lastLines) {
-        super(message);
-        this.lastLines = List.copyOf(lastLines);
+        this(message, lastLines, false);
     }
 
     StackException(String message, Throwable cause) {
-        super(message, cause);
-        this.lastLines = List.of();
+        this(message, List.of(), false);
+        initCause(cause);
+    }
+
+    private StackException(String message, List<String> lastLines, boolean badUsage) {
+        super(message);
+        this.lastLines = List.copyOf(lastLines);
+        this.badUsage = badUsage;
+    }
+
+    /** What was asked for cannot be. */
+    static StackException badUsage(String message) {
+        return new StackException(message, List.of(), true);
+    }
+
+    /** Whether it is the caller who has to ask for something else. */
+    public boolean isBadUsage() {
+        return badUsage;
     }
 
     /** The last lines of the log of the child that is to blame; empty where none is. */

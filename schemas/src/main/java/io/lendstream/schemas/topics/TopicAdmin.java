@@ -76,7 +76,8 @@ public final class TopicAdmin {
                         definition,
                         Optional.ofNullable(after.get(definition.name())),
                         created.contains(definition.name()) ? Presence.CREATED : Presence.PRESENT,
-                        Optional.of(partitions)))
+                        Optional.of(partitions),
+                        Optional.of(replication).filter(copies -> copies > 0)))
                 .toList();
     }
 
@@ -89,6 +90,7 @@ public final class TopicAdmin {
                         definition,
                         Optional.ofNullable(found.get(definition.name())),
                         Presence.PRESENT,
+                        Optional.empty(),
                         Optional.empty()))
                 .toList();
     }
@@ -107,7 +109,11 @@ public final class TopicAdmin {
     }
 
     private static TopicState state(
-            TopicDefinition definition, Optional<Found> found, Presence presence, Optional<Integer> partitions) {
+            TopicDefinition definition,
+            Optional<Found> found,
+            Presence presence,
+            Optional<Integer> partitions,
+            Optional<Integer> replication) {
         if (found.isEmpty()) {
             return new TopicState(definition.name(), Presence.MISSING, 0, 0, Map.of(), List.of());
         }
@@ -118,6 +124,10 @@ public final class TopicAdmin {
                 drifts.add(new Drift("partitions", wanted.toString(), Integer.toString(actual.partitions)));
             }
         });
+        replication
+                .filter(wanted -> wanted != actual.replication)
+                .ifPresent(wanted ->
+                        drifts.add(new Drift("replication", wanted.toString(), Integer.toString(actual.replication))));
         Map<String, String> config = new TreeMap<>();
         definition.config().forEach((setting, wanted) -> {
             String value = actual.config.getOrDefault(setting, "");

@@ -100,6 +100,19 @@ final class TopicAdminTest {
     }
 
     @Test
+    void tellsWhereTopicsHaveOtherCopiesThanAreAskedFor() {
+        admin.create(2, 1);
+
+        List<TopicState> again = admin.create(2, 3);
+
+        assertThat(again)
+                .allSatisfy(state -> assertThat(state.drifts())
+                        .extracting(TopicState.Drift::toString)
+                        .containsExactly("replication is 1, not 3"));
+        assertThat(admin.create(2, -1)).allMatch(state -> state.drifts().isEmpty());
+    }
+
+    @Test
     void describesAnEmptyClusterAsMissingEverything() {
         assertThat(admin.describe()).hasSize(TOPICS).allMatch(state -> state.presence() == Presence.MISSING);
     }

@@ -60,12 +60,29 @@ public final class Connection {
                 admin.close(Duration.ZERO);
             }
         } catch (KafkaException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new SettingsException(
-                    "kafka.%s is %s, and Kafka's client does not take its settings: %s"
-                            .formatted(KafkaSettings.BOOTSTRAP_SERVERS, kafka.bootstrapServers(), cause.getMessage()),
-                    e);
+            throw notTaken(kafka, e.getCause() == null ? e : e.getCause());
         }
+    }
+
+    /** Why no client could be made; Kafka tells its reasons apart by their words alone. */
+    private static RuntimeException notTaken(KafkaSettings kafka, Throwable reason) {
+        String said = String.valueOf(reason.getMessage());
+        String setting = "kafka.%s is %s".formatted(KafkaSettings.BOOTSTRAP_SERVERS, kafka.bootstrapServers());
+        if (said.startsWith("No resolvable bootstrap urls")) {
+            return new UnreachableException(
+                    setting + ", but no host of that name is known. Give the right address with --bootstrap-server.",
+                    reason);
+        }
+        if (said.startsWith("Invalid url") || said.startsWith("Invalid port")) {
+            return new SettingsException(
+                    setting
+                            + ", but must be HOST:PORT, or several between commas. Give the address with --bootstrap-server, such as localhost:9092.",
+                    reason);
+        }
+        return new SettingsException(
+                "%s, and Kafka's client does not take its settings: %s. Correct those that start with kafka., or leave them out."
+                        .formatted(setting, said),
+                reason);
     }
 
     private static UnreachableException unreachable(KafkaSettings kafka, Duration patience, Exception e) {

@@ -9,6 +9,8 @@ import io.lendstream.simulator.RequestResult;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +37,32 @@ public final class ResultFiles {
         this.directory = directory;
     }
 
+    /**
+     * Makes a directory for results, before there are any.
+     *
+     * @return what is in the way, if anything: words to follow the directory's name
+     */
+    public static Optional<String> obstacle(Path directory) {
+        if (Files.exists(directory) && !Files.isDirectory(directory)) {
+            return Optional.of("is a file");
+        }
+        for (Path path = directory; path != null; path = path.getParent()) {
+            if (Files.isRegularFile(path)) {
+                return Optional.of("cannot be made: %s is a file".formatted(path));
+            }
+        }
+        try {
+            Files.createDirectories(directory);
+        } catch (AccessDeniedException e) {
+            return Optional.of("cannot be made: permission denied");
+        } catch (IOException e) {
+            String reason = e instanceof FileSystemException system ? system.getReason() : e.getMessage();
+            return Optional.of(
+                    "cannot be made: %s".formatted(reason == null ? "the system does not allow it" : reason));
+        }
+        return Files.isWritable(directory) ? Optional.empty() : Optional.of("cannot be written: permission denied");
+    }
+
     /** Writes the files of one run or of several that are compared. */
     public void write(List<RunOutcome> outcomes) {
         try {
@@ -48,7 +76,7 @@ public final class ResultFiles {
             writeRequests(outcomes);
             writeDecisions(outcomes);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot write results to " + directory + ": " + e.getMessage(), e);
+            throw new UncheckedIOException("results cannot be written: " + e.getMessage(), e);
         }
     }
 

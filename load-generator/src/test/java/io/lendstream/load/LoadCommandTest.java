@@ -1,0 +1,47 @@
+package io.lendstream.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.service.ServiceCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LoadCommandTest {
+    private final PrintStream stderr = System.err;
+    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+
+    @AfterEach
+    void giveTheStreamBack() {
+        System.setErr(stderr);
+    }
+
+    @Test
+    void aWorkloadThatIsNotThereIsToldBeforeABrokerIsAsked() {
+        assertThat(run("--workload", "nosuch")).isEqualTo(2);
+        assertThat(text()).startsWith("there is no workload 'nosuch'").hasLineCount(1);
+    }
+
+    @Test
+    void whereResultsCannotGoIsToldBeforeABrokerIsAsked(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("notes.txt"), "mine");
+
+        assertThat(run("--out", file.toString())).isEqualTo(2);
+        assertThat(text()).isEqualTo("--out is %s, but is a file; name another directory.\n".formatted(file));
+    }
+
+    private int run(String... arguments) {
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+        return ServiceCommand.execute(new LoadCommand(), arguments);
+    }
+
+    private String text() {
+        return said.toString(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,32 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.service.ServiceCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SchedulerMainTest {
+    private final PrintStream stderr = System.err;
+    private final ByteArrayOutputStream said = new ByteArrayOutputStream();
+
+    @AfterEach
+    void giveTheStreamBack() {
+        System.setErr(stderr);
+    }
+
+    @Test
+    void aPolicyThatIsNotThereIsToldBeforeABrokerIsAsked() {
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+
+        int exit = ServiceCommand.execute(new SchedulerMain(), "--set", "scheduler.policy=foo");
+
+        assertThat(exit).isEqualTo(2);
+        assertThat(said.toString(StandardCharsets.UTF_8))
+                .startsWith("scheduler.policy is foo, but there is no policy 'foo'; policies are [deepboot")
+                .hasLineCount(1);
+    }
+}

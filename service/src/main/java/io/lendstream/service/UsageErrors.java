@@ -1,0 +1,39 @@
+package io.lendstream.service;
+
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** What a wrong command line is told: one line with what is wrong and where the right way is shown. */
+public final class UsageErrors {
+    private UsageErrors() {}
+
+    /** The line. */
+    public static String line(ParameterException failure) {
+        CommandLine command = failure.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        if (failure instanceof UnmatchedArgumentException unmatched) {
+            String first = unmatched.getUnmatched().get(0);
+            if (!first.startsWith("-")) {
+                return command.getSubcommands().isEmpty()
+                        ? "%s takes no argument '%s'; see %s --help.".formatted(name, first, name)
+                        : "there is no command '%s'; %s --help lists them.".formatted(first, name);
+            }
+            List<String> near = unmatched.getSuggestions();
+            return near.isEmpty()
+                    ? "there is no option '%s'; see %s --help.".formatted(first, name)
+                    : "there is no option '%s'; did you mean %s? See %s --help.".formatted(first, near.get(0), name);
+        }
+        String message = firstLine(String.valueOf(failure.getMessage()));
+        return "%s%s see %s --help.".formatted(message, message.endsWith(".") ? "" : ";", name);
+    }
+
+    private static String firstLine(String message) {
+        return message.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .findFirst()
+                .orElse(message);
+    }
+}

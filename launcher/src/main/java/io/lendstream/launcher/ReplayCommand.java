@@ -147,9 +147,12 @@ final class ReplayCommand implements Callable<Integer> {
         List<RunFacts.Run> facts = new ArrayList<>();
         boolean content = true;
         for (Run run : runs) {
-            Replayed replayed = replay(played, ReplaySettings.of(run.policy, run.lends, inPlace, layout));
-            Verdict verdict = HistoryChecker.check(
-                    layout.domain(), replayed.log(), replayed.outcome().decisions(), replayed.leases());
+            HistoryChecker checker = new HistoryChecker(layout.domain());
+            Replayed replayed = replay(
+                    played,
+                    ReplaySettings.of(run.policy, run.lends, inPlace, layout).withoutLog(),
+                    checker);
+            Verdict verdict = checker.verdict(replayed.outcome().decisions(), replayed.leases());
             verdict.violations().forEach(violation -> say("  " + violation));
             content &= verdict.isContent();
             outcomes.add(replayed.outcome());
@@ -235,10 +238,10 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private Replayed replay(Workload played, ReplaySettings settings) {
+    private Replayed replay(Workload played, ReplaySettings settings, HistoryChecker checker) {
         String name = "%s, lending %s"
                 .formatted(settings.policyName(), settings.scheduler().lending() ? "on" : "off");
-        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress));
+        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress), checker::take);
         say(replayed.outcome());
         return replayed;
     }

@@ -59,10 +59,12 @@ public final class Replay {
     private final List<DomainEvent> log = new ArrayList<>();
     private final List<Decision> decisions = new ArrayList<>();
     private final Map<GpuId, Lease> leases = new TreeMap<>();
+    private final Consumer<DomainEvent> events;
     private ClusterState state;
     private Instant now;
 
-    private Replay(Workload workload, ReplaySettings settings) {
+    private Replay(Workload workload, ReplaySettings settings, Consumer<DomainEvent> events) {
+        this.events = events;
         this.workload = workload;
         this.settings = settings;
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
@@ -86,7 +88,21 @@ public final class Replay {
      * @param progress is told now and then, by the wall clock, how far it has got
      */
     public static Replayed run(Workload workload, ReplaySettings settings, Consumer<ReplayProgress> progress) {
-        return new Replay(workload, settings).run(progress);
+        return run(workload, settings, progress, event -> {});
+    }
+
+    /**
+     * Replays a workload.
+     *
+     * @param progress is told now and then, by the wall clock, how far it has got
+     * @param events is told every event of the log, whether the log is kept or not
+     */
+    public static Replayed run(
+            Workload workload,
+            ReplaySettings settings,
+            Consumer<ReplayProgress> progress,
+            Consumer<DomainEvent> events) {
+        return new Replay(workload, settings, events).run(progress);
     }
 
     private Replayed run(Consumer<ReplayProgress> progress) {
@@ -174,6 +190,7 @@ public final class Replay {
                 settings.domain(), state.epoch(), state.eventSequence() + 1, event.at(), Optional.empty(), event);
         Step step = scheduler.step(state, logged);
         state = step.state();
+        events.accept(logged);
         if (settings.keepsLog()) {
             log.add(logged);
         }

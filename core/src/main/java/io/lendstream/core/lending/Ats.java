@@ -133,43 +133,19 @@ final class Ats {
     }
 
     private Plan placed(List<JobView> open, int[] sizes, int capacity) {
-        Placement placement = new Placement(cluster.gpus());
-        cluster.jobs().stream()
-                .filter(job -> cluster.fixed().contains(job.job()))
-                .forEach(job -> placement.keep(job.gpus()));
-        Map<JobId, List<GpuId>> targets = new TreeMap<>();
-        Map<JobId, String> reasons = new TreeMap<>();
-        List<Integer> changed = new ArrayList<>();
-        Set<GpuId> usable = new HashSet<>();
-        cluster.gpus().forEach(gpu -> usable.add(gpu.gpuId()));
-        for (int i = 0; i < sizes.length; i++) {
-            JobView job = open.get(i);
-            if (sizes[i] == job.gpus().size() && usable.containsAll(job.gpus())) {
-                placement.keep(job.gpus());
-                targets.put(job.job(), job.gpus());
-            } else {
-                changed.add(i);
-            }
-        }
-        changed.sort(Comparator.<Integer>comparingInt(i -> sizes[i]).thenComparing(Comparator.naturalOrder()));
-        for (int i : changed) {
-            JobView job = open.get(i);
-            List<GpuId> held = job.gpus().stream().filter(usable::contains).toList();
-            List<GpuId> target = sizes[i] == 0 ? List.of() : placement.place(sizes[i], held);
-            targets.put(job.job(), target);
-            reasons.put(
-                    job.job(),
-                    "from %d to %d GPUs: speedup %.2f to %.2f of a fair share of %d, %d GPUs for %d jobs"
-                            .formatted(
-                                    job.gpus().size(),
-                                    target.size(),
-                                    idealSpeedup(job, job.gpus().size()),
-                                    idealSpeedup(job, target.size()),
-                                    fairShare,
-                                    capacity,
-                                    open.size()));
-        }
-        return new Plan(targets, reasons);
+        return Nearby.place(
+                cluster,
+                open,
+                sizes,
+                (job, size) -> "from %d to %d GPUs: speedup %.2f to %.2f of a fair share of %d, %d GPUs for %d jobs"
+                        .formatted(
+                                job.gpus().size(),
+                                size,
+                                idealSpeedup(job, job.gpus().size()),
+                                idealSpeedup(job, size),
+                                fairShare,
+                                capacity,
+                                open.size()));
     }
 
     private double[] values(JobView job, int capacity) {

@@ -21,6 +21,12 @@ public final class Policies {
             new Entry(List.of(), settings -> new Optimus()),
             new Entry(List.of(), settings -> new Lyra()),
             new Entry(
+                    List.of("soonest", "payback", "plan-every"),
+                    settings -> new Clairvoyant(
+                            settings.number("soonest", 0.4),
+                            settings.duration("payback", "300s"),
+                            settings.duration("plan-every", "5s"))),
+            new Entry(
                     List.of("search"),
                     settings -> new Pollux(settings.choice("search", Pollux.DEEPBOOT, Pollux.ORIGINAL)
                             .equals(Pollux.ORIGINAL))));

@@ -1,5 +1,6 @@
 package io.lendstream.core.lending;
 
+import static io.lendstream.core.lending.Views.COSTS;
 import static io.lendstream.core.lending.Views.NOW;
 import static io.lendstream.core.lending.Views.gpu;
 import static io.lendstream.core.lending.Views.job;
@@ -34,7 +35,8 @@ class LyraTest {
                 0,
                 Optional.empty(),
                 pace(seconds, 1),
-                Optional.empty());
+                Optional.empty(),
+                COSTS);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.lendstream.core.lending;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
@@ -9,6 +10,7 @@ import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Standing;
 import io.lendstream.core.decision.DecisionId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +22,7 @@ import java.util.stream.IntStream;
 final class Views {
     static final Instant NOW = Instant.parse("2026-01-01T01:00:00Z");
 
+    static final RescaleCosts COSTS = new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3));
     private static final DecisionId LOAN = new DecisionId(new DomainId("d"), 1, 1);
 
     private Views() {}
@@ -78,7 +81,8 @@ final class Views {
                 0,
                 Optional.empty(),
                 pace,
-                standing);
+                standing,
+                COSTS);
     }
 
     static JobView job(String name, int requested) {

@@ -21,9 +21,9 @@ public final class Policies {
             new Entry(List.of(), settings -> new Optimus()),
             new Entry(List.of(), settings -> new Lyra()),
             new Entry(
-                    List.of("soonest", "payback", "plan-every"),
+                    List.of("scaling", "payback", "plan-every"),
                     settings -> new Clairvoyant(
-                            settings.number("soonest", 0.4),
+                            settings.number("scaling", 0.5),
                             settings.duration("payback", "300s"),
                             settings.duration("plan-every", "5s"))),
             new Entry(

@@ -25,7 +25,7 @@ public final class Policies {
                     settings -> new Clairvoyant(
                             settings.number("scaling", 0.5),
                             settings.duration("payback", "300s"),
-                            settings.duration("plan-every", "5s"))),
+                            settings.duration("plan-every", "30s"))),
             new Entry(
                     List.of("search"),
                     settings -> new Pollux(settings.choice("search", Pollux.DEEPBOOT, Pollux.ORIGINAL)

@@ -1,5 +1,6 @@
 package io.lendstream.benchmarks;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
@@ -115,7 +116,8 @@ public class PlanTime {
                 random.nextDouble(100_000),
                 Optional.of((nodes, count) -> model.best(nodes, count).goodput()),
                 new NoPace(),
-                Optional.empty());
+                Optional.empty(),
+                new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3)));
     }
 
     /** Nobody asks: the policy does without durations. */

@@ -72,6 +72,11 @@ final class JobRun {
         return phase.isOver();
     }
 
+    /** What it says when it is submitted: how much there is to do. */
+    TrainingProgress queued() {
+        return said(task.job().submittedAt());
+    }
+
     /** When it next has something to say. */
     Optional<Instant> nextAt() {
         if (phase != JobPhase.RUNNING) {

@@ -130,6 +130,7 @@ public final class World {
             jobs.put(task.job().job(), run);
             active.put(task.job().job(), run);
             happened.add(task.job());
+            happened.add(run.queued());
         }
         services.values().forEach(service -> service.advanceTo(to, happened::add));
         active.values().forEach(job -> job.advanceTo(to, happened::add));

@@ -17,6 +17,11 @@ public record RescaleCosts(Duration first, Duration next) {
         }
     }
 
+    /** Those of a job that cannot be changed in place: every change is a restart. */
+    public RescaleCosts withoutAfe() {
+        return new RescaleCosts(first, first);
+    }
+
     /**
      * How long a job does not train when its number of GPUs changes.
      *

@@ -17,6 +17,7 @@ import java.util.Optional;
  * A training job and what was decided for it.
  *
  * @param progress work done, in iterations at the initial batch
+ * @param totalProgress work to be done in all, once the job has told
  * @param noise gradient noise as last measured
  * @param allocation as last decided: GPUs that it holds or is about to
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
@@ -33,6 +34,7 @@ public record JobState(
         TrainingJob spec,
         JobPhase phase,
         double progress,
+        Optional<Double> totalProgress,
         GradientNoise noise,
         Allocation allocation,
         List<GpuId> target,
@@ -55,6 +57,7 @@ public record JobState(
                 spec,
                 JobPhase.QUEUED,
                 0,
+                Optional.empty(),
                 spec.profile().noise(),
                 Allocation.suspended(Mechanism.RESTART),
                 List.of(),
@@ -98,6 +101,7 @@ public record JobState(
                 spec,
                 phase,
                 progress,
+                totalProgress,
                 noise,
                 allocation,
                 next,
@@ -118,6 +122,7 @@ public record JobState(
                 spec,
                 phase,
                 progress,
+                totalProgress,
                 noise,
                 allocation,
                 target,
@@ -142,6 +147,7 @@ public record JobState(
                 spec,
                 phase,
                 progress,
+                totalProgress,
                 noise,
                 next,
                 target,
@@ -173,6 +179,7 @@ public record JobState(
                 spec,
                 phase,
                 progress,
+                totalProgress,
                 noise,
                 next,
                 target.stream().filter(gpu -> !lost.contains(gpu)).toList(),
@@ -193,6 +200,7 @@ public record JobState(
                 spec,
                 phase,
                 progress,
+                totalProgress,
                 noise,
                 allocation,
                 target,
@@ -213,6 +221,7 @@ public record JobState(
                 next,
                 phase,
                 progress,
+                totalProgress,
                 noise,
                 allocation,
                 target,
@@ -238,6 +247,7 @@ public record JobState(
                 spec,
                 said.phase() == JobPhase.UNKNOWN ? phase : said.phase(),
                 Math.max(progress, said.progress()),
+                said.totalProgress().or(() -> totalProgress),
                 measured,
                 allocation,
                 target,

@@ -134,43 +134,19 @@ final class Ats {
     }
 
     private Plan placed(List<JobView> open, int[] sizes, int capacity) {
-        Placement placement = new Placement(cluster.gpus());
-        cluster.jobs().stream()
-                .filter(job -> cluster.fixed().contains(job.job()))
-                .forEach(job -> placement.keep(job.gpus()));
-        Map<JobId, List<GpuId>> targets = new TreeMap<>();
-        Map<JobId, String> reasons = new TreeMap<>();
-        List<Integer> changed = new ArrayList<>();
-        Set<GpuId> usable = new HashSet<>();
-        cluster.gpus().forEach(gpu -> usable.add(gpu.gpuId()));
-        for (int i = 0; i < sizes.length; i++) {
-            JobView job = open.get(i);
-            if (sizes[i] == job.gpus().size() && usable.containsAll(job.gpus())) {
-                placement.keep(job.gpus());
-                targets.put(job.job(), job.gpus());
-            } else {
-                changed.add(i);
-            }
-        }
-        changed.sort(Comparator.<Integer>comparingInt(i -> sizes[i]).thenComparing(Comparator.naturalOrder()));
-        for (int i : changed) {
-            JobView job = open.get(i);
-            List<GpuId> held = job.gpus().stream().filter(usable::contains).toList();
-            List<GpuId> target = sizes[i] == 0 ? List.of() : placement.place(sizes[i], held);
-            targets.put(job.job(), target);
-            reasons.put(
-                    job.job(),
-                    "from %d to %s: speedup %.2f to %.2f of a fair share of %d, %s for %s"
-                            .formatted(
-                                    job.gpus().size(),
-                                    Reason.counted(target.size(), "GPU"),
-                                    idealSpeedup(job, job.gpus().size()),
-                                    idealSpeedup(job, target.size()),
-                                    fairShare,
-                                    Reason.counted(capacity, "GPU"),
-                                    Reason.counted(open.size(), "job")));
-        }
-        return new Plan(targets, reasons);
+        return Nearby.place(
+                cluster,
+                open,
+                sizes,
+                (job, size) -> "from %d to %s: speedup %.2f to %.2f of a fair share of %d, %s for %s"
+                        .formatted(
+                                job.gpus().size(),
+                                Reason.counted(size, "GPU"),
+                                idealSpeedup(job, job.gpus().size()),
+                                idealSpeedup(job, size),
+                                fairShare,
+                                Reason.counted(capacity, "GPU"),
+                                Reason.counted(open.size(), "job")));
     }
 
     private double[] values(JobView job, int capacity) {

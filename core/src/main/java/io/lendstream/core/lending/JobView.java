@@ -1,5 +1,6 @@
 package io.lendstream.core.lending;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
@@ -23,6 +24,7 @@ import java.util.Optional;
  * @param goodput as known from its runs; nothing before anything is known
  * @param pace how long it will take
  * @param standing where it stands with a policy that serves jobs in queues; none before its first plan
+ * @param costs how long it does not train when its GPUs change
  */
 public record JobView(
         JobId job,
@@ -37,13 +39,18 @@ public record JobView(
         double attainedGpuSeconds,
         Optional<Goodput> goodput,
         Pace pace,
-        Optional<Standing> standing) {
+        Optional<Standing> standing,
+        RescaleCosts costs) {
     public JobView {
         gpus = List.copyOf(gpus);
     }
 
-    /** A job as the scheduler knows it. */
-    public static JobView of(JobState job, Instant now, int gpusPerNode) {
+    /**
+     * A job as the scheduler knows it.
+     *
+     * @param afe whether elastic jobs are changed in place
+     */
+    public static JobView of(JobState job, Instant now, int gpusPerNode, boolean afe) {
         var spec = job.spec();
         var model = job.model();
         int byBatch = Math.max(1, spec.batch().max() / spec.batch().localMin());
@@ -59,8 +66,9 @@ public record JobView(
                 job.changes(),
                 job.attainedBy(now),
                 Optional.of((nodes, gpus) -> model.best(nodes, gpus).goodput()),
-                new ModelPace(model, gpusPerNode, job.progress()),
-                job.standing());
+                new ModelPace(model, gpusPerNode, job.progress(), job.totalProgress()),
+                job.standing(),
+                afe ? spec.costs() : spec.costs().withoutAfe());
     }
 
     public Duration age(Instant now) {

@@ -19,6 +19,13 @@ public final class Policies {
             new Entry(List.of("demote-gpu-hours"), settings -> new Tiresias(settings.number("demote-gpu-hours", 16))),
             new Entry(List.of(), settings -> new Afs()),
             new Entry(List.of(), settings -> new Optimus()),
+            new Entry(List.of(), settings -> new Lyra()),
+            new Entry(
+                    List.of("scaling", "payback", "plan-every"),
+                    settings -> new Clairvoyant(
+                            settings.number("scaling", 0.5),
+                            settings.duration("payback", "300s"),
+                            settings.duration("plan-every", "30s"))),
             new Entry(
                     List.of("search"),
                     settings -> new Pollux(settings.choice("search", Pollux.DEEPBOOT, Pollux.ORIGINAL)

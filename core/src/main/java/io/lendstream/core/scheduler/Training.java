@@ -87,7 +87,11 @@ final class Training {
         Map<NodeId, Integer> sizes = nodeSizes();
         int gpusPerNode = sizes.values().stream().max(Integer::compareTo).orElse(1);
         List<JobView> views = jobs.stream()
-                .map(job -> JobView.of(job, draft.now(), gpusPerNode))
+                .map(job -> JobView.of(
+                        job,
+                        draft.now(),
+                        gpusPerNode,
+                        settings.afe() && job.spec().elastic()))
                 .toList();
         return new ClusterView(draft.now(), views, gpus, fixed, sizes.size(), gpusPerNode, 0);
     }

@@ -18,7 +18,7 @@ class PoliciesTest {
     void anUnknownNameIsAnsweredWithTheKnownOnes() {
         assertThatThrownBy(() -> Policies.parse("depboot"))
                 .hasMessage(
-                        "there is no policy 'depboot'; policies are [deepboot, lendstream, tiresias, afs, optimus, pollux]");
+                        "there is no policy 'depboot'; policies are [deepboot, lendstream, tiresias, afs, optimus, lyra, clairvoyant, pollux]");
     }
 
     @Test

@@ -77,7 +77,8 @@ class PolluxTest {
                 1000 * gpus.length,
                 Optional.of((nodes, count) -> Math.pow(count, 0.9) * (nodes > 1 ? 0.8 : 1)),
                 new UnknownPace(),
-                Optional.empty());
+                Optional.empty(),
+                Views.COSTS);
     }
 
     private record UnknownPace() implements Pace {

@@ -1,11 +1,16 @@
 package io.lendstream.core.lending;
 
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Standing;
+import io.lendstream.core.decision.DecisionId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +21,9 @@ import java.util.stream.IntStream;
 /** Clusters as policies see them, for tests. */
 final class Views {
     static final Instant NOW = Instant.parse("2026-01-01T01:00:00Z");
+
+    static final RescaleCosts COSTS = new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3));
+    private static final DecisionId LOAN = new DecisionId(new DomainId("d"), 1, 1);
 
     private Views() {}
 
@@ -30,6 +38,24 @@ final class Views {
         }
         int most = IntStream.of(gpusByNode).max().orElseThrow();
         return new ClusterView(NOW, jobs, gpus, Set.of(), gpusByNode.length, most, 0);
+    }
+
+    /** As {@link #cluster}, but only the first node is training's own; what jobs hold on the others is lent to them. */
+    static ClusterView lendable(List<JobView> jobs, int... gpusByNode) {
+        ClusterView cluster = cluster(jobs, gpusByNode);
+        List<GpuState> gpus = cluster.gpus().stream()
+                .map(gpu -> gpu.nodeId().equals(new NodeId("n0")) ? gpu : lent(gpu, jobs))
+                .toList();
+        return new ClusterView(NOW, jobs, gpus, Set.of(), cluster.nodes(), cluster.gpusPerNode(), 0);
+    }
+
+    private static GpuState lent(GpuState gpu, List<JobView> jobs) {
+        GpuState idle = GpuState.free(gpu.gpuId(), gpu.nodeId(), Pool.INFERENCE, NOW, 0);
+        return jobs.stream()
+                .filter(job -> job.gpus().contains(gpu.gpuId()))
+                .findFirst()
+                .map(job -> idle.with(new Owner.Lent(job.job(), LOAN, NOW.plusSeconds(600)), NOW, 0))
+                .orElse(idle);
     }
 
     static GpuId gpu(int node, int slot) {
@@ -55,7 +81,8 @@ final class Views {
                 0,
                 Optional.empty(),
                 pace,
-                standing);
+                standing,
+                COSTS);
     }
 
     static JobView job(String name, int requested) {

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.published;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.NodeId;
@@ -392,6 +393,7 @@ final class PublishedSimulator {
     }
 
     private JobView view(TrainingRun run, List<GpuId> held) {
+        RescaleCosts costs = run.trace().application().costs();
         return new JobView(
                 run.id(),
                 start.plusSeconds(run.row().second()),
@@ -405,7 +407,8 @@ final class PublishedSimulator {
                 run.attainedGpuSeconds(),
                 run.batches().goodput(),
                 paces.get(run),
-                run.standing());
+                run.standing(),
+                settings.afe() ? costs : costs.withoutAfe());
     }
 
     private static int[] without(int[] nodes, BitSet excluded) {

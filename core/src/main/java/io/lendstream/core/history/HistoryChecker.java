@@ -49,6 +49,7 @@ public final class HistoryChecker {
     private final Map<DecisionId, Set<Outcome>> answers = new HashMap<>();
     private final Set<DecisionId> undone = new HashSet<>();
     private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
+    private final Set<Integer> reportsInLog = new HashSet<>();
     private int reports;
     private int lends;
     private int reclaims;
@@ -114,6 +115,16 @@ public final class HistoryChecker {
         return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, violations);
     }
 
+    /** Takes a report as it stands on {@code actuation-reports}, after the log: the scheduler must have heard of it. */
+    public void heard(ActuationReport report) {
+        if (!broken && !reportsInLog.contains(report.hashCode())) {
+            violated(
+                    "reports",
+                    "the report %s on %s of %s is not in the log"
+                            .formatted(report.outcome(), report.decision(), report.at()));
+        }
+    }
+
     /** At-least-once delivery may write an event again; the same event twice is no harm, two different ones are. */
     private boolean isRepeated(DomainEvent event) {
         if (event.sequence() > state.eventSequence()) {
@@ -140,6 +151,7 @@ public final class HistoryChecker {
 
     private void take(ActuationReport report) {
         reports++;
+        reportsInLog.add(report.hashCode());
         answers.computeIfAbsent(report.decision(), id -> new HashSet<>()).add(report.outcome());
         for (GpuId gpu : report.gpus()) {
             if (report.outcome() == Outcome.BOUND && report.tenant().isPresent()) {

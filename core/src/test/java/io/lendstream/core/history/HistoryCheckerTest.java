@@ -13,6 +13,7 @@ import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Tick;
@@ -66,6 +67,33 @@ class HistoryCheckerTest {
         log.add(new DomainEvent(
                 DOMAIN, third.epoch(), third.sequence(), third.at(), Optional.empty(), new Tick(DOMAIN, third.at())));
         assertThat(rules(log, story.decisions(), leases())).containsExactly("log");
+    }
+
+    @Test
+    void missesAReportThatTheLogDoesNotHave() {
+        HistoryChecker checker = new HistoryChecker(DOMAIN);
+        story.log().forEach(checker::take);
+        List<ActuationReport> inLog = story.log().stream()
+                .map(DomainEvent::event)
+                .filter(ActuationReport.class::isInstance)
+                .map(ActuationReport.class::cast)
+                .toList();
+        inLog.forEach(checker::heard);
+        ActuationReport known = inLog.get(0);
+        checker.heard(new ActuationReport(
+                known.domain(),
+                known.decision(),
+                known.actuator(),
+                known.at().plusSeconds(1),
+                known.outcome(),
+                known.gpus(),
+                known.tenant(),
+                known.timings(),
+                known.reason()));
+
+        Verdict verdict = checker.verdict(story.decisions(), leases());
+
+        assertThat(verdict.violations()).extracting(Violation::rule).containsExactly("reports");
     }
 
     @Test

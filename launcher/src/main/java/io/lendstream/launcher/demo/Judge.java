@@ -3,6 +3,7 @@ package io.lendstream.launcher.demo;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
@@ -38,12 +39,20 @@ final class Judge {
                 leases.add(lease);
             }
         });
+        // Before the log, which may only get longer until it is read.
+        List<ActuationReport> reports = new ArrayList<>();
+        topics.readAll(List.of(TopicCatalogue.ACTUATION_REPORTS), record -> {
+            if (record instanceof ActuationReport report && report.domain().equals(domain)) {
+                reports.add(report);
+            }
+        });
         HistoryChecker checker = new HistoryChecker(domain);
         topics.readAll(List.of(TopicCatalogue.DOMAIN_EVENTS), record -> {
             if (record instanceof DomainEvent event && event.domain().equals(domain)) {
                 checker.take(event);
             }
         });
+        reports.forEach(checker::heard);
         return checker.verdict(decisions, leases);
     }
 }

@@ -8,6 +8,7 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
@@ -96,7 +97,9 @@ final class DeploymentIT {
         assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Lend);
         assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Reclaim);
         HistoryChecker history = new HistoryChecker(DOMAIN);
+        List<ActuationReport> reports = deployment.read(TopicCatalogue.ACTUATION_REPORTS);
         deployment.read(TopicCatalogue.DOMAIN_EVENTS).forEach(history::take);
+        reports.forEach(history::heard);
         Verdict verdict = history.verdict(decisions, deployment.read(TopicCatalogue.LEASES));
         assertThat(verdict.isContent()).as(verdict.toString()).isTrue();
         assertAllArePutAside(rubbish);

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param decisionSequence sequence of the last decision made
  * @param nextPlanAt when training is to be planned again
  * @param mode what people have ordered
+ * @param agenda the same GPUs, jobs and nodes in other orders
  */
 public record ClusterState(
         DomainId domain,
@@ -25,10 +26,39 @@ public record ClusterState(
         PersistentMap<NodeId, NodeState> nodes,
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
-        PersistentMap<JobId, JobState> jobs) {
+        PersistentMap<JobId, JobState> jobs,
+        Agenda agenda) {
 
     /** What people have ordered, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
+
+    /** A state whose agenda is made from scratch. */
+    public ClusterState(
+            DomainId domain,
+            Instant now,
+            long epoch,
+            long eventSequence,
+            long decisionSequence,
+            Optional<Instant> nextPlanAt,
+            Mode mode,
+            PersistentMap<NodeId, NodeState> nodes,
+            PersistentMap<GpuId, GpuState> gpus,
+            PersistentMap<ServiceId, ServiceState> services,
+            PersistentMap<JobId, JobState> jobs) {
+        this(
+                domain,
+                now,
+                epoch,
+                eventSequence,
+                decisionSequence,
+                nextPlanAt,
+                mode,
+                nodes,
+                gpus,
+                services,
+                jobs,
+                Agenda.of(nodes.values(), gpus.values(), jobs.values()));
+    }
 
     public static ClusterState empty(DomainId domain) {
         return new ClusterState(

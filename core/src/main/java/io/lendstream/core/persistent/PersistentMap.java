@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -72,6 +73,30 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
 
     public PersistentMap<K, V> remove(K key) {
         return contains(key) ? new PersistentMap<>(remove(root, key)) : this;
+    }
+
+    /** The first key in key order. */
+    public Optional<K> firstKey() {
+        return firstKey(key -> true);
+    }
+
+    /**
+     * The first key from which on a condition holds.
+     *
+     * @param from a condition that holds for all keys after one for which it holds
+     */
+    public Optional<K> firstKey(Predicate<? super K> from) {
+        Tree<K, V> tree = root;
+        @Nullable K first = null;
+        while (tree != null) {
+            if (from.test(tree.key)) {
+                first = tree.key;
+                tree = tree.left;
+            } else {
+                tree = tree.right;
+            }
+        }
+        return Optional.ofNullable(first);
     }
 
     /** The values in key order. */

@@ -1,6 +1,8 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Agenda;
 import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.Due;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
@@ -9,13 +11,17 @@ import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.persistent.PersistentMap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** What time does to owners: deadlines, leases, protection. */
 final class Deadlines {
@@ -33,19 +39,20 @@ final class Deadlines {
     /** Acts on everything whose time has come. */
     void expire() {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
-        for (GpuState gpu : draft.gpus().values()) {
+        TreeSet<GpuId> due = new TreeSet<>(until(draft.agenda().owed(), draft.now()));
+        due.addAll(until(draft.agenda().loans(), draft.now().minus(settings.notice())));
+        for (GpuId id : due) {
+            GpuState gpu = draft.gpu(id);
             Owner owner = gpu.owner();
-            if (owner instanceof Owner.Protected warm && !warm.until().isAfter(draft.now())) {
+            if (owner instanceof Owner.Protected warm) {
                 draft.own(gpu.gpuId(), new Owner.Sleeping(warm.service()));
-            } else if (owner instanceof Owner.Releasing releasing
-                    && !releasing.alarmAt().isAfter(draft.now())) {
+            } else if (owner instanceof Owner.Releasing releasing) {
                 quarantine(
                         gpu,
                         "its release was not reported within twice the notice (%s)".formatted(releasing.decision()));
-            } else if (owner instanceof Owner.Lent lent && !alarm(lent).isAfter(draft.now())) {
+            } else if (owner instanceof Owner.Lent lent) {
                 quarantine(gpu, "its lease ran out and its return was not reported (%s)".formatted(lent.decision()));
-            } else if (owner instanceof Owner.Binding binding
-                    && !binding.deadline().isAfter(draft.now())) {
+            } else if (owner instanceof Owner.Binding binding) {
                 if (binding.tenant() instanceof Tenant.Job job) {
                     unbound.computeIfAbsent(job.job(), name -> new ArrayList<>())
                             .add(gpu.gpuId());
@@ -55,18 +62,25 @@ final class Deadlines {
             }
         }
         unbound.forEach(this::undo);
-        for (JobState job : draft.jobs().values()) {
-            if (job.changing().isPresent() && !job.changeDeadline().isAfter(draft.now())) {
-                draft.put(job.settled());
-            }
-            if (job.isOver()
-                    && job.gpus() == 0
-                    && job.lastProgressAt()
-                            .filter(last -> last.plus(MEMORY_OF_JOBS).isBefore(draft.now()))
-                            .isPresent()) {
-                draft.remove(job.spec().job());
+        until(draft.agenda().changing(), draft.now())
+                .forEach(job -> draft.put(draft.jobs().require(job).settled()));
+        until(draft.agenda().past(), draft.now().minus(MEMORY_OF_JOBS).minusMillis(1))
+                .forEach(draft::remove);
+    }
+
+    /** What is due by a time, soonest first. */
+    private static <K extends Comparable<K>> List<K> until(PersistentMap<Due<K>, K> agenda, Instant time) {
+        List<K> due = new ArrayList<>();
+        Optional<Due<K>> first = agenda.firstKey();
+        if (first.isPresent() && !first.get().at().isAfter(time)) {
+            for (Map.Entry<Due<K>, K> entry : agenda) {
+                if (entry.getKey().at().isAfter(time)) {
+                    break;
+                }
+                due.add(entry.getValue());
             }
         }
+        return due;
     }
 
     /** Renews loans that are to stay, or takes back those that must not. */
@@ -124,11 +138,8 @@ final class Deadlines {
 
     /** Lent GPUs whose lease ends within a time. */
     private List<GpuId> lent(Duration within) {
-        Instant horizon = draft.now().plus(within);
-        return draft.gpus().stream()
-                .filter(gpu ->
-                        gpu.owner() instanceof Owner.Lent lent && !lent.until().isAfter(horizon))
-                .map(GpuState::gpuId)
+        return until(draft.agenda().loans(), draft.now().plus(within)).stream()
+                .sorted()
                 .toList();
     }
 
@@ -187,51 +198,31 @@ final class Deadlines {
         draft.own(gpu.gpuId(), new Owner.Quarantined(why));
     }
 
-    private Instant alarm(Owner.Lent lent) {
-        return lent.until().plus(settings.notice());
-    }
-
     /** When something next happens by itself in a state; empty when nothing will. */
     static Optional<Instant> next(ClusterState state, SchedulerSettings settings) {
-        Instant next = state.nextPlanAt().orElse(Instant.MAX);
-        boolean loans = false;
-        for (GpuState gpu : state.gpus().values()) {
-            Owner owner = gpu.owner();
-            Instant at = Instant.MAX;
-            if (owner instanceof Owner.Protected warm) {
-                at = warm.until();
-            } else if (owner instanceof Owner.Releasing releasing) {
-                at = releasing.alarmAt();
-            } else if (owner instanceof Owner.Binding binding) {
-                at = binding.deadline();
-            } else if (owner instanceof Owner.Lent lent) {
-                loans = true;
-                at = nextOf(lent, state.now(), settings);
-            }
-            next = at.isBefore(next) ? at : next;
-        }
-        for (JobState job : state.jobs().values()) {
-            if (job.changing().isPresent() && job.changeDeadline().isBefore(next)) {
-                next = job.changeDeadline();
-            }
-        }
-        if (loans) {
-            Optional<Instant> stale =
-                    new Safety(settings).nextChange(state.services().values(), state.now());
-            if (stale.isPresent() && stale.get().isBefore(next)) {
-                next = stale.get();
-            }
-        }
-        return next.equals(Instant.MAX) ? Optional.empty() : Optional.of(next);
+        Agenda agenda = state.agenda();
+        Stream<Optional<Instant>> soon = Stream.of(
+                state.nextPlanAt(),
+                agenda.owed().firstKey().map(Due::at),
+                agenda.changing().firstKey().map(Due::at));
+        Stream<Optional<Instant>> ofLoans = agenda.loans().isEmpty()
+                ? Stream.empty()
+                : Stream.of(
+                        end(agenda, state.now().plusMillis(renewalMillis(settings)))
+                                .map(end -> end.minusMillis(renewalMillis(settings))),
+                        end(agenda, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice())),
+                        agenda.loans().firstKey().map(first -> first.at().plus(settings.notice())),
+                        new Safety(settings).nextChange(state.services().values(), state.now()));
+        return Stream.concat(soon, ofLoans).flatMap(Optional::stream).min(Comparator.naturalOrder());
     }
 
-    /** In milliseconds, for {@link Duration#dividedBy} reckons with big decimals, and this is asked of every loan. */
-    private static Instant nextOf(Owner.Lent lent, Instant now, SchedulerSettings settings) {
-        Instant renewal = lent.until().minusMillis(settings.lease().toMillis() / 2);
-        if (renewal.isAfter(now)) {
-            return renewal;
-        }
-        Instant lastCall = lent.until().minus(settings.notice());
-        return lastCall.isAfter(now) ? lastCall : lent.until().plus(settings.notice());
+    /** The end of the first lease that ends after a time. */
+    private static Optional<Instant> end(Agenda agenda, Instant after) {
+        return agenda.loans().firstKey(loan -> loan.at().isAfter(after)).map(Due::at);
+    }
+
+    /** How long before its end a lease is renewed. {@link java.time.Duration#dividedBy} reckons with big decimals. */
+    private static long renewalMillis(SchedulerSettings settings) {
+        return settings.lease().toMillis() / 2;
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Agenda;
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.ClusterState.Mode;
 import io.lendstream.core.cluster.GpuId;
@@ -9,7 +10,6 @@ import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.Tenant;
@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /** A step in the making: the state as far as it has been worked out, and the decisions so far. */
 final class Draft {
@@ -43,6 +42,7 @@ final class Draft {
     private PersistentMap<GpuId, GpuState> gpus;
     private PersistentMap<ServiceId, ServiceState> services;
     private PersistentMap<JobId, JobState> jobs;
+    private Agenda agenda;
     private long epoch;
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
@@ -56,6 +56,7 @@ final class Draft {
         this.gpus = before.gpus();
         this.services = before.services();
         this.jobs = before.jobs();
+        this.agenda = before.agenda();
         this.epoch = before.epoch();
         this.decisionSequence = before.decisionSequence();
         this.nextPlanAt = before.nextPlanAt();
@@ -74,7 +75,8 @@ final class Draft {
                 nodes,
                 gpus,
                 services,
-                jobs);
+                jobs,
+                agenda);
         return new Step(
                 after,
                 decisions,
@@ -101,7 +103,8 @@ final class Draft {
                 seen.nodes(),
                 seen.gpus(),
                 seen.services(),
-                seen.jobs());
+                seen.jobs(),
+                seen.agenda());
         return new Step(after, planned ? decisions : List.of(), observed.changed());
     }
 
@@ -149,6 +152,10 @@ final class Draft {
         return jobs;
     }
 
+    Agenda agenda() {
+        return agenda;
+    }
+
     GpuState gpu(GpuId id) {
         return gpus.require(id);
     }
@@ -176,8 +183,21 @@ final class Draft {
         return touched.stream().flatMap(job -> jobs.get(job).stream()).toList();
     }
 
-    Stream<GpuState> usableGpus(Pool pool) {
-        return gpus.stream().filter(gpu -> gpu.pool() == pool && isReachable(gpu));
+    /** GPUs on nodes that can be reached, node by node. */
+    List<GpuState> usableGpus() {
+        List<GpuState> usable = new ArrayList<>(gpus.size());
+        Optional<NodeId> node = Optional.empty();
+        boolean reachable = false;
+        for (GpuState gpu : agenda.seats().values()) {
+            if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
+                node = Optional.of(gpu.nodeId());
+                reachable = isReachable(gpu);
+            }
+            if (reachable) {
+                usable.add(gpu);
+            }
+        }
+        return usable;
     }
 
     boolean isReachable(GpuState gpu) {
@@ -187,21 +207,26 @@ final class Draft {
     }
 
     void put(NodeState node) {
-        nodes = nodes.put(node.node().nodeId(), node);
+        NodeId id = node.node().nodeId();
+        agenda = agenda.withNode(nodes.get(id), Optional.of(node));
+        nodes = nodes.put(id, node);
         changedNodes.add(node.node().nodeId());
     }
 
     void remove(NodeId node) {
+        agenda = agenda.withNode(nodes.get(node), Optional.empty());
         nodes = nodes.remove(node);
         changedNodes.add(node);
     }
 
     void put(GpuState gpu) {
+        agenda = agenda.withGpu(gpus.get(gpu.gpuId()), Optional.of(gpu));
         gpus = gpus.put(gpu.gpuId(), gpu);
         changedGpus.add(gpu.gpuId());
     }
 
     void remove(GpuId gpu) {
+        agenda = agenda.withGpu(gpus.get(gpu), Optional.empty());
         gpus = gpus.remove(gpu);
         changedGpus.add(gpu);
         changedOwners.add(gpu);
@@ -231,11 +256,14 @@ final class Draft {
     }
 
     void put(JobState job) {
-        jobs = jobs.put(job.spec().job(), job);
-        changedJobs.add(job.spec().job());
+        JobId id = job.spec().job();
+        agenda = agenda.withJob(jobs.get(id), Optional.of(job));
+        jobs = jobs.put(id, job);
+        changedJobs.add(id);
     }
 
     void remove(JobId job) {
+        agenda = agenda.withJob(jobs.get(job), Optional.empty());
         jobs = jobs.remove(job);
         changedJobs.add(job);
     }

@@ -24,6 +24,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Gives inference the GPUs it needs, at once: warm replicas first, then free GPUs, then the sleeping replicas of others,
@@ -131,10 +132,11 @@ final class Inference {
     }
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
-        Deque<GpuState> free = new ArrayDeque<>(draft.usableGpus(Pool.INFERENCE)
-                .filter(GpuState::isFree)
-                .sorted(Comparator.comparing(GpuState::nodeId).thenComparing(GpuState::gpuId))
-                .toList());
+        List<GpuState> usable = draft.usableGpus().stream()
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE)
+                .toList();
+        Deque<GpuState> free =
+                usable.stream().filter(GpuState::isFree).collect(Collectors.toCollection(ArrayDeque::new));
         int stillMissing = 0;
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
             List<GpuId> taken = new ArrayList<>();
@@ -148,7 +150,7 @@ final class Inference {
             entry.setValue(entry.getValue() - taken.size());
             stillMissing += entry.getValue();
         }
-        long coming = draft.usableGpus(Pool.INFERENCE)
+        long coming = usable.stream()
                 .filter(gpu -> gpu.owner() instanceof Owner.Releasing)
                 .count();
         int toFree = stillMissing - (int) coming;

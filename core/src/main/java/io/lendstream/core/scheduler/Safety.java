@@ -1,11 +1,15 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Due;
 import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.persistent.PersistentMap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What stale telemetry forbids: the less is known, the more stays with inference. */
@@ -59,13 +63,14 @@ record Safety(SchedulerSettings settings) {
 
     /** Why nothing at all may be changed, so that loans end with their leases; empty usually. */
     Optional<String> againstEverything(Draft draft) {
-        int sampled = 0;
+        PersistentMap<Due<NodeId>, NodeState> heard = draft.agenda().heard();
+        int sampled = heard.size();
         int stale = 0;
-        for (NodeState node : draft.nodes().values()) {
-            if (node.lastSampleAt().isPresent()) {
-                sampled++;
-                stale += node.lastSampleAt().get().plus(nodeStaleAfter(node)).isBefore(draft.now()) ? 1 : 0;
+        for (Map.Entry<Due<NodeId>, NodeState> node : heard) {
+            if (!isBefore(node, settings.nodeStaleAfter(), draft.now())) {
+                break;
             }
+            stale += isBefore(node, nodeStaleAfter(node.getValue()), draft.now()) ? 1 : 0;
         }
         if (sampled > 0 && stale > TOO_MANY_STALE_NODES * sampled) {
             return Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
@@ -106,6 +111,10 @@ record Safety(SchedulerSettings settings) {
         return draft.services().stream()
                 .flatMap(service -> service.rateEvents().stream())
                 .toList();
+    }
+
+    private static boolean isBefore(Map.Entry<Due<NodeId>, NodeState> heard, Duration silence, Instant now) {
+        return heard.getKey().at().plus(silence).isBefore(now);
     }
 
     private Duration nodeStaleAfter(NodeState node) {

@@ -27,7 +27,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
@@ -50,7 +49,7 @@ final class Training {
         }
         boolean first = draft.nextPlanAt().isEmpty();
         draft.nextPlanAt(nextMultiple(draft.now(), policy.planEvery()));
-        if (first || view().jobs().isEmpty()) {
+        if (first || draft.agenda().open().isEmpty()) {
             return;
         }
         Optional<String> veto = safety.againstChanges(draft);
@@ -67,57 +66,60 @@ final class Training {
 
     /** What policies may see now. */
     ClusterView view() {
-        List<JobState> jobs = draft.jobs().stream()
-                .filter(job -> !job.isOver())
-                .sorted(Comparator.<JobState, Instant>comparing(
-                                job -> job.spec().submittedAt())
-                        .thenComparing(job -> job.spec().job()))
-                .toList();
-        Set<JobId> fixed = jobs.stream()
-                .filter(job -> job.changing().isPresent())
-                .map(job -> job.spec().job())
-                .collect(Collectors.toSet());
-        List<GpuState> own = draft.usableGpus(Pool.TRAINING)
-                .filter(gpu -> gpu.isFree() || isTraining(gpu))
-                .toList();
-        List<GpuState> borrowable = settings.lending() ? lendable() : List.of();
-        List<GpuState> gpus = Stream.concat(own.stream(), borrowable.stream())
-                .sorted(Comparator.comparing(GpuState::nodeId).thenComparing(GpuState::gpuId))
-                .toList();
+        List<JobView> jobs = new ArrayList<>();
+        Set<JobId> fixed = new HashSet<>();
+        List<GpuState> usable = draft.usableGpus();
         Map<NodeId, Integer> sizes = nodeSizes();
         int gpusPerNode = sizes.values().stream().max(Integer::compareTo).orElse(1);
-        List<JobView> views = jobs.stream()
-                .map(job -> JobView.of(
-                        job,
-                        draft.now(),
-                        gpusPerNode,
-                        settings.afe() && job.spec().elastic()))
+        for (JobState job : draft.agenda().open().values()) {
+            jobs.add(JobView.of(
+                    job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic()));
+            if (job.changing().isPresent()) {
+                fixed.add(job.spec().job());
+            }
+        }
+        Set<GpuId> kept = settings.lending() ? keptIdle(usable) : Set.of();
+        List<GpuState> gpus = usable.stream()
+                .filter(gpu -> gpu.pool() == Pool.TRAINING
+                        ? gpu.isFree() || isTraining(gpu)
+                        : settings.lending() && isLendable(gpu) && !kept.contains(gpu.gpuId()))
                 .toList();
-        return new ClusterView(draft.now(), views, gpus, fixed, sizes.size(), gpusPerNode, 0);
+        return new ClusterView(draft.now(), jobs, gpus, fixed, sizes.size(), gpusPerNode, 0);
     }
 
     private static boolean isTraining(GpuState gpu) {
         return gpu.owner().holder().filter(Tenant.Job.class::isInstance).isPresent();
     }
 
-    private List<GpuState> lendable() {
-        List<GpuState> inference = draft.usableGpus(Pool.INFERENCE).toList();
+    private static boolean isLendable(GpuState inference) {
+        return isIdle(inference) || isLent(inference);
+    }
+
+    private static boolean isIdle(GpuState gpu) {
+        return gpu.isFree() || gpu.owner() instanceof Owner.Sleeping;
+    }
+
+    private static boolean isLent(GpuState inference) {
+        return isTraining(inference) && !(inference.owner() instanceof Owner.Releasing);
+    }
+
+    /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
+    private Set<GpuId> keptIdle(List<GpuState> usable) {
+        List<GpuState> inference =
+                usable.stream().filter(gpu -> gpu.pool() == Pool.INFERENCE).toList();
         int most = (int) Math.floor(settings.maxShareLent() * inference.size());
-        List<GpuState> lent = inference.stream()
-                .filter(gpu -> isTraining(gpu) && !(gpu.owner() instanceof Owner.Releasing))
-                .toList();
-        Stream<GpuState> idle = inference.stream()
-                .filter(gpu -> gpu.isFree() || gpu.owner() instanceof Owner.Sleeping)
-                .sorted(Comparator.<GpuState>comparingInt(gpu -> gpu.isFree() ? 0 : 1)
-                        .thenComparing(GpuState::nodeId)
-                        .thenComparing(GpuState::gpuId));
-        return Stream.concat(lent.stream(), idle.limit(Math.max(0, most - lent.size())))
-                .toList();
+        long lent = inference.stream().filter(Training::isLent).count();
+        return inference.stream()
+                .filter(Training::isIdle)
+                .sorted(Comparator.comparingInt(gpu -> gpu.isFree() ? 0 : 1))
+                .skip(Math.max(0, most - lent))
+                .map(GpuState::gpuId)
+                .collect(Collectors.toSet());
     }
 
     private Map<NodeId, Integer> nodeSizes() {
         Map<NodeId, Integer> sizes = new HashMap<>();
-        draft.gpus().values().forEach(gpu -> sizes.merge(gpu.nodeId(), 1, Integer::sum));
+        draft.agenda().seats().values().forEach(gpu -> sizes.merge(gpu.nodeId(), 1, Integer::sum));
         return sizes;
     }
 
@@ -166,14 +168,12 @@ final class Training {
 
     /** Releases what jobs that are over still hold, and moves the others as far as GPUs are free. */
     void carryOut(Map<JobId, String> reasons) {
-        for (JobState job : draft.jobs().values()) {
-            if (job.isOver() && job.gpus() > 0) {
+        for (JobState job : draft.agenda().unsettled().values()) {
+            if (job.isOver()) {
                 String text = "job %s is %s: its GPUs return"
                         .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));
                 change(job, List.of(), "over", text);
-            } else if (!job.isOver()
-                    && job.changing().isEmpty()
-                    && !job.target().equals(job.allocation().gpus())) {
+            } else {
                 move(job, Optional.ofNullable(reasons.get(job.spec().job())));
             }
         }

@@ -57,10 +57,26 @@ class SchedulerChurnTest {
             Step step = scheduler.step(state, event);
             state = step.state();
             again.addAll(step.decisions());
+            assertThat(state).as("event %d", event.sequence()).isEqualTo(withAgendaFromScratch(state));
         }
 
         assertThat(again).isEqualTo(story.decisions());
         assertThat(state).isEqualTo(story.state());
+    }
+
+    private static ClusterState withAgendaFromScratch(ClusterState state) {
+        return new ClusterState(
+                state.domain(),
+                state.now(),
+                state.epoch(),
+                state.eventSequence(),
+                state.decisionSequence(),
+                state.nextPlanAt(),
+                state.mode(),
+                state.nodes(),
+                state.gpus(),
+                state.services(),
+                state.jobs());
     }
 
     private static Story churn(Random random, String policy, double lossOfReports) {

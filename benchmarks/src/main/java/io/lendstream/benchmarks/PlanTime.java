@@ -11,6 +11,7 @@ import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.DescribedJob;
 import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Pace;
 import io.lendstream.core.lending.Plan;
@@ -103,7 +104,7 @@ public class PlanTime {
                 throughput,
                 new GradientNoise(1, random.nextDouble(1, 50)),
                 new BatchRange(128, 4096, 32, 1024, Optional.empty()));
-        return new JobView(
+        return new DescribedJob(
                 new JobId("job-%05d".formatted(number)),
                 NOW.minus(Duration.ofSeconds(random.nextInt(60, 20_000))),
                 1,

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -59,6 +60,6 @@ final class Afresh {
                     "from " + job.gpus().size() + " to " + sizes[i] + " of " + cluster.capacity() + " GPUs for "
                             + jobs.size() + " jobs");
         }
-        return new Plan(targets, reasons, Map.of(), spare);
+        return new Plan(targets, reasons, Map.of(), spare, Optional.empty());
     }
 }

@@ -3,15 +3,17 @@ package io.lendstream.core.lending;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Standing;
+import io.lendstream.core.decision.Reason;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * Serves jobs that have had little service first, without knowing how long they run: two queues, and a job moves to the second
@@ -42,73 +44,94 @@ public record Tiresias(double demoteGpuHours) implements Policy {
         return Duration.ofSeconds(60);
     }
 
+    /** A job in the queue. */
+    private record Place(JobView job, Standing standing) {
+        static final Comparator<Place> ORDER = Comparator.<Place>comparingInt(place -> place.standing.queue())
+                .thenComparing(place -> place.standing.since());
+
+        boolean isHolding() {
+            return !job.gpus().isEmpty();
+        }
+    }
+
+    /** O(jobs x log jobs + GPUs). */
     @Override
     public Plan plan(ClusterView cluster) {
-        Map<JobId, Standing> standings = new TreeMap<>();
-        for (JobView job : cluster.jobs()) {
-            standings.put(job.job(), standing(job, cluster));
-        }
-        List<JobView> queue = new ArrayList<>(cluster.open());
-        queue.sort(
-                Comparator.<JobView>comparingInt(job -> standing(standings, job).queue())
-                        .thenComparing(job -> standing(standings, job).since()));
-        int room = cluster.capacity() - cluster.waiting();
-        Set<GpuId> kept = new HashSet<>();
-        List<JobView> starting = new ArrayList<>();
+        Map<JobId, Standing> standings = new HashMap<>();
         Map<JobId, List<GpuId>> targets = new HashMap<>();
-        for (JobView job : queue) {
-            boolean runs = job.requestedGpus() <= room;
-            standings.put(job.job(), standing(standings, job).running(runs));
-            targets.put(job.job(), runs ? job.gpus() : List.of());
-            if (runs) {
-                room -= job.requestedGpus();
-                kept.addAll(job.gpus());
-                if (job.gpus().isEmpty()) {
-                    starting.add(job);
-                }
-            }
-        }
-        for (JobView job : cluster.jobs()) {
-            if (cluster.fixed().contains(job.job())) {
-                standings.put(
-                        job.job(), standing(standings, job).running(!job.gpus().isEmpty()));
-                kept.addAll(job.gpus());
-            }
-        }
-        Rooms rooms = new Rooms(cluster.gpus(), kept);
-        for (JobView job : starting) {
-            targets.put(job.job(), rooms.take(job.requestedGpus(), Rooms.Fit.EMPTIEST));
-        }
-        return new Plan(targets, reasons(cluster, targets, standings), standings, List.of());
-    }
-
-    private static Standing standing(Map<JobId, Standing> standings, JobView job) {
-        return java.util.Objects.requireNonNull(standings.get(job.job()));
-    }
-
-    private Standing standing(JobView job, ClusterView cluster) {
-        Standing counted =
-                job.standing().orElseGet(() -> Standing.newcomer(cluster.now())).countedTo(cluster.now());
-        double gpuSeconds = counted.served().toMillis() / 1000.0 * job.requestedGpus();
-        return counted.queue() == 0 && gpuSeconds >= demoteGpuHours * SECONDS_PER_HOUR
-                ? counted.movedTo(1, cluster.now())
-                : counted;
-    }
-
-    private static Map<JobId, String> reasons(
-            ClusterView cluster, Map<JobId, List<GpuId>> targets, Map<JobId, Standing> standings) {
         Map<JobId, String> reasons = new HashMap<>();
-        for (JobView job : cluster.open()) {
-            List<GpuId> target = targets.getOrDefault(job.job(), List.of());
-            if (target.size() != job.gpus().size()) {
-                reasons.put(
-                        job.job(),
-                        (target.isEmpty() ? "waits" : "gets the " + target.size() + " GPUs it asked for") + " in queue "
-                                + standing(standings, job).queue() + " after "
-                                + standing(standings, job).served().toSeconds() + " s of service");
+        Set<GpuId> kept = new HashSet<>();
+        List<Place> queue = new ArrayList<>(cluster.jobs().size());
+        Optional<Instant> demotion = Optional.empty();
+        int room = cluster.capacity() - cluster.waiting();
+        for (JobView job : cluster.jobs()) {
+            Place place = new Place(job, standing(job, cluster.now()));
+            if (cluster.fixed().contains(job.job())) {
+                kept.addAll(job.gpus());
+                demotion = renew(standings, place, place.isHolding(), cluster.now(), demotion);
+            } else {
+                queue.add(place);
             }
         }
-        return reasons;
+        queue.sort(Place.ORDER);
+        List<Place> starting = new ArrayList<>();
+        for (Place place : queue) {
+            boolean runs = place.job.requestedGpus() <= room;
+            demotion = renew(standings, place, runs, cluster.now(), demotion);
+            if (runs) {
+                room -= place.job.requestedGpus();
+                kept.addAll(place.job.gpus());
+                if (!place.isHolding()) {
+                    starting.add(place);
+                }
+            } else if (place.isHolding()) {
+                targets.put(place.job.job(), List.of());
+                reasons.put(place.job.job(), "waits" + reason(place, cluster.now()));
+            }
+        }
+        if (!starting.isEmpty()) {
+            Rooms rooms = new Rooms(cluster.gpus(), kept);
+            for (Place place : starting) {
+                List<GpuId> gpus = rooms.take(place.job.requestedGpus(), Rooms.Fit.EMPTIEST);
+                targets.put(place.job.job(), gpus);
+                reasons.put(
+                        place.job.job(),
+                        "gets the %s it asked for".formatted(Reason.counted(gpus.size(), "GPU"))
+                                + reason(place, cluster.now()));
+            }
+        }
+        return new Plan(targets, reasons, standings, List.of(), Optional.of(demotion.orElse(Instant.MAX)));
+    }
+
+    private Standing standing(JobView job, Instant now) {
+        Standing standing = job.standing().orElseGet(() -> Standing.newcomer(now));
+        return standing.queue() == 0 && secondsToDemotion(job, standing, now) <= 0
+                ? standing.movedTo(1, now)
+                : standing;
+    }
+
+    private double secondsToDemotion(JobView job, Standing standing, Instant now) {
+        double served = standing.servedBy(now).toMillis() / 1000.0;
+        return demoteGpuHours * SECONDS_PER_HOUR / job.requestedGpus() - served;
+    }
+
+    /** Notes where a job stands after this plan; returns when some job is demoted next. */
+    private Optional<Instant> renew(
+            Map<JobId, Standing> standings, Place place, boolean runs, Instant now, Optional<Instant> demotion) {
+        Standing next = place.standing.running(runs, now);
+        if (place.job.standing().filter(next::equals).isEmpty()) {
+            standings.put(place.job.job(), next);
+        }
+        if (!runs || next.queue() > 0) {
+            return demotion;
+        }
+        Instant at = now.plusMillis((long) Math.ceil(1000 * secondsToDemotion(place.job, next, now)));
+        return demotion.isPresent() && demotion.get().isBefore(at) ? demotion : Optional.of(at);
+    }
+
+    private static String reason(Place place, Instant now) {
+        return " in queue %d after %d s of service"
+                .formatted(place.standing.queue(), place.standing.servedBy(now).toSeconds());
     }
 
     @Override

@@ -43,6 +43,7 @@ final class Draft {
     private PersistentMap<ServiceId, ServiceState> services;
     private PersistentMap<JobId, JobState> jobs;
     private Agenda agenda;
+    private boolean changesPlans;
     private long epoch;
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
@@ -121,6 +122,7 @@ final class Draft {
     }
 
     void mode(Mode next) {
+        changesPlans = true;
         mode = next;
     }
 
@@ -158,6 +160,14 @@ final class Draft {
 
     GpuState gpu(GpuId id) {
         return gpus.require(id);
+    }
+
+    /**
+     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, who has what, and
+     * what is being changed.
+     */
+    boolean changesPlans() {
+        return changesPlans || !changedOwners.isEmpty();
     }
 
     /** Whether this step has changed the owner of any GPU so far. */
@@ -208,7 +218,10 @@ final class Draft {
 
     void put(NodeState node) {
         NodeId id = node.node().nodeId();
-        agenda = agenda.withNode(nodes.get(id), Optional.of(node));
+        Optional<NodeState> was = nodes.get(id);
+        agenda = agenda.withNode(was, Optional.of(node));
+        changesPlans |=
+                was.isEmpty() || was.get().node().status() != node.node().status();
         nodes = nodes.put(id, node);
         changedNodes.add(node.node().nodeId());
     }
@@ -257,9 +270,18 @@ final class Draft {
 
     void put(JobState job) {
         JobId id = job.spec().job();
-        agenda = agenda.withJob(jobs.get(id), Optional.of(job));
+        Optional<JobState> was = jobs.get(id);
+        agenda = agenda.withJob(was, Optional.of(job));
+        changesPlans |= was.isEmpty() || callsForPlan(was.get(), job);
         jobs = jobs.put(id, job);
         changedJobs.add(id);
+    }
+
+    private static boolean callsForPlan(JobState was, JobState job) {
+        return was.isOver() != job.isOver()
+                || !was.changing().equals(job.changing())
+                || !was.spec().equals(job.spec())
+                || !was.allocation().gpus().equals(job.allocation().gpus());
     }
 
     void remove(JobId job) {

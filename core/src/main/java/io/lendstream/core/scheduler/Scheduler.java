@@ -74,12 +74,14 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
         new JobChanges(draft, settings).shedLost(true);
         if (new Safety(settings).againstEverything(draft).isPresent()) {
             training.planIfDue();
+            training.planAfterChange();
             return;
         }
         new Inference(draft, policy, settings).serve();
         training.planIfDue();
         training.carryOut(Map.of());
         deadlines.keepLeases();
+        training.planAfterChange();
     }
 
     /** When the domain next needs a tick though nothing else happens. */

@@ -15,6 +15,7 @@ import io.lendstream.core.lending.ClusterView;
 import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.core.lending.Policy;
+import io.lendstream.core.lending.ScheduledJob;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +31,9 @@ import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
+    /** A plan is made at least this often while jobs are about, though nothing calls for one. */
+    private static final Duration LONGEST_REST = Duration.ofHours(1);
+
     private final Draft draft;
     private final Policy policy;
     private final SchedulerSettings settings;
@@ -48,8 +52,12 @@ final class Training {
             return;
         }
         boolean first = draft.nextPlanAt().isEmpty();
-        draft.nextPlanAt(nextMultiple(draft.now(), policy.planEvery()));
-        if (first || draft.agenda().open().isEmpty()) {
+        draft.nextPlanAt(soon());
+        if (first) {
+            return;
+        }
+        if (draft.agenda().open().isEmpty()) {
+            rest(Instant.MAX);
             return;
         }
         Optional<String> veto = safety.againstChanges(draft);
@@ -61,7 +69,29 @@ final class Training {
         if (settings.lending() && noLoans.isPresent()) {
             hold("stale", "no new loans: " + noLoans.get());
         }
-        adopt(policy.plan(view()), noLoans.isEmpty());
+        Plan plan = policy.plan(view());
+        boolean done = adopt(plan, noLoans.isEmpty());
+        plan.holdsUntil()
+                .filter(until -> done && draft.agenda().unsettled().isEmpty())
+                .ifPresent(this::rest);
+    }
+
+    /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
+    void planAfterChange() {
+        if (draft.changesPlans() && draft.nextPlanAt().filter(soon()::isBefore).isPresent()) {
+            draft.nextPlanAt(soon());
+        }
+    }
+
+    private Instant soon() {
+        return nextMultiple(draft.now(), policy.planEvery());
+    }
+
+    /** Plans no more before a time, or before something changes. */
+    private void rest(Instant until) {
+        Instant latest = draft.now().plus(LONGEST_REST);
+        Instant end = until.isBefore(latest) ? until : latest;
+        draft.nextPlanAt(nextMultiple(end.minusMillis(1), policy.planEvery()));
     }
 
     /** What policies may see now. */
@@ -72,7 +102,7 @@ final class Training {
         Map<NodeId, Integer> sizes = nodeSizes();
         int gpusPerNode = sizes.values().stream().max(Integer::compareTo).orElse(1);
         for (JobState job : draft.agenda().open().values()) {
-            jobs.add(JobView.of(
+            jobs.add(new ScheduledJob(
                     job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic()));
             if (job.changing().isPresent()) {
                 fixed.add(job.spec().job());
@@ -123,7 +153,9 @@ final class Training {
         return sizes;
     }
 
-    private void adopt(Plan plan, boolean mayLend) {
+    /** Makes the plan what jobs aim at; returns whether all of it is allowed. */
+    private boolean adopt(Plan plan, boolean mayLend) {
+        boolean all = true;
         plan.standings()
                 .forEach((job, standing) -> draft.put(draft.jobs().require(job).standing(standing)));
         int loans = 0;
@@ -139,6 +171,7 @@ final class Training {
                     newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, mayLend, loans + newlyLent.size(), most);
             if (veto.isPresent()) {
                 draft.put(job.aiming(job.allocation().gpus()));
+                all = false;
                 continue;
             }
             loans += newlyLent.size();
@@ -146,7 +179,13 @@ final class Training {
                 draft.put(job.aiming(entry.getValue()));
             }
         }
+        for (JobState job : draft.agenda().unsettled().values()) {
+            if (!job.isOver() && !plan.targets().containsKey(job.spec().job())) {
+                draft.put(job.aiming(job.allocation().gpus()));
+            }
+        }
         carryOut(plan.reasons());
+        return all;
     }
 
     private Optional<String> vetoOnLoans(JobState job, boolean mayLend, long loans, long most) {

@@ -22,7 +22,7 @@ class LyraTest {
     }
 
     private static JobView rigid(String name, int gpus, double seconds, GpuId... held) {
-        return new JobView(
+        return new DescribedJob(
                 job(name),
                 NOW,
                 gpus,

@@ -64,7 +64,7 @@ class PolluxTest {
 
     /** An old job, which gets on a fifth slower across nodes. */
     private static JobView job(String name, int... gpus) {
-        return new JobView(
+        return new DescribedJob(
                 new JobId(name),
                 NOW.minus(Duration.ofDays(1)),
                 1,

@@ -68,7 +68,7 @@ final class Views {
 
     /** A job that asks for some GPUs, holds others, and goes at a pace. */
     static JobView job(String name, int requested, List<GpuId> held, Pace pace, Optional<Standing> standing) {
-        return new JobView(
+        return new DescribedJob(
                 job(name),
                 NOW.minusSeconds(600),
                 requested,

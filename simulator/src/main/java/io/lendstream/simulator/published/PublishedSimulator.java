@@ -3,9 +3,11 @@ package io.lendstream.simulator.published;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.DescribedJob;
 import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.simulator.workload.PolluxApplication;
@@ -341,10 +343,13 @@ final class PublishedSimulator {
                 inferenceNodes.set(pod.node());
             }
         });
-        Plan plan = settings.policy().plan(view(active, taken, needy.size()));
+        ClusterView view = view(active, taken, needy.size());
+        Plan plan = settings.policy().plan(view);
+        Map<JobId, List<GpuId>> held = new HashMap<>();
+        view.jobs().forEach(job -> held.put(job.job(), job.gpus()));
         Map<TrainingRun, int[]> next = new HashMap<>();
         for (TrainingRun run : active) {
-            List<GpuId> target = plan.targets().getOrDefault(run.id(), List.of());
+            List<GpuId> target = plan.targets().getOrDefault(run.id(), held.getOrDefault(run.id(), List.of()));
             int[] nodes = target.stream().mapToInt(nodeOf::get).toArray();
             if (port == Port.OPTIMUS) {
                 nodes = without(nodes, inferenceNodes);
@@ -394,7 +399,7 @@ final class PublishedSimulator {
 
     private JobView view(TrainingRun run, List<GpuId> held) {
         RescaleCosts costs = run.trace().application().costs();
-        return new JobView(
+        return new DescribedJob(
                 run.id(),
                 start.plusSeconds(run.row().second()),
                 run.row().replicas(),

@@ -213,7 +213,8 @@ final class JobRun {
                 completed,
                 restarts,
                 gpuSeconds,
-                Math.min(1, progress / truth.totalProgress()));
+                Math.min(1, progress / truth.totalProgress()),
+                phase);
     }
 
     JobId name() {

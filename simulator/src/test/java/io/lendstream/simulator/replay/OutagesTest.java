@@ -182,6 +182,9 @@ class OutagesTest {
                         .map(TrainingProgress::phase)
                         .filter(JobPhase::isOver))
                 .containsExactly(JobPhase.FAILED, JobPhase.CANCELLED);
+        assertThat(replayed.outcome().results().jobs())
+                .extracting(JobResult::phase)
+                .containsExactly(JobPhase.FAILED, JobPhase.CANCELLED);
     }
 
     @Test

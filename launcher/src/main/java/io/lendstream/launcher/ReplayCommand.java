@@ -5,9 +5,11 @@ import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.service.settings.Units;
 import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.published.PublishedWorkload;
+import io.lendstream.simulator.replay.Outages;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
@@ -25,6 +27,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -118,6 +121,19 @@ final class ReplayCommand implements Callable<Integer> {
     private Optional<String> publishedTiming = Optional.empty();
 
     @Option(
+            names = "--node-mtbf",
+            paramLabel = "T",
+            description = "Mean time that a node works until it is lost, such as 200h. Default: none is lost.")
+    private Optional<String> nodeMtbf = Optional.empty();
+
+    @Option(
+            names = "--node-repair",
+            paramLabel = "T",
+            defaultValue = "1h",
+            description = "From a node's loss until it is back. Default: ${DEFAULT-VALUE}.")
+    private String nodeRepair = "1h";
+
+    @Option(
             names = "--seed",
             paramLabel = "S",
             defaultValue = "1",
@@ -134,8 +150,13 @@ final class ReplayCommand implements Callable<Integer> {
         Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
         Bounds.checkTrainingNodes(training, nodes);
         boolean inPlace = inPlace();
+        Outages outages = outages();
         List<Run> runs = runs();
         if (publishedTiming.isPresent()) {
+            if (nodeMtbf.isPresent()) {
+                throw UserError.badUsage(
+                        "--node-mtbf must be left out with --published-timing: no node is lost there.");
+            }
             Bounds.checkOut(out);
             replayPublished(runs, timing(publishedTiming.get()), training, inPlace);
             return 0;
@@ -150,7 +171,9 @@ final class ReplayCommand implements Callable<Integer> {
             HistoryChecker checker = new HistoryChecker(layout.domain());
             Replayed replayed = replay(
                     played,
-                    ReplaySettings.of(run.policy, run.lends, inPlace, layout).withoutLog(),
+                    ReplaySettings.of(run.policy, run.lends, inPlace, layout)
+                            .withOutages(outages)
+                            .withoutLog(),
                     checker);
             Verdict verdict = checker.verdict(replayed.outcome().decisions(), replayed.leases());
             verdict.violations().forEach(violation -> say("  " + violation));
@@ -294,6 +317,24 @@ final class ReplayCommand implements Callable<Integer> {
             case "off" -> false;
             default -> throw UserError.badUsage("--afe is '%s', but must be on or off.".formatted(afe));
         };
+    }
+
+    private Outages outages() {
+        if (nodeMtbf.isEmpty()) {
+            return Outages.NONE;
+        }
+        try {
+            return Outages.byChance(time("--node-mtbf", nodeMtbf.get()), time("--node-repair", nodeRepair));
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Duration time(String option, String text) {
+        return Units.duration(text)
+                .filter(length -> !length.isZero())
+                .orElseThrow(() -> UserError.badUsage(
+                        "%s is '%s', but must be a length of time such as 90m or 200h.".formatted(option, text)));
     }
 
     private List<Boolean> modes() {

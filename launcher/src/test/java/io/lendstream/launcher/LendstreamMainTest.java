@@ -114,6 +114,25 @@ class LendstreamMainTest {
     }
 
     @Test
+    void aRepairThatNobodyWouldMissIsBadUsage(@TempDir Path directory) {
+        String[] replay = {"replay", "--workload", "day", "--out", directory.toString(), "--node-mtbf", "200h"};
+
+        assertThat(run(Stream.concat(Stream.of(replay), Stream.of("--node-repair", "30s"))
+                        .toArray(String[]::new)))
+                .isEqualTo(2);
+        assertThat(run(Stream.concat(Stream.of(replay), Stream.of("--node-repair", "soon"))
+                        .toArray(String[]::new)))
+                .isEqualTo(2);
+
+        assertThat(err.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).contains("the repair longer than PT1M"),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        "--node-repair is 'soon', but must be a length of time such as 90m or 200h."));
+    }
+
+    @Test
     void aDataDirectoryWithFilesIsBadUsage(@TempDir Path directory) throws IOException {
         Files.writeString(directory.resolve("notes.txt"), "mine");
 

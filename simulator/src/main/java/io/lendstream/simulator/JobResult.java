@@ -1,6 +1,7 @@
 package io.lendstream.simulator;
 
 import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.event.JobPhase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -9,9 +10,11 @@ import java.util.Optional;
  * What became of a training job.
  *
  * @param started when it was first given GPUs
+ * @param completed when it was over, however it ended
  * @param restarts how often its GPUs were changed after that, other than to none
  * @param gpuSeconds GPU time it held until it was done
  * @param done share of its work that is done
+ * @param phase how it ended, or where it stands
  */
 public record JobResult(
         JobId job,
@@ -21,7 +24,30 @@ public record JobResult(
         Optional<Instant> completed,
         int restarts,
         double gpuSeconds,
-        double done) {
+        double done,
+        JobPhase phase) {
+    /** A job that finished, or has not started yet. */
+    public JobResult(
+            JobId job,
+            String application,
+            Instant submitted,
+            Optional<Instant> started,
+            Optional<Instant> completed,
+            int restarts,
+            double gpuSeconds,
+            double done) {
+        this(
+                job,
+                application,
+                submitted,
+                started,
+                completed,
+                restarts,
+                gpuSeconds,
+                done,
+                completed.isPresent() ? JobPhase.FINISHED : JobPhase.QUEUED);
+    }
+
     /** From submission to completion. */
     public Optional<Duration> completionTime() {
         return completed.map(at -> Duration.between(submitted, at));

@@ -33,8 +33,10 @@ final class JobRun {
     private final TrainingTask task;
     private final GroundTruth truth;
     private final Map<GpuId, NodeId> nodes;
+    private final Set<GpuId> down;
     private final GpuMeter meter;
     private final double progressEverySeconds;
+    private final double checkpointEverySeconds;
     private final Instant origin;
 
     private final TreeSet<GpuId> held = new TreeSet<>();
@@ -49,21 +51,39 @@ final class JobRun {
     private Optional<Instant> completed = Optional.empty();
     /** Up to when all of the above holds, in seconds since {@link #origin}. */
     private double clock;
-    /** When it will be done if nothing changes; infinite while it does not train. */
+    /** When it will be done, or crash, if nothing changes; infinite while it does not train. */
     private double doneAt = Double.POSITIVE_INFINITY;
+    /** When it trains again after a crash; infinite usually. */
+    private double upAgainAt = Double.POSITIVE_INFINITY;
+
+    private Optional<Double> crashesAt;
+    private Mark runningFrom = new Mark(0, 0, 0);
 
     private record Pending(DecisionId decision, Allocation allocation, boolean changesGpus) {}
 
+    /** Where it stood at a time. */
+    private record Mark(double clock, double progress, int epoch) {}
+
     /**
      * @param nodes the node of every GPU
+     * @param down GPUs whose node is lost
      * @param meter what the time of GPUs is added to
      */
-    JobRun(TrainingTask task, Map<GpuId, NodeId> nodes, GpuMeter meter, double progressEverySeconds, Instant origin) {
+    JobRun(
+            TrainingTask task,
+            Map<GpuId, NodeId> nodes,
+            Set<GpuId> down,
+            GpuMeter meter,
+            WorldSettings settings,
+            Instant origin) {
         this.task = task;
         this.truth = task.truth();
+        this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
         this.nodes = nodes;
+        this.down = down;
         this.meter = meter;
-        this.progressEverySeconds = progressEverySeconds;
+        this.progressEverySeconds = settings.progressEvery().toMillis() / 1000.0;
+        this.checkpointEverySeconds = settings.checkpointEvery().toMillis() / 1000.0;
         this.origin = origin;
         this.clock = seconds(task.job().submittedAt());
     }
@@ -79,25 +99,48 @@ final class JobRun {
 
     /** When it next has something to say. */
     Optional<Instant> nextAt() {
-        if (phase != JobPhase.RUNNING) {
-            return Optional.empty();
+        if (phase == JobPhase.RUNNING) {
+            return Optional.of(instant(Math.min(nextReport(), doneAt)));
         }
-        return Optional.of(instant(Math.min(nextReport(), doneAt)));
+        return upAgainAt < Double.POSITIVE_INFINITY ? Optional.of(instant(upAgainAt)) : Optional.empty();
     }
 
     /** Works on until a time and says what there is to say meanwhile. */
     void advanceTo(Instant to, Consumer<TrainingProgress> said) {
         double end = seconds(to);
-        while (phase == JobPhase.RUNNING) {
+        while (true) {
             double report = nextReport();
-            if (doneAt <= Math.min(end, report) || instant(doneAt).equals(to)) {
-                finish(said);
+            if (phase != JobPhase.RUNNING) {
+                if (nextAt().filter(up -> !up.isAfter(to)).isEmpty()) {
+                    return;
+                }
+                workUntil(upAgainAt);
+                become(JobPhase.RUNNING, instant(clock), said);
+            } else if (doneAt <= Math.min(end, report) || instant(doneAt).equals(to)) {
+                if (crashesAt.isPresent()) {
+                    crash(said);
+                } else {
+                    finish(said);
+                }
             } else if (report <= end) {
                 workUntil(report);
                 said.accept(said(instant(report)));
             } else {
                 return;
             }
+        }
+    }
+
+    /** GPUs went down with their node, and it with them: it goes back to its last checkpoint and stands still. */
+    void lost(Collection<GpuId> gpus, Instant at, Consumer<TrainingProgress> said) {
+        Instant when = settle(at);
+        if (!held.removeAll(gpus)) {
+            return;
+        }
+        upAgainAt = Double.POSITIVE_INFINITY;
+        if (phase == JobPhase.RUNNING) {
+            backToCheckpoint();
+            become(JobPhase.RESCALING, when, said);
         }
     }
 
@@ -119,7 +162,7 @@ final class JobRun {
             restarts += started.isPresent() ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
-        held.addAll(next.gpus());
+        next.gpus().stream().filter(gpu -> !down.contains(gpu)).forEach(held::add);
         become(JobPhase.RESCALING, when, said);
     }
 
@@ -156,9 +199,6 @@ final class JobRun {
             return;
         }
         goOnWith(allocation);
-        if (!task.job().elastic()) {
-            allocation = Allocation.suspended(allocation.mechanism());
-        }
         restarts += allocation.gpus().isEmpty() ? 0 : 1;
         resume(when, said);
     }
@@ -173,16 +213,21 @@ final class JobRun {
                 completed,
                 restarts,
                 gpuSeconds,
-                Math.min(1, progress / truth.totalProgress()));
+                Math.min(1, progress / truth.totalProgress()),
+                phase);
     }
 
     JobId name() {
         return task.job().job();
     }
 
+    /** Goes on with what it has of an allocation, unless that is too little to run on. */
     private void goOnWith(Allocation next) {
         List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
-        allocation = gpus.isEmpty()
+        boolean runs = task.job().elastic()
+                ? gpus.size() >= task.job().minGpus()
+                : gpus.size() == next.gpus().size();
+        allocation = gpus.isEmpty() || !runs
                 ? Allocation.suspended(next.mechanism())
                 : new Allocation(
                         gpus, next.localBatch(), next.accumulation(), next.learningRateScale(), next.mechanism());
@@ -197,9 +242,29 @@ final class JobRun {
         boolean news = phase != next || next == JobPhase.RUNNING;
         phase = next;
         doneAt = next == JobPhase.RUNNING ? completion() : Double.POSITIVE_INFINITY;
+        upAgainAt = Double.POSITIVE_INFINITY;
+        runningFrom = new Mark(clock, progress, epoch);
         if (news) {
             said.accept(said(at));
         }
+    }
+
+    /** Its processes die and start again where they were. */
+    private void crash(Consumer<TrainingProgress> said) {
+        workUntil(doneAt);
+        crashesAt = Optional.empty();
+        backToCheckpoint();
+        restarts++;
+        become(JobPhase.RESCALING, instant(clock), said);
+        upAgainAt = clock + task.job().costs().first().toMillis() / 1000.0;
+    }
+
+    private void backToCheckpoint() {
+        double ran = clock - runningFrom.clock;
+        double kept = Math.floor(ran / checkpointEverySeconds) * checkpointEverySeconds;
+        progress = runningFrom.progress;
+        epoch = runningFrom.epoch;
+        train(runningFrom.clock, runningFrom.clock + kept);
     }
 
     private void finish(Consumer<TrainingProgress> said) {
@@ -210,7 +275,7 @@ final class JobRun {
         completed = Optional.of(at);
         pending = Optional.empty();
         allocation = Allocation.suspended(allocation.mechanism());
-        become(JobPhase.FINISHED, at, said);
+        become(task.fate().end(), at, said);
     }
 
     /** Brings it up to a time, or leaves it where it is already further; returns where it is then. */
@@ -231,27 +296,36 @@ final class JobRun {
                 meter.rescaling(held.size(), clock, end);
             }
         }
-        while (phase == JobPhase.RUNNING && epoch < truth.epochs()) {
-            double left = truth.progressAfter(epoch) - progress;
-            double goodput = goodput(epoch);
-            double epochEnd = clock + Math.max(0, left) / goodput;
-            if (epochEnd > end) {
-                progress += goodput * (end - clock);
-                break;
-            }
-            progress = truth.progressAfter(epoch);
-            clock = epochEnd;
-            epoch++;
+        if (phase == JobPhase.RUNNING) {
+            train(clock, end);
         }
         clock = end;
     }
 
+    private void train(double from, double end) {
+        double at = from;
+        while (epoch < truth.epochs()) {
+            double left = truth.progressAfter(epoch) - progress;
+            double goodput = goodput(epoch);
+            double epochEnd = at + Math.max(0, left) / goodput;
+            if (epochEnd > end) {
+                progress += goodput * (end - at);
+                break;
+            }
+            progress = truth.progressAfter(epoch);
+            at = epochEnd;
+            epoch++;
+        }
+    }
+
     private double completion() {
+        double target = crashesAt.orElse(truth.totalProgress());
         double at = clock;
         double from = progress;
-        for (int next = epoch; next < truth.epochs(); next++) {
-            at += Math.max(0, truth.progressAfter(next) - from) / goodput(next);
-            from = truth.progressAfter(next);
+        for (int next = epoch; next < truth.epochs() && from < target; next++) {
+            double to = Math.min(truth.progressAfter(next), target);
+            at += Math.max(0, to - from) / goodput(next);
+            from = to;
         }
         return at;
     }

@@ -23,9 +23,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -40,6 +42,7 @@ public final class World {
     private final WorldSettings settings;
     private final Map<GpuId, NodeId> nodes = new HashMap<>();
     private final Map<GpuId, Pool> pools = new HashMap<>();
+    private final Set<GpuId> down = new HashSet<>();
     private final GpuMeter meter;
     private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
     private final TreeMap<JobId, JobRun> active = new TreeMap<>();
@@ -126,7 +129,7 @@ public final class World {
         while (submitted < workload.tasks().size()
                 && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {
             TrainingTask task = workload.tasks().get(submitted++);
-            JobRun run = new JobRun(task, nodes, meter, settings.progressEvery().toMillis() / 1000.0, workload.start());
+            JobRun run = new JobRun(task, nodes, down, meter, settings, workload.start());
             jobs.put(task.job().job(), run);
             active.put(task.job().job(), run);
             happened.add(task.job());
@@ -154,6 +157,20 @@ public final class World {
     private void place(GpuId gpu, Node node) {
         nodes.put(gpu, node.nodeId());
         pools.put(gpu, node.pool());
+        down.remove(gpu);
+    }
+
+    /** A node is gone, and with it all that ran on it, until it is announced again. */
+    public void onNodeLost(NodeId node, Instant at) {
+        List<GpuId> gone = nodes.entrySet().stream()
+                .filter(entry -> entry.getValue().equals(node))
+                .map(Map.Entry::getKey)
+                .sorted()
+                .toList();
+        down.addAll(gone);
+        gone.forEach(gpu -> unlend(gpu, at));
+        services.values().forEach(service -> service.gone(gone, at));
+        active.values().forEach(job -> job.lost(gone, at, outbox::add));
     }
 
     /** Learns what was decided, by which reports on it can be understood. */
@@ -247,7 +264,7 @@ public final class World {
     }
 
     private void lend(GpuId gpu, Instant at) {
-        if (pools.get(gpu) == Pool.INFERENCE) {
+        if (pools.get(gpu) == Pool.INFERENCE && !down.contains(gpu)) {
             lentSince.putIfAbsent(gpu, at);
         }
     }

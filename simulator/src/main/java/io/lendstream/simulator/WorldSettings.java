@@ -8,9 +8,11 @@ import java.time.Duration;
  * @param seed of all chance in it
  * @param window length of the windows that request rates are reported by
  * @param progressEvery how often a running job reports its progress
+ * @param checkpointEvery how often a running job writes a checkpoint; it also has one of its last change
  * @param source who it says measured request rates
  */
-public record WorldSettings(long seed, Duration window, Duration progressEvery, String source) {
+public record WorldSettings(
+        long seed, Duration window, Duration progressEvery, Duration checkpointEvery, String source) {
     public WorldSettings {
         if (window.toMillis() % RateRun.SLOT.toMillis() != 0 || window.isZero()) {
             throw new IllegalArgumentException("the window of request rates must be a multiple of %d s, but was %s"
@@ -23,6 +25,7 @@ public record WorldSettings(long seed, Duration window, Duration progressEvery, 
     }
 
     public static WorldSettings of(long seed) {
-        return new WorldSettings(seed, Duration.ofSeconds(15), Duration.ofSeconds(60), "environment");
+        return new WorldSettings(
+                seed, Duration.ofSeconds(15), Duration.ofSeconds(60), Duration.ofMinutes(10), "environment");
     }
 }

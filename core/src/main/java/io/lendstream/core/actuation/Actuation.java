@@ -124,6 +124,14 @@ public final class Actuation {
         Optional.ofNullable(gpusByNode.remove(node)).ifPresent(gpus -> gpus.forEach(pools::remove));
     }
 
+    /** A node is gone with all that ran on it: nobody has its GPUs any more, and nothing more is reported of them. */
+    public void lose(NodeId node) {
+        List<GpuId> gone = gpusByNode.getOrDefault(node, List.of());
+        withdraw(gone, step -> true);
+        gone.forEach(holdings::remove);
+        forget(node);
+    }
+
     public void forget(JobId job) {
         jobs.remove(job);
     }

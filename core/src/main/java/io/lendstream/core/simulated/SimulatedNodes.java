@@ -19,11 +19,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Nodes with GPUs that do not exist. It is told who uses which GPU, by reports or by leases, and gives samples as an agent
@@ -38,8 +42,8 @@ public final class SimulatedNodes {
     private final Layout layout;
     private final Instant start;
     private final Duration period;
-    private final String bootId;
     private final List<Node> nodes;
+    private final Set<NodeId> lost = new HashSet<>();
     private final Map<GpuId, Use> uses = new HashMap<>();
     private long sampled;
 
@@ -79,13 +83,40 @@ public final class SimulatedNodes {
         this.layout = layout;
         this.start = start;
         this.period = period;
-        this.bootId = bootId;
-        this.nodes = nodes(layout, start, bootId);
+        this.nodes = new ArrayList<>(nodes(layout, start, bootId));
     }
 
     /** The inventory, as the agents publish it when they start. */
     public List<Node> inventory() {
-        return nodes;
+        return List.copyOf(nodes);
+    }
+
+    /** A node is gone: its agent gives no more samples. */
+    public void lose(NodeId node) {
+        lost.add(node);
+        nodes.stream()
+                .filter(one -> one.nodeId().equals(node))
+                .forEach(one -> one.gpus().forEach(gpu -> uses.remove(gpu.gpuId())));
+    }
+
+    /** A lost node is back; returns the inventory that its new agent publishes. */
+    public Node restart(NodeId node, Instant at) {
+        lost.remove(node);
+        int index = IntStream.range(0, nodes.size())
+                .filter(i -> nodes.get(i).nodeId().equals(node))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no node " + node));
+        Node before = nodes.get(index);
+        Node back = new Node(
+                node,
+                before.domain(),
+                before.pool(),
+                "%s at %s".formatted(before.bootId().split(" ", 2)[0], at),
+                at,
+                before.status(),
+                before.gpus());
+        nodes.set(index, back);
+        return back;
     }
 
     /** Learns who uses a GPU from what the actuator did. */
@@ -114,7 +145,7 @@ public final class SimulatedNodes {
         while (!nextSampleAt().isAfter(now)) {
             Instant at = nextSampleAt();
             sampled++;
-            nodes.forEach(node -> samples.add(sample(node, sampled, at)));
+            present().forEach(node -> samples.add(sample(node, sampled, at)));
         }
         return samples;
     }
@@ -122,13 +153,17 @@ public final class SimulatedNodes {
     /** One sample of every node at this moment, out of turn. */
     public List<GpuTelemetry> sampleNow(Instant at) {
         sampled++;
-        return nodes.stream().map(node -> sample(node, sampled, at)).toList();
+        return present().map(node -> sample(node, sampled, at)).toList();
+    }
+
+    private Stream<Node> present() {
+        return nodes.stream().filter(node -> !lost.contains(node.nodeId()));
     }
 
     private GpuTelemetry sample(Node node, long sequence, Instant at) {
         List<GpuSample> samples =
                 node.gpus().stream().map(gpu -> sample(gpu.gpuId(), at)).toList();
-        return new GpuTelemetry(node.nodeId(), node.domain(), bootId, sequence, at, samples);
+        return new GpuTelemetry(node.nodeId(), node.domain(), node.bootId(), sequence, at, samples);
     }
 
     private GpuSample sample(GpuId gpu, Instant at) {

@@ -4,13 +4,17 @@ import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -53,6 +57,7 @@ public final class Replay {
     private final World world;
     private final SimulatedNodes nodes;
     private final Actuation actuation;
+    private final OutageClock outages;
     private final FactsCollector facts;
     private final Map<ServiceId, ServiceForecaster> forecasters = new TreeMap<>();
     private final Deque<Event> inbox = new ArrayDeque<>();
@@ -71,6 +76,11 @@ public final class Replay {
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
         this.world = new World(workload, WorldSettings.of(settings.layout().seed()));
         nodes.inventory().forEach(world::onNode);
+        this.outages = new OutageClock(
+                settings.outages(),
+                nodes.inventory(),
+                workload.start(),
+                settings.layout().seed());
         this.actuation = new Actuation("replay", settings.scheduler().notice(), settings.driver());
         this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
         this.state = ClusterState.empty(settings.domain());
@@ -155,6 +165,7 @@ public final class Replay {
         next = earlier(next, world.nextEventAt());
         next = earlier(next, actuation.nextEventAt());
         next = earlier(next, scheduler.nextTimer(state));
+        next = earlier(next, outages.nextAt());
         return next.isBefore(now) ? now : next;
     }
 
@@ -162,6 +173,10 @@ public final class Replay {
     private void moment() {
         inbox.addAll(world.advance(now));
         drain();
+        for (Optional<OutageClock.Turn> turn = outages.poll(now); turn.isPresent(); turn = outages.poll(now)) {
+            turn(turn.get().node(), turn.get().kind());
+            drain();
+        }
         inbox.addAll(nodes.samplesUntil(now));
         drain();
         said(actuation.advance(now));
@@ -169,6 +184,32 @@ public final class Replay {
         if (scheduler.nextTimer(state).filter(at -> !at.isAfter(now)).isPresent()) {
             inbox.add(new Tick(settings.domain(), now));
             drain();
+        }
+    }
+
+    /** Only what an agent, an operator and a node's processes do; what to make of it is the scheduler's. */
+    private void turn(NodeId node, OutageClock.Kind kind) {
+        switch (kind) {
+            case LOST -> {
+                nodes.lose(node);
+                actuation.lose(node);
+                world.onNodeLost(node, now);
+            }
+            case MISSED -> inbox.add(new NodeLeft(node, settings.domain(), now));
+            case BACK -> {
+                Node back = nodes.restart(node, now);
+                world.onNode(back);
+                inbox.add(back);
+                inbox.add(new ControlCommand(
+                        settings.domain(),
+                        "reset-%s-%s".formatted(node, now),
+                        now,
+                        "replay",
+                        ControlCommand.Kind.RESET,
+                        Optional.empty(),
+                        back.gpus().stream().map(Gpu::gpuId).toList(),
+                        "the node was repaired"));
+            }
         }
     }
 

@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param scheduler what decisions depend on besides, lending and AFE included
  * @param layout the nodes there are
  * @param driver how long transfers take
+ * @param outages when nodes are lost
  * @param samplePeriod how often nodes are sampled
  * @param keepsLog whether the log of domain events is kept, for the history checker
  * @param until when the replay is broken off; empty to play the workload to its end
@@ -27,6 +28,7 @@ public record ReplaySettings(
         SchedulerSettings scheduler,
         SimulatedNodes.Layout layout,
         SimulatedDriver driver,
+        Outages outages,
         ForecastSettings forecast,
         Duration samplePeriod,
         boolean keepsLog,
@@ -43,6 +45,7 @@ public record ReplaySettings(
                 SchedulerSettings.DEFAULTS.withLending(lending && !none).withAfe(afe),
                 layout,
                 SimulatedDriver.realistic(),
+                Outages.NONE,
                 ForecastSettings.DEFAULT,
                 Duration.ofSeconds(60),
                 true,
@@ -51,13 +54,29 @@ public record ReplaySettings(
 
     /** The same without a log in memory. */
     public ReplaySettings withoutLog() {
-        return new ReplaySettings(policy, policyName, scheduler, layout, driver, forecast, samplePeriod, false, until);
+        return new ReplaySettings(
+                policy, policyName, scheduler, layout, driver, outages, forecast, samplePeriod, false, until);
     }
 
     /** The same, broken off at a time. */
     public ReplaySettings until(Instant end) {
         return new ReplaySettings(
-                policy, policyName, scheduler, layout, driver, forecast, samplePeriod, keepsLog, Optional.of(end));
+                policy,
+                policyName,
+                scheduler,
+                layout,
+                driver,
+                outages,
+                forecast,
+                samplePeriod,
+                keepsLog,
+                Optional.of(end));
+    }
+
+    /** The same with nodes that are lost now and then. */
+    public ReplaySettings withOutages(Outages other) {
+        return new ReplaySettings(
+                policy, policyName, scheduler, layout, driver, other, forecast, samplePeriod, keepsLog, until);
     }
 
     DomainId domain() {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
 import java.io.BufferedWriter;
@@ -82,7 +83,7 @@ public final class ResultFiles {
 
     private void writeJobs(List<RunOutcome> outcomes) throws IOException {
         try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("jobs.csv"))) {
-            out.write("policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds\n");
+            out.write("policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome\n");
             for (RunOutcome outcome : outcomes) {
                 Instant zero = outcome.results().start();
                 for (JobResult job : outcome.results().jobs()) {
@@ -95,11 +96,21 @@ public final class ResultFiles {
                             since(zero, job.completed()),
                             job.completionTime().map(ResultFiles::seconds).orElse(""),
                             Integer.toString(job.restarts()),
-                            number(Math.round(job.gpuSeconds() * 1000) / 1000.0)));
+                            number(Math.round(job.gpuSeconds() * 1000) / 1000.0),
+                            outcome(job.phase())));
                     out.write('\n');
                 }
             }
         }
+    }
+
+    private static String outcome(JobPhase phase) {
+        return switch (phase) {
+            case FINISHED -> "completed";
+            case FAILED -> "failed";
+            case CANCELLED -> "killed";
+            default -> "";
+        };
     }
 
     private void writeRequests(List<RunOutcome> outcomes) throws IOException {

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.results;
 
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
@@ -14,6 +15,8 @@ import java.util.Optional;
  * A run in figures. Times of jobs are from submission to completion, of those that completed; quantiles interpolate
  * linearly.
  *
+ * @param completedJobs jobs that are over, however they ended
+ * @param failedJobs those of them that failed or were killed
  * @param makespanSeconds from the first training arrival to the last completion
  * @param startDelaySeconds waits of requests for a GPU
  * @param overheadSeconds waits of requests for a GPU and for a replica to come up
@@ -25,6 +28,7 @@ public record Summary(
         RunIdentity run,
         int trainingJobs,
         int completedJobs,
+        int failedJobs,
         Sample jctSeconds,
         Optional<Double> makespanSeconds,
         int restarts,
@@ -62,6 +66,7 @@ public record Summary(
                 outcome.run(),
                 results.jobs().size(),
                 (int) jct.count(),
+                (int) results.jobs().stream().filter(Summary::failed).count(),
                 jct,
                 makespan(results),
                 results.jobs().stream().mapToInt(JobResult::restarts).sum(),
@@ -86,6 +91,10 @@ public record Summary(
         return first.flatMap(from -> last.map(to -> Duration.between(from, to).toMillis() / 1000.0));
     }
 
+    private static boolean failed(JobResult job) {
+        return job.phase() == JobPhase.FAILED || job.phase() == JobPhase.CANCELLED;
+    }
+
     private static long decisions(RunOutcome outcome, String kind) {
         return outcome.decisions().stream()
                 .filter(decision ->
@@ -105,6 +114,7 @@ public record Summary(
         fields.put("gpusPerNode", run.gpusPerNode());
         fields.put("trainingJobs", trainingJobs);
         fields.put("completedJobs", completedJobs);
+        fields.put("failedJobs", failedJobs);
         fields.put("avgJctSeconds", rounded(jctSeconds.mean()));
         fields.put("p50JctSeconds", rounded(jctSeconds.quantile(.5)));
         fields.put("p95JctSeconds", rounded(jctSeconds.quantile(.95)));

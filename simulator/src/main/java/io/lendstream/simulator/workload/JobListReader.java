@@ -1,13 +1,16 @@
 package io.lendstream.simulator.workload;
 
+import io.lendstream.core.event.JobPhase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and {@code application} where it is
- * known. Times are seconds since the start.
+ * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known {@code
+ * application}, {@code outcome} ({@code completed}, {@code failed} or {@code killed}) and {@code crashAtShare}, the share of
+ * its work at which the job crashes once. Times are seconds since the start.
  */
 final class JobListReader {
     private static final List<String> COLUMNS = List.of("job", "submitSeconds", "gpus", "runSeconds");
@@ -27,14 +30,35 @@ final class JobListReader {
                 throw row.bad("job", "a name");
             }
             String application = row.text("application");
-            tasks.add(jobs.task(
+            TrainingTask task = jobs.task(
                     row.text("job"),
                     application.isEmpty() ? "listed" : application,
                     scene.start().plus(seconds(row.number("submitSeconds", 0))),
                     row.whole("gpus", 1),
-                    row.above("runSeconds", 0)));
+                    row.above("runSeconds", 0));
+            tasks.add(task.meeting(new Fate(outcome(row), crash(row))));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
+    }
+
+    private static JobPhase outcome(CsvTable.Row row) {
+        return switch (row.text("outcome")) {
+            case "", "completed" -> JobPhase.FINISHED;
+            case "failed" -> JobPhase.FAILED;
+            case "killed" -> JobPhase.CANCELLED;
+            default -> throw row.bad("outcome", "completed, failed or killed");
+        };
+    }
+
+    private static Optional<Double> crash(CsvTable.Row row) {
+        if (row.text("crashAtShare").isEmpty()) {
+            return Optional.empty();
+        }
+        double share = row.above("crashAtShare", 0);
+        if (share >= 1) {
+            throw row.bad("crashAtShare", "a number below 1");
+        }
+        return Optional.of(share);
     }
 
     static Duration seconds(double seconds) {

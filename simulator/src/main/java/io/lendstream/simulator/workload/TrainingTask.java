@@ -9,7 +9,17 @@ import io.lendstream.core.event.TrainingJob;
  * @param job what its owner submits
  * @param truth how it really behaves, which nobody is told
  */
-public record TrainingTask(TrainingJob job, GroundTruth truth) {
+public record TrainingTask(TrainingJob job, GroundTruth truth, Fate fate) {
+    /** A job that finishes. */
+    public TrainingTask(TrainingJob job, GroundTruth truth) {
+        this(job, truth, Fate.FINISHES);
+    }
+
+    /** The same job with another fate. */
+    public TrainingTask meeting(Fate other) {
+        return new TrainingTask(job, truth, other);
+    }
+
     TrainingTask named(String name) {
         if (job.job().value().equals(name)) {
             return this;
@@ -29,6 +39,6 @@ public record TrainingTask(TrainingJob job, GroundTruth truth) {
                 job.profile(),
                 job.costs(),
                 job.driver());
-        return new TrainingTask(renamed, truth);
+        return new TrainingTask(renamed, truth, fate);
     }
 }

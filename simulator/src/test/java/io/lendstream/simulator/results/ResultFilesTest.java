@@ -137,10 +137,10 @@ class ResultFilesTest {
 
         assertThat(Files.readAllLines(folder.resolve("jobs.csv")))
                 .containsExactly(
-                        "policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds",
-                        "deepboot,on,a,100,110,300,200,2,1234.5",
-                        "deepboot,on,b,150,160,450,300,2,1234.5",
-                        "deepboot,on,c,400,,,,0,0");
+                        "policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome",
+                        "deepboot,on,a,100,110,300,200,2,1234.5,completed",
+                        "deepboot,on,b,150,160,450,300,2,1234.5,completed",
+                        "deepboot,on,c,400,,,,0,0,");
         assertThat(Files.readAllLines(folder.resolve("inference.csv")))
                 .containsExactly(
                         "policy,lending,name,submit,start,completion,coldStart", "deepboot,on,r1,10,11.5,24.5,true");

@@ -1,6 +1,7 @@
 package io.lendstream.launcher;
 
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.lending.Policies;
@@ -32,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -92,7 +94,8 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
-            description = "How many of the nodes are training's. Default: half.")
+            description =
+                    "How many of the nodes are training's. Default: half; all where lending is on and the workload has no inference.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
     @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
@@ -140,6 +143,11 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Of all chance. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
+    @Option(
+            names = "--check",
+            description = "Also make every decision a second time from the log, and check what all of them promise.")
+    private boolean check;
+
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
     private Path out = Path.of("");
 
@@ -161,25 +169,30 @@ final class ReplayCommand implements Callable<Integer> {
             replayPublished(runs, timing(publishedTiming.get()), training, inPlace);
             return 0;
         }
-        var layout = new SimulatedNodes.Layout(new DomainId("replay"), nodes, gpusPerNode, training, seed);
         Workload played = load(training);
         Bounds.checkOut(out);
         List<RunOutcome> outcomes = new ArrayList<>();
         List<RunFacts.Run> facts = new ArrayList<>();
         boolean content = true;
         for (Run run : runs) {
-            HistoryChecker checker = new HistoryChecker(layout.domain());
-            Replayed replayed = replay(
-                    played,
-                    ReplaySettings.of(run.policy, run.lends, inPlace, layout)
-                            .withOutages(outages)
-                            .withoutLog(),
-                    checker);
-            Verdict verdict = checker.verdict(replayed.outcome().decisions(), replayed.leases());
-            verdict.violations().forEach(violation -> say("  " + violation));
-            content &= verdict.isContent();
+            boolean nobodyToBorrowFrom = run.lends && played.loads().isEmpty() && trainingNodes.isEmpty();
+            var layout = new SimulatedNodes.Layout(
+                    new DomainId("replay"), nodes, gpusPerNode, nobodyToBorrowFrom ? nodes : training, seed);
+            ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, inPlace, layout)
+                    .withOutages(outages)
+                    .withoutLog();
+            Optional<HistoryChecker> checker =
+                    check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
+            Replayed replayed = replay(played, settings, event -> checker.ifPresent(all -> all.take(event)));
             outcomes.add(replayed.outcome());
-            facts.add(replayed.facts().withVerdict(verdict));
+            RunFacts.Run told = replayed.facts();
+            if (checker.isPresent()) {
+                Verdict verdict = checker.get().verdict(replayed.outcome().decisions(), replayed.leases());
+                verdict.violations().forEach(violation -> say("  " + violation));
+                content &= verdict.isContent();
+                told = told.withVerdict(verdict);
+            }
+            facts.add(told);
         }
         write(outcomes, facts);
         return content ? 0 : UserError.FAILED;
@@ -261,10 +274,10 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private Replayed replay(Workload played, ReplaySettings settings, HistoryChecker checker) {
+    private Replayed replay(Workload played, ReplaySettings settings, Consumer<DomainEvent> events) {
         String name = "%s, lending %s"
                 .formatted(settings.policyName(), settings.scheduler().lending() ? "on" : "off");
-        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress), checker::take);
+        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress), events);
         say(replayed.outcome());
         return replayed;
     }

@@ -82,7 +82,9 @@ final class JobRun {
         this.nodes = nodes;
         this.down = down;
         this.meter = meter;
-        this.progressEverySeconds = settings.progressEvery().toMillis() / 1000.0;
+        this.progressEverySeconds = task.job().elastic() || settings.rigidProgress()
+                ? settings.progressEvery().toMillis() / 1000.0
+                : Double.POSITIVE_INFINITY;
         this.checkpointEverySeconds = settings.checkpointEvery().toMillis() / 1000.0;
         this.origin = origin;
         this.clock = seconds(task.job().submittedAt());
@@ -364,7 +366,9 @@ final class JobRun {
     }
 
     private double nextReport() {
-        return (Math.floor(clock / progressEverySeconds + 1e-9) + 1) * progressEverySeconds;
+        return progressEverySeconds == Double.POSITIVE_INFINITY
+                ? Double.POSITIVE_INFINITY
+                : (Math.floor(clock / progressEverySeconds + 1e-9) + 1) * progressEverySeconds;
     }
 
     private TrainingProgress said(Instant at) {

@@ -1,5 +1,6 @@
 package io.lendstream.simulator;
 
+import io.lendstream.core.cluster.Due;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
@@ -21,6 +22,7 @@ import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -47,6 +49,10 @@ public final class World {
     private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
     private final TreeMap<JobId, JobRun> active = new TreeMap<>();
     private final Map<JobId, JobRun> jobs = new TreeMap<>();
+    /** Active jobs that will have something to say, by when. */
+    private final TreeMap<Due<JobId>, JobRun> speaking = new TreeMap<>();
+
+    private final Map<JobId, Due<JobId>> speakAt = new HashMap<>();
     private final Map<DecisionId, Decision> decisions = new HashMap<>();
     private final Map<DecisionId, List<ActuationReport>> early = new HashMap<>();
     private final Map<GpuId, Instant> lentSince = new HashMap<>();
@@ -103,8 +109,8 @@ public final class World {
         for (ServiceRun service : services.values()) {
             next = earlier(next, service.nextAt());
         }
-        for (JobRun job : active.values()) {
-            next = earlier(next, job.nextAt().orElse(Instant.MAX));
+        if (!speaking.isEmpty()) {
+            next = earlier(next, speaking.firstKey().at());
         }
         if (next.equals(Instant.MAX)) {
             return workload.demandEnd().isAfter(now) ? Optional.of(workload.demandEnd()) : Optional.empty();
@@ -136,11 +142,38 @@ public final class World {
             happened.add(run.queued());
         }
         services.values().forEach(service -> service.advanceTo(to, happened::add));
-        active.values().forEach(job -> job.advanceTo(to, happened::add));
-        active.values().removeIf(JobRun::isOver);
+        for (JobRun job : speakingUntil(to)) {
+            job.advanceTo(to, happened::add);
+            reschedule(job);
+        }
         now = to;
         happened.sort(Comparator.comparing(Event::at));
         return happened;
+    }
+
+    /** Jobs that have something to say up to a time, by name. */
+    private Collection<JobRun> speakingUntil(Instant to) {
+        TreeMap<JobId, JobRun> due = new TreeMap<>();
+        for (Map.Entry<Due<JobId>, JobRun> next : speaking.entrySet()) {
+            if (next.getKey().at().isAfter(to)) {
+                break;
+            }
+            due.put(next.getKey().what(), next.getValue());
+        }
+        return due.values();
+    }
+
+    /** Notes when a job speaks next, after anything has happened to it. */
+    private void reschedule(JobRun job) {
+        Optional.ofNullable(speakAt.remove(job.name())).ifPresent(speaking::remove);
+        if (job.isOver()) {
+            active.remove(job.name());
+        }
+        job.nextAt().ifPresent(at -> {
+            Due<JobId> next = new Due<>(at, job.name());
+            speakAt.put(job.name(), next);
+            speaking.put(next, job);
+        });
     }
 
     /** Learns of a node, and takes in the reports that came before it. */
@@ -170,7 +203,10 @@ public final class World {
         down.addAll(gone);
         gone.forEach(gpu -> unlend(gpu, at));
         services.values().forEach(service -> service.gone(gone, at));
-        active.values().forEach(job -> job.lost(gone, at, outbox::add));
+        active.values().forEach(job -> {
+            job.lost(gone, at, outbox::add);
+            reschedule(job);
+        });
     }
 
     /** Learns what was decided, by which reports on it can be understood. */
@@ -231,6 +267,7 @@ public final class World {
             case APPLIED -> job.applied(report.decision(), report.at(), outbox::add);
             case BOUND, REJECTED, UNKNOWN -> {}
         }
+        reschedule(job);
     }
 
     private void tell(ServiceRun service, ActuationReport report) {

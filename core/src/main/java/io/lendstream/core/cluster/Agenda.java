@@ -11,7 +11,9 @@ import java.util.Optional;
  * @param seats all GPUs, by node
  * @param owed GPUs that change by themselves unless something happens: protected, releasing and binding ones, by when
  * @param loans lent GPUs, by the end of their lease
- * @param open jobs that are not over, in order of submission and then name
+ * @param replicas GPUs with a replica on them or coming up, by service
+ * @param open jobs that are not over, in the order in which it is their turn
+ * @param holding jobs that are not over and hold GPUs, or are about to
  * @param changing jobs that are being changed, by when the change has to be in force
  * @param unsettled jobs that hold other GPUs than they should and are not being changed
  * @param past jobs that are over and hold nothing, by when they last spoke
@@ -21,12 +23,16 @@ public record Agenda(
         PersistentMap<Seat, GpuState> seats,
         PersistentMap<Due<GpuId>, GpuId> owed,
         PersistentMap<Due<GpuId>, GpuId> loans,
-        PersistentMap<Due<JobId>, JobState> open,
+        PersistentMap<Replica, GpuState> replicas,
+        PersistentMap<Turn, JobState> open,
+        PersistentMap<JobId, JobState> holding,
         PersistentMap<Due<JobId>, JobId> changing,
         PersistentMap<JobId, JobState> unsettled,
         PersistentMap<Due<JobId>, JobId> past,
         PersistentMap<Due<NodeId>, NodeState> heard) {
     private static final Agenda EMPTY = new Agenda(
+            PersistentMap.empty(),
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -57,7 +63,9 @@ public record Agenda(
                 moved(seats, before.map(Agenda::seat), after.map(Agenda::seat), after),
                 moved(owed, before.flatMap(Agenda::owedBy), after.flatMap(Agenda::owedBy)),
                 moved(loans, before.flatMap(Agenda::lentUntil), after.flatMap(Agenda::lentUntil)),
+                moved(replicas, before.flatMap(Agenda::replica), after.flatMap(Agenda::replica), after),
                 open,
+                holding,
                 changing,
                 unsettled,
                 past,
@@ -70,7 +78,9 @@ public record Agenda(
                 seats,
                 owed,
                 loans,
-                moved(open, before.flatMap(Agenda::arrival), after.flatMap(Agenda::arrival), after),
+                replicas,
+                moved(open, before.flatMap(Agenda::turn), after.flatMap(Agenda::turn), after),
+                moved(holding, before.flatMap(Agenda::isHolding), after.flatMap(Agenda::isHolding), after),
                 moved(changing, before.flatMap(Agenda::settledBy), after.flatMap(Agenda::settledBy)),
                 moved(unsettled, before.flatMap(Agenda::isUnsettled), after.flatMap(Agenda::isUnsettled), after),
                 moved(past, before.flatMap(Agenda::lastWord), after.flatMap(Agenda::lastWord)),
@@ -83,7 +93,9 @@ public record Agenda(
                 seats,
                 owed,
                 loans,
+                replicas,
                 open,
+                holding,
                 changing,
                 unsettled,
                 past,
@@ -125,8 +137,22 @@ public record Agenda(
                 : Optional.empty();
     }
 
-    private static Optional<Due<JobId>> arrival(JobState job) {
-        return job.isOver() ? Optional.empty() : Optional.of(due(job.spec().submittedAt(), job));
+    private static Optional<Replica> replica(GpuState gpu) {
+        return gpu.owner().holder().isPresent()
+                        && gpu.owner().holder().get() instanceof Tenant.Service some
+                        && !(gpu.owner() instanceof Owner.Releasing)
+                ? Optional.of(new Replica(some.service(), gpu.gpuId()))
+                : Optional.empty();
+    }
+
+    private static Optional<Turn> turn(JobState job) {
+        return job.isOver() ? Optional.empty() : Optional.of(Turn.of(job));
+    }
+
+    private static Optional<JobId> isHolding(JobState job) {
+        return job.isOver() || job.gpus() == 0
+                ? Optional.empty()
+                : Optional.of(job.spec().job());
     }
 
     private static Optional<Due<JobId>> settledBy(JobState job) {

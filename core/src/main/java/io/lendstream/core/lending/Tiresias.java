@@ -7,7 +7,6 @@ import io.lendstream.core.decision.Reason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,94 +43,132 @@ public record Tiresias(double demoteGpuHours) implements Policy {
         return Duration.ofSeconds(60);
     }
 
-    /** A job in the queue. */
-    private record Place(JobView job, Standing standing) {
-        static final Comparator<Place> ORDER = Comparator.<Place>comparingInt(place -> place.standing.queue())
-                .thenComparing(place -> place.standing.since());
-
-        boolean isHolding() {
-            return !job.gpus().isEmpty();
-        }
-    }
-
-    /** O(jobs x log jobs + GPUs). */
+    /** O(jobs that run + jobs that start + GPUs): nobody looks further down the queue than there is room for. */
     @Override
     public Plan plan(ClusterView cluster) {
-        Map<JobId, Standing> standings = new HashMap<>();
-        Map<JobId, List<GpuId>> targets = new HashMap<>();
-        Map<JobId, String> reasons = new HashMap<>();
-        Set<GpuId> kept = new HashSet<>();
-        List<Place> queue = new ArrayList<>(cluster.jobs().size());
-        Optional<Instant> demotion = Optional.empty();
-        int room = cluster.capacity() - cluster.waiting();
-        for (JobView job : cluster.jobs()) {
-            Place place = new Place(job, standing(job, cluster.now()));
-            if (cluster.fixed().contains(job.job())) {
-                kept.addAll(job.gpus());
-                demotion = renew(standings, place, place.isHolding(), cluster.now(), demotion);
-            } else {
-                queue.add(place);
-            }
+        return new Planning(cluster).plan();
+    }
+
+    private final class Planning {
+        private final ClusterView cluster;
+        private final Instant now;
+        private final Map<JobId, Standing> standings = new HashMap<>();
+        private final Map<JobId, List<GpuId>> targets = new HashMap<>();
+        private final Map<JobId, String> reasons = new HashMap<>();
+        private final Set<JobId> served = new HashSet<>();
+        private final List<JobView> starting = new ArrayList<>();
+        private Instant nextDemotion = Instant.MAX;
+        private int room;
+
+        Planning(ClusterView cluster) {
+            this.cluster = cluster;
+            this.now = cluster.now();
+            this.room = cluster.capacity() - cluster.waiting();
         }
-        queue.sort(Place.ORDER);
-        List<Place> starting = new ArrayList<>();
-        for (Place place : queue) {
-            boolean runs = place.job.requestedGpus() <= room;
-            demotion = renew(standings, place, runs, cluster.now(), demotion);
-            if (runs) {
-                room -= place.job.requestedGpus();
-                kept.addAll(place.job.gpus());
-                if (!place.isHolding()) {
-                    starting.add(place);
+
+        Plan plan() {
+            List<JobView> demoted = new ArrayList<>();
+            for (JobView job : cluster.queue()) {
+                if (room <= 0) {
+                    break;
                 }
-            } else if (place.isHolding()) {
-                targets.put(place.job.job(), List.of());
-                reasons.put(place.job.job(), "waits" + reason(place, cluster.now()));
+                if (cluster.fixed().contains(job.job())) {
+                    continue;
+                }
+                if (isDemoted(standing(job), job)) {
+                    demoted.add(job);
+                } else {
+                    offer(job);
+                }
+            }
+            demoted.forEach(this::offer);
+            for (JobView job : cluster.holding()) {
+                if (cluster.fixed().contains(job.job())) {
+                    note(job, true);
+                } else if (!served.contains(job.job())) {
+                    Standing standing = note(job, false);
+                    targets.put(job.job(), List.of());
+                    reasons.put(job.job(), "waits" + reason(standing));
+                }
+            }
+            if (!starting.isEmpty()) {
+                place();
+            }
+            return new Plan(targets, reasons, standings, List.of(), Optional.of(nextDemotion));
+        }
+
+        private void offer(JobView job) {
+            boolean runs = job.requestedGpus() <= room;
+            if (runs) {
+                room -= job.requestedGpus();
+            }
+            if (!job.gpus().isEmpty()) {
+                if (runs) {
+                    served.add(job.job());
+                    note(job, true);
+                }
+            } else {
+                note(job, runs);
+                if (runs) {
+                    starting.add(job);
+                }
             }
         }
-        if (!starting.isEmpty()) {
+
+        private void place() {
+            Set<GpuId> kept = new HashSet<>(2 * cluster.gpus().size());
+            for (JobView job : cluster.holding()) {
+                if (!targets.containsKey(job.job())) {
+                    kept.addAll(job.gpus());
+                }
+            }
             Rooms rooms = new Rooms(cluster.gpus(), kept);
-            for (Place place : starting) {
-                List<GpuId> gpus = rooms.take(place.job.requestedGpus(), Rooms.Fit.EMPTIEST);
-                targets.put(place.job.job(), gpus);
+            for (JobView job : starting) {
+                List<GpuId> gpus = rooms.take(job.requestedGpus(), Rooms.Fit.EMPTIEST);
+                targets.put(job.job(), gpus);
                 reasons.put(
-                        place.job.job(),
-                        "gets the %s it asked for".formatted(Reason.counted(gpus.size(), "GPU"))
-                                + reason(place, cluster.now()));
+                        job.job(),
+                        "gets the %s it asked for%s"
+                                .formatted(Reason.counted(gpus.size(), "GPU"), reason(standing(job))));
             }
         }
-        return new Plan(targets, reasons, standings, List.of(), Optional.of(demotion.orElse(Instant.MAX)));
-    }
 
-    private Standing standing(JobView job, Instant now) {
-        Standing standing = job.standing().orElseGet(() -> Standing.newcomer(now));
-        return standing.queue() == 0 && secondsToDemotion(job, standing, now) <= 0
-                ? standing.movedTo(1, now)
-                : standing;
-    }
-
-    private double secondsToDemotion(JobView job, Standing standing, Instant now) {
-        double served = standing.servedBy(now).toMillis() / 1000.0;
-        return demoteGpuHours * SECONDS_PER_HOUR / job.requestedGpus() - served;
-    }
-
-    /** Notes where a job stands after this plan; returns when some job is demoted next. */
-    private Optional<Instant> renew(
-            Map<JobId, Standing> standings, Place place, boolean runs, Instant now, Optional<Instant> demotion) {
-        Standing next = place.standing.running(runs, now);
-        if (place.job.standing().filter(next::equals).isEmpty()) {
-            standings.put(place.job.job(), next);
+        /** Notes where a job stands after this plan, and when it would be demoted. */
+        private Standing note(JobView job, boolean runs) {
+            Standing before = standing(job);
+            Standing after = (isDemoted(before, job) ? before.movedTo(1, now) : before).running(runs, now);
+            if (job.standing().filter(after::equals).isEmpty()) {
+                standings.put(job.job(), after);
+            }
+            Instant demotion = demotion(after, job);
+            nextDemotion = demotion.isBefore(nextDemotion) ? demotion : nextDemotion;
+            return after;
         }
-        if (!runs || next.queue() > 0) {
-            return demotion;
-        }
-        Instant at = now.plusMillis((long) Math.ceil(1000 * secondsToDemotion(place.job, next, now)));
-        return demotion.isPresent() && demotion.get().isBefore(at) ? demotion : Optional.of(at);
-    }
 
-    private static String reason(Place place, Instant now) {
-        return " in queue %d after %d s of service"
-                .formatted(place.standing.queue(), place.standing.servedBy(now).toSeconds());
+        private Standing standing(JobView job) {
+            return job.standing().orElseGet(() -> Standing.newcomer(now));
+        }
+
+        private boolean isDemoted(Standing standing, JobView job) {
+            return !demotion(standing, job).isAfter(now);
+        }
+
+        /** When a job will have had its time in the first queue, if it runs. */
+        private Instant demotion(Standing standing, JobView job) {
+            if (standing.queue() > 0 || standing.runningSince().isEmpty()) {
+                return Instant.MAX;
+            }
+            double seconds = demoteGpuHours * SECONDS_PER_HOUR / job.requestedGpus();
+            long millis = (long) Math.ceil(1000 * seconds - 1e-6);
+            return standing.runningSince()
+                    .get()
+                    .plusMillis(millis - standing.served().toMillis());
+        }
+
+        private String reason(Standing standing) {
+            return " in queue %d after %d s of service"
+                    .formatted(standing.queue(), standing.servedBy(now).toSeconds());
+        }
     }
 
     @Override

@@ -104,6 +104,11 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
         return () -> new InOrder<>(root, tree -> tree.value);
     }
 
+    /** What a function makes of the values, in key order, one after the other as they are asked for. */
+    public <T> Iterable<T> mapped(Function<? super V, ? extends T> function) {
+        return () -> new InOrder<>(root, tree -> function.apply(tree.value));
+    }
+
     /** The values in key order. */
     public Stream<V> stream() {
         return StreamSupport.stream(

@@ -62,8 +62,10 @@ final class Deadlines {
             }
         }
         unbound.forEach(this::undo);
-        until(draft.agenda().changing(), draft.now())
-                .forEach(job -> draft.put(draft.jobs().require(job).settled()));
+        for (JobId job : until(draft.agenda().changing(), draft.now())) {
+            draft.upsetPlan();
+            draft.put(draft.jobs().require(job).settled());
+        }
         until(draft.agenda().past(), draft.now().minus(MEMORY_OF_JOBS).minusMillis(1))
                 .forEach(draft::remove);
     }
@@ -144,6 +146,7 @@ final class Deadlines {
     }
 
     private void undo(JobId name, List<GpuId> gpus) {
+        draft.upsetPlan();
         Optional<JobState> job = draft.jobs().get(name);
         if (job.isEmpty()) {
             gpus.forEach(gpu -> quarantine(draft.gpu(gpu), "it was being bound to an unknown job " + name));

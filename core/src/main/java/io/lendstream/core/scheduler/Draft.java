@@ -44,6 +44,7 @@ final class Draft {
     private PersistentMap<JobId, JobState> jobs;
     private Agenda agenda;
     private boolean changesPlans;
+    private boolean settlesJob;
     private long epoch;
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
@@ -162,22 +163,22 @@ final class Draft {
         return gpus.require(id);
     }
 
+    /** Whether this step has changed anything so far that decisions hang on. */
+    boolean matters() {
+        return changesPlans || settlesJob || !changedOwners.isEmpty();
+    }
+
     /**
-     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, who has what, and
-     * what is being changed.
+     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, what inference
+     * has. That GPUs go from one job to another, as the last plan had it, does not count.
      */
     boolean changesPlans() {
-        return changesPlans || !changedOwners.isEmpty();
+        return changesPlans;
     }
 
-    /** Whether this step has changed the owner of any GPU so far. */
-    boolean changesOwners() {
-        return !changedOwners.isEmpty();
-    }
-
-    /** Whether this step has brought a job into another phase. */
-    boolean changesPhase(JobId job) {
-        return !before.jobs().get(job).map(JobState::phase).equals(jobs.get(job).map(JobState::phase));
+    /** The last plan cannot be carried out as it was meant. */
+    void upsetPlan() {
+        changesPlans = true;
     }
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
@@ -241,6 +242,7 @@ final class Draft {
     void remove(GpuId gpu) {
         agenda = agenda.withGpu(gpus.get(gpu), Optional.empty());
         gpus = gpus.remove(gpu);
+        changesPlans = true;
         changedGpus.add(gpu);
         changedOwners.add(gpu);
     }
@@ -252,8 +254,13 @@ final class Draft {
         if (binds && !gpu.isFree()) {
             throw new IllegalStateException("%s must be free before it is bound, but is %s".formatted(id, gpu.owner()));
         }
+        changesPlans |= !isFreeOrTraining(gpu.owner()) || !isFreeOrTraining(owner);
         put(gpu.with(owner, now, event.sequence()));
         changedOwners.add(id);
+    }
+
+    private static boolean isFreeOrTraining(Owner owner) {
+        return owner.holder().map(Tenant.Job.class::isInstance).orElse(owner instanceof Owner.Free);
     }
 
     /** Gives the present owner more time. */
@@ -272,16 +279,14 @@ final class Draft {
         JobId id = job.spec().job();
         Optional<JobState> was = jobs.get(id);
         agenda = agenda.withJob(was, Optional.of(job));
-        changesPlans |= was.isEmpty() || callsForPlan(was.get(), job);
+        changesPlans |= was.isEmpty()
+                || was.get().isOver() != job.isOver()
+                || !was.get().spec().equals(job.spec());
+        settlesJob |= was.isPresent()
+                && was.get().changing().isPresent()
+                && job.changing().isEmpty();
         jobs = jobs.put(id, job);
         changedJobs.add(id);
-    }
-
-    private static boolean callsForPlan(JobState was, JobState job) {
-        return was.isOver() != job.isOver()
-                || !was.changing().equals(job.changing())
-                || !was.spec().equals(job.spec())
-                || !was.allocation().gpus().equals(job.allocation().gpus());
     }
 
     void remove(JobId job) {

@@ -6,6 +6,7 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Replica;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.Tenant;
@@ -48,13 +49,9 @@ final class Inference {
     }
 
     void serve() {
-        for (GpuState gpu : draft.gpus().values()) {
-            if (!(gpu.owner() instanceof Owner.Releasing)
-                    && gpu.owner().holder().isPresent()
-                    && gpu.owner().holder().get() instanceof Tenant.Service service) {
-                replicas.computeIfAbsent(service.service(), name -> new ArrayList<>())
-                        .add(gpu);
-            }
+        for (Map.Entry<Replica, GpuState> replica : draft.agenda().replicas()) {
+            replicas.computeIfAbsent(replica.getKey().service(), name -> new ArrayList<>())
+                    .add(replica.getValue());
         }
         Map<ServiceId, Integer> missing = new TreeMap<>();
         Map<ServiceId, ReplicaNeed> needs = new TreeMap<>();
@@ -256,6 +253,7 @@ final class Inference {
             }
         }
         byJob.forEach((name, gpus) -> {
+            draft.upsetPlan();
             JobState job = draft.jobs().require(name);
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))

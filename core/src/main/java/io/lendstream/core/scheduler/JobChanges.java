@@ -85,6 +85,7 @@ final class JobChanges {
             if (lost.isEmpty()) {
                 continue;
             }
+            draft.upsetPlan();
             if (!decides) {
                 draft.put(job.without(lost, draft.now()));
                 continue;

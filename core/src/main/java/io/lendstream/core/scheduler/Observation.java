@@ -109,6 +109,7 @@ final class Observation {
     private void add(Node node, GpuId gpu, Set<GpuId> reported) {
         reported.add(gpu);
         if (!draft.gpus().contains(gpu)) {
+            draft.upsetPlan();
             draft.put(GpuState.free(gpu, node.nodeId(), node.pool(), draft.now(), draft.eventSequence()));
             draft.own(gpu, new Owner.Free());
         }
@@ -224,6 +225,7 @@ final class Observation {
                 || !binding.decision().equals(report.decision())) {
             return;
         }
+        draft.upsetPlan();
         int failures = gpu.failedBinds() + 1;
         draft.put(draft.gpu(gpu.gpuId()).withFailedBinds(failures));
         draft.own(

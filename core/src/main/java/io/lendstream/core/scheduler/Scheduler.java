@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -57,14 +58,10 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
 
     /** Whether an event can lead to decisions. */
     private boolean matters(Draft draft, Event event) {
-        if (draft.changesOwners()) {
-            return true;
+        if (event instanceof GpuTelemetry || event instanceof TrainingProgress || event instanceof ActuationReport) {
+            return draft.matters();
         }
-        if (event instanceof TrainingProgress progress) {
-            return draft.changesPhase(progress.job());
-        }
-        return !(event instanceof GpuTelemetry)
-                && (!(event instanceof DemandForecast) || policy.info().looksAhead());
+        return !(event instanceof DemandForecast) || policy.info().looksAhead();
     }
 
     private void decide(Draft draft) {

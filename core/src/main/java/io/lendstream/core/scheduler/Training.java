@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Agenda;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
@@ -20,13 +21,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
@@ -69,11 +70,10 @@ final class Training {
         if (settings.lending() && noLoans.isPresent()) {
             hold("stale", "no new loans: " + noLoans.get());
         }
-        Plan plan = policy.plan(view());
-        boolean done = adopt(plan, noLoans.isEmpty());
-        plan.holdsUntil()
-                .filter(until -> done && draft.agenda().unsettled().isEmpty())
-                .ifPresent(this::rest);
+        ClusterView view = view();
+        Plan plan = policy.plan(view);
+        boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
+        plan.holdsUntil().filter(until -> whole).ifPresent(this::rest);
     }
 
     /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
@@ -96,29 +96,57 @@ final class Training {
 
     /** What policies may see now. */
     ClusterView view() {
-        List<JobView> jobs = new ArrayList<>();
-        Set<JobId> fixed = new HashSet<>();
-        List<GpuState> usable = draft.usableGpus();
-        Map<NodeId, Integer> sizes = nodeSizes();
-        int gpusPerNode = sizes.values().stream().max(Integer::compareTo).orElse(1);
-        for (JobState job : draft.agenda().open().values()) {
-            jobs.add(new ScheduledJob(
-                    job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic()));
-            if (job.changing().isPresent()) {
-                fixed.add(job.spec().job());
+        List<GpuState> usable = new ArrayList<>();
+        int nodes = 0;
+        int largest = 1;
+        int size = 0;
+        Optional<NodeId> node = Optional.empty();
+        boolean reachable = false;
+        for (GpuState gpu : draft.agenda().seats().values()) {
+            if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
+                node = Optional.of(gpu.nodeId());
+                reachable = draft.isReachable(gpu);
+                nodes++;
+                size = 0;
+            }
+            largest = Math.max(largest, ++size);
+            if (reachable && (gpu.pool() == Pool.TRAINING ? gpu.isFree() || isTraining(gpu) : settings.lending())) {
+                usable.add(gpu);
             }
         }
-        Set<GpuId> kept = settings.lending() ? keptIdle(usable) : Set.of();
-        List<GpuState> gpus = usable.stream()
-                .filter(gpu -> gpu.pool() == Pool.TRAINING
-                        ? gpu.isFree() || isTraining(gpu)
-                        : settings.lending() && isLendable(gpu) && !kept.contains(gpu.gpuId()))
-                .toList();
-        return new ClusterView(draft.now(), jobs, gpus, fixed, sizes.size(), gpusPerNode, 0);
+        if (settings.lending()) {
+            Set<GpuId> kept = keptIdle(usable);
+            usable.removeIf(gpu -> gpu.pool() == Pool.INFERENCE && (!isLendable(gpu) || kept.contains(gpu.gpuId())));
+        }
+        return view(List.copyOf(usable), nodes, largest);
+    }
+
+    private ClusterView view(List<GpuState> usable, int nodes, int gpusPerNode) {
+        Agenda agenda = draft.agenda();
+        Function<JobState, JobView> seen = job -> new ScheduledJob(
+                job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic());
+        Set<JobId> fixed = new HashSet<>();
+        for (JobId job : agenda.changing().values()) {
+            if (!draft.jobs().require(job).isOver()) {
+                fixed.add(job);
+            }
+        }
+        return ClusterView.of(
+                draft.now(),
+                agenda.open().mapped(seen),
+                agenda.holding().stream().map(seen).toList(),
+                usable,
+                fixed,
+                nodes,
+                gpusPerNode);
     }
 
     private static boolean isTraining(GpuState gpu) {
-        return gpu.owner().holder().filter(Tenant.Job.class::isInstance).isPresent();
+        Owner owner = gpu.owner();
+        return owner instanceof Owner.Training
+                || owner instanceof Owner.Lent
+                || (owner instanceof Owner.Binding binding && binding.tenant() instanceof Tenant.Job)
+                || (owner instanceof Owner.Releasing releasing && releasing.tenant() instanceof Tenant.Job);
     }
 
     private static boolean isLendable(GpuState inference) {
@@ -145,12 +173,6 @@ final class Training {
                 .skip(Math.max(0, most - lent))
                 .map(GpuState::gpuId)
                 .collect(Collectors.toSet());
-    }
-
-    private Map<NodeId, Integer> nodeSizes() {
-        Map<NodeId, Integer> sizes = new HashMap<>();
-        draft.agenda().seats().values().forEach(gpu -> sizes.merge(gpu.nodeId(), 1, Integer::sum));
-        return sizes;
     }
 
     /** Makes the plan what jobs aim at; returns whether all of it is allowed. */
@@ -227,6 +249,7 @@ final class Training {
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         boolean possible = gained.stream().allMatch(this::isFreeOrComing);
         if (!possible) {
+            draft.upsetPlan();
             draft.put(job.aiming(job.allocation().gpus()));
             return;
         }

@@ -74,8 +74,10 @@ public final class Replay {
         this.settings = settings;
         this.scheduler = new Scheduler(Policies.parse(settings.policy()), settings.scheduler());
         this.nodes = new SimulatedNodes(settings.layout(), workload.start(), settings.samplePeriod(), "replay");
-        this.world = new World(workload, WorldSettings.of(settings.layout().seed()));
-        nodes.inventory().forEach(world::onNode);
+        WorldSettings world = WorldSettings.of(settings.layout().seed());
+        this.world =
+                new World(workload, scheduler.policy().info().needsDurations() ? world : world.withoutRigidProgress());
+        nodes.inventory().forEach(this.world::onNode);
         this.outages = new OutageClock(
                 settings.outages(),
                 nodes.inventory(),
@@ -161,7 +163,7 @@ public final class Replay {
     }
 
     private Instant next() {
-        Instant next = nodes.nextSampleAt();
+        Instant next = settings.samplesNodes() ? nodes.nextSampleAt() : Instant.MAX;
         next = earlier(next, world.nextEventAt());
         next = earlier(next, actuation.nextEventAt());
         next = earlier(next, scheduler.nextTimer(state));
@@ -177,8 +179,10 @@ public final class Replay {
             turn(turn.get().node(), turn.get().kind());
             drain();
         }
-        inbox.addAll(nodes.samplesUntil(now));
-        drain();
+        if (settings.samplesNodes()) {
+            inbox.addAll(nodes.samplesUntil(now));
+            drain();
+        }
         said(actuation.advance(now));
         drain();
         if (scheduler.nextTimer(state).filter(at -> !at.isAfter(now)).isPresent()) {

@@ -79,6 +79,11 @@ public record ReplaySettings(
                 policy, policyName, scheduler, layout, driver, other, forecast, samplePeriod, keepsLog, until);
     }
 
+    /** Whether nodes are sampled: where none is ever lost, samples say nothing that a decision hangs on. */
+    boolean samplesNodes() {
+        return !outages.equals(Outages.NONE);
+    }
+
     DomainId domain() {
         return layout.domain();
     }

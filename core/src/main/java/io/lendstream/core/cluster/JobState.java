@@ -8,6 +8,8 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.LearnedSpeed;
+import io.lendstream.core.goodput.StepObservation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -18,6 +20,7 @@ import java.util.Optional;
  *
  * @param progress work done, in iterations at the initial batch
  * @param totalProgress work to be done in all, once the job has told
+ * @param speed what is known of its step times: what its owner declared, and what was measured
  * @param noise gradient noise as last measured
  * @param allocation as last decided: GPUs that it holds or is about to
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
@@ -35,6 +38,7 @@ public record JobState(
         JobPhase phase,
         double progress,
         Optional<Double> totalProgress,
+        LearnedSpeed speed,
         GradientNoise noise,
         Allocation allocation,
         List<GpuId> target,
@@ -58,6 +62,7 @@ public record JobState(
                 JobPhase.QUEUED,
                 0,
                 Optional.empty(),
+                LearnedSpeed.declared(spec.profile().throughput()),
                 spec.profile().noise(),
                 Allocation.suspended(Mechanism.RESTART),
                 List.of(),
@@ -82,7 +87,7 @@ public record JobState(
     }
 
     public GoodputModel model() {
-        return new GoodputModel(spec.profile().throughput(), noise, spec.batch());
+        return new GoodputModel(speed.parameters(), noise, spec.batch());
     }
 
     public Duration age(Instant now) {
@@ -97,169 +102,156 @@ public record JobState(
     }
 
     public JobState aiming(List<GpuId> next) {
-        return new JobState(
-                spec,
-                phase,
-                progress,
-                totalProgress,
-                noise,
-                allocation,
-                next,
-                changing,
-                changeDeadline,
-                largestRun,
-                changes,
-                attainedGpuSeconds,
-                attainedUpTo,
-                startedAt,
-                lastProgressAt,
-                standing,
-                lastEvent);
+        Next state = new Next(this);
+        state.target = next;
+        return state.state();
     }
 
     public JobState standing(Standing next) {
-        return new JobState(
-                spec,
-                phase,
-                progress,
-                totalProgress,
-                noise,
-                allocation,
-                target,
-                changing,
-                changeDeadline,
-                largestRun,
-                changes,
-                attainedGpuSeconds,
-                attainedUpTo,
-                startedAt,
-                lastProgressAt,
-                Optional.of(next),
-                lastEvent);
+        Next state = new Next(this);
+        state.standing = Optional.of(next);
+        return state.state();
     }
 
     /** With a new allocation, decided now and not yet in force. */
     public JobState allocated(Allocation next, DecisionId decision, Instant deadline, Instant now) {
-        boolean starts = startedAt.isEmpty() && !next.gpus().isEmpty();
-        boolean changes =
-                startedAt.isPresent() && !next.gpus().isEmpty() && !next.gpus().equals(allocation.gpus());
-        return new JobState(
-                spec,
-                phase,
-                progress,
-                totalProgress,
-                noise,
-                next,
-                target,
-                Optional.of(decision),
-                deadline,
-                largestRun,
-                this.changes + (changes ? 1 : 0),
-                attainedBy(now),
-                now,
-                starts ? Optional.of(now) : startedAt,
-                lastProgressAt,
-                standing,
-                lastEvent);
+        Next state = new Next(this);
+        if (!next.gpus().isEmpty()) {
+            state.changes += startedAt.isPresent() && !next.gpus().equals(allocation.gpus()) ? 1 : 0;
+            state.startedAt = startedAt.or(() -> Optional.of(now));
+        }
+        state.holding(next, now);
+        state.changing = Optional.of(decision);
+        state.changeDeadline = deadline;
+        return state.state();
     }
 
     /** With GPUs that left it without a decision of ours: a fault, or a lease that ran out. */
     public JobState without(List<GpuId> lost, Instant now) {
         List<GpuId> rest =
                 allocation.gpus().stream().filter(gpu -> !lost.contains(gpu)).toList();
-        Allocation next = rest.isEmpty()
-                ? Allocation.suspended(allocation.mechanism())
-                : new Allocation(
-                        rest,
-                        allocation.localBatch(),
-                        allocation.accumulation(),
-                        allocation.learningRateScale(),
-                        allocation.mechanism());
-        return new JobState(
-                spec,
-                phase,
-                progress,
-                totalProgress,
-                noise,
-                next,
-                target.stream().filter(gpu -> !lost.contains(gpu)).toList(),
-                changing,
-                changeDeadline,
-                largestRun,
-                changes,
-                attainedBy(now),
-                now,
-                startedAt,
-                lastProgressAt,
-                standing,
-                lastEvent);
+        Next state = new Next(this);
+        state.holding(
+                rest.isEmpty()
+                        ? Allocation.suspended(allocation.mechanism())
+                        : new Allocation(
+                                rest,
+                                allocation.localBatch(),
+                                allocation.accumulation(),
+                                allocation.learningRateScale(),
+                                allocation.mechanism()),
+                now);
+        state.target = target.stream().filter(gpu -> !lost.contains(gpu)).toList();
+        return state.state();
     }
 
     public JobState settled() {
-        return new JobState(
-                spec,
-                phase,
-                progress,
-                totalProgress,
-                noise,
-                allocation,
-                target,
-                Optional.empty(),
-                changeDeadline,
-                largestRun,
-                changes,
-                attainedGpuSeconds,
-                attainedUpTo,
-                startedAt,
-                lastProgressAt,
-                standing,
-                lastEvent);
+        Next state = new Next(this);
+        state.changing = Optional.empty();
+        return state.state();
     }
 
+    /** As its owner describes it now. What was measured holds on, unless the owner declares another speed. */
     public JobState described(TrainingJob next, long event) {
-        return new JobState(
-                next,
-                phase,
-                progress,
-                totalProgress,
-                noise,
-                allocation,
-                target,
-                changing,
-                changeDeadline,
-                largestRun,
-                changes,
-                attainedGpuSeconds,
-                attainedUpTo,
-                startedAt,
-                lastProgressAt,
-                standing,
-                event);
+        Next state = new Next(this);
+        state.spec = next;
+        if (!next.profile().throughput().equals(spec.profile().throughput())) {
+            state.speed = LearnedSpeed.declared(next.profile().throughput());
+        }
+        state.lastEvent = event;
+        return state.state();
     }
 
     public JobState observed(TrainingProgress said, long event) {
-        GradientNoise measured = said.gradientSquared().isPresent()
-                        && said.gradientVariance().isPresent()
-                ? new GradientNoise(
-                        said.gradientSquared().get(), said.gradientVariance().get())
-                : noise;
-        return new JobState(
-                spec,
-                said.phase() == JobPhase.UNKNOWN ? phase : said.phase(),
-                Math.max(progress, said.progress()),
-                said.totalProgress().or(() -> totalProgress),
-                measured,
-                allocation,
-                target,
-                changing,
-                changeDeadline,
-                said.phase() == JobPhase.RUNNING ? Math.max(largestRun, said.replicas()) : largestRun,
-                changes,
-                attainedGpuSeconds,
-                attainedUpTo,
-                startedAt,
-                Optional.of(said.at()),
-                standing,
-                event);
+        Next state = new Next(this);
+        if (said.phase() != JobPhase.UNKNOWN) {
+            state.phase = said.phase();
+        }
+        if (said.phase() == JobPhase.RUNNING) {
+            state.largestRun = Math.max(largestRun, said.replicas());
+            StepObservation.of(said).ifPresent(step -> state.speed = speed.with(step));
+        }
+        if (said.gradientSquared().isPresent() && said.gradientVariance().isPresent()) {
+            state.noise = new GradientNoise(
+                    said.gradientSquared().get(), said.gradientVariance().get());
+        }
+        state.progress = Math.max(progress, said.progress());
+        state.totalProgress = said.totalProgress().or(() -> totalProgress);
+        state.lastProgressAt = Optional.of(said.at());
+        state.lastEvent = event;
+        return state.state();
+    }
+
+    /** A job's next state in the making. */
+    private static final class Next {
+        private TrainingJob spec;
+        private JobPhase phase;
+        private double progress;
+        private Optional<Double> totalProgress;
+        private LearnedSpeed speed;
+        private GradientNoise noise;
+        private Allocation allocation;
+        private List<GpuId> target;
+        private Optional<DecisionId> changing;
+        private Instant changeDeadline;
+        private int largestRun;
+        private int changes;
+        private double attainedGpuSeconds;
+        private Instant attainedUpTo;
+        private Optional<Instant> startedAt;
+        private Optional<Instant> lastProgressAt;
+        private Optional<Standing> standing;
+        private long lastEvent;
+
+        Next(JobState now) {
+            spec = now.spec;
+            phase = now.phase;
+            progress = now.progress;
+            totalProgress = now.totalProgress;
+            speed = now.speed;
+            noise = now.noise;
+            allocation = now.allocation;
+            target = now.target;
+            changing = now.changing;
+            changeDeadline = now.changeDeadline;
+            largestRun = now.largestRun;
+            changes = now.changes;
+            attainedGpuSeconds = now.attainedGpuSeconds;
+            attainedUpTo = now.attainedUpTo;
+            startedAt = now.startedAt;
+            lastProgressAt = now.lastProgressAt;
+            standing = now.standing;
+            lastEvent = now.lastEvent;
+        }
+
+        /** Holds something else from now on; the time with what it held so far is counted. */
+        void holding(Allocation next, Instant now) {
+            double seconds = Math.max(0, Duration.between(attainedUpTo, now).toMillis() / 1000.0);
+            attainedGpuSeconds += seconds * allocation.gpus().size();
+            attainedUpTo = now;
+            allocation = next;
+        }
+
+        JobState state() {
+            return new JobState(
+                    spec,
+                    phase,
+                    progress,
+                    totalProgress,
+                    speed,
+                    noise,
+                    allocation,
+                    target,
+                    changing,
+                    changeDeadline,
+                    largestRun,
+                    changes,
+                    attainedGpuSeconds,
+                    attainedUpTo,
+                    startedAt,
+                    lastProgressAt,
+                    standing,
+                    lastEvent);
+        }
     }
 }

@@ -11,40 +11,14 @@ import io.lendstream.core.event.BatchRange;
 public record GoodputModel(ThroughputParameters throughput, GradientNoise noise, BatchRange range) {
     private static final int GRID = 50;
     private static final double ROUNDING = 1e-8;
-    /** Seconds that a single replica needs for its network; not 0, for its logarithm is taken. */
-    static final double NO_NETWORK_SECONDS = ROUNDING * (1 + ROUNDING);
 
     /** The best batch on a placement, and the goodput with it. */
     public record Best(Batch batch, double goodput) {}
 
-    /** Seconds of one accumulation step of {@code local} samples. */
-    public double accumulationSeconds(int local) {
-        return throughput.alphaC() + throughput.betaC() * local;
-    }
-
-    /** Seconds that {@code replicas} on {@code nodes} need to synchronise their gradients. */
-    public double networkSeconds(int nodes, int replicas) {
-        double more = beyondTwo(replicas);
-        if (nodes > 1) {
-            return throughput.alphaN() + throughput.betaN() * more;
-        }
-        if (replicas > 1) {
-            return throughput.alphaR() + throughput.betaR() * more;
-        }
-        return NO_NETWORK_SECONDS;
-    }
-
-    /** Replicas beyond the second, each of which lengthens synchronisation; not 0, as published. */
-    static double beyondTwo(int replicas) {
-        return Math.max(replicas - 2, ROUNDING);
-    }
-
     /** Seconds of a synchronised iteration, its accumulation steps included. */
     public double iterationSeconds(int nodes, int replicas, Batch batch) {
-        double gamma = throughput.gamma();
-        double compute = accumulationSeconds(batch.local());
-        double step = Math.pow(Math.pow(compute, gamma) + Math.pow(networkSeconds(nodes, replicas), gamma), 1 / gamma);
-        return batch.accumulation() * compute + step;
+        return batch.accumulation() * throughput.accumulationSeconds(batch.local())
+                + throughput.stepSeconds(nodes, replicas, batch.local());
     }
 
     /**
@@ -87,7 +61,7 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
         double least = Math.max(range.initial(), (double) range.localMin() * replicas);
         double most = Math.max(least, range.max());
         double ratio = Math.pow(most / least, 1 / (GRID - 1.0));
-        double network = networkSeconds(nodes, replicas);
+        double network = throughput.networkSeconds(nodes, replicas);
         double together = Math.pow(2, 1 / throughput.gamma() - 1);
         double[] bounds = new double[GRID];
         double promising = least;
@@ -127,7 +101,7 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
             return 0;
         }
         double total = batch.total(replicas);
-        double compute = accumulationSeconds(batch.local());
+        double compute = throughput.accumulationSeconds(batch.local());
         double step = Math.max(Math.max(compute, network), together * (compute + network));
         double seconds = batch.accumulation() * compute + step;
         double sum = noise.variance() + noise.squared();

@@ -50,10 +50,10 @@ public final class GoodputTable {
 
     private double[] seconds(BatchGrid.Row row, int nodes, int replicas) {
         double gamma = throughput.gamma();
-        double network = Math.pow(model.networkSeconds(nodes, replicas), gamma);
+        double network = Math.pow(model.throughput().networkSeconds(nodes, replicas), gamma);
         double[] seconds = new double[row.size()];
         for (int i = 0; i < seconds.length; i++) {
-            double compute = model.accumulationSeconds(row.batch(i).local());
+            double compute = model.throughput().accumulationSeconds(row.batch(i).local());
             seconds[i] =
                     row.batch(i).accumulation() * compute + Math.pow(Math.pow(compute, gamma) + network, 1 / gamma);
         }

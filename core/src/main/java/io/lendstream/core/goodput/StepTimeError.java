@@ -46,7 +46,7 @@ final class StepTimeError implements BoundedMinimizer.Objective {
             batchOf[i] = batches.indexOf(ALPHA_C, one.localBatch());
             networkOf[i] = networks.indexOf(
                     one.nodes() > 1 ? ALPHA_N : one.replicas() > 1 ? ALPHA_R : NO_NETWORK,
-                    GoodputModel.beyondTwo(one.replicas()));
+                    ThroughputParameters.beyondTwo(one.replicas()));
             logAccumulation[i] = Math.log(one.accumulationSeconds());
             logStep[i] = Math.log(one.stepSeconds());
             i++;
@@ -141,7 +141,7 @@ final class StepTimeError implements BoundedMinimizer.Objective {
         void evaluate(double[] x) {
             for (int k = 0; k < size; k++) {
                 time[k] = alpha[k] == NO_NETWORK
-                        ? GoodputModel.NO_NETWORK_SECONDS
+                        ? ThroughputParameters.NO_NETWORK_SECONDS
                         : x[alpha[k]] + x[alpha[k] + 1] * factor[k];
                 log[k] = Math.log(time[k]);
                 pull[k] = 0;

@@ -10,6 +10,10 @@ package io.lendstream.core.goodput;
  */
 public record ThroughputParameters(
         double alphaC, double betaC, double alphaN, double betaN, double alphaR, double betaR, double gamma) {
+    private static final double ROUNDING = 1e-8;
+    /** Seconds that a single replica needs for its network; not 0, for its logarithm is taken. */
+    static final double NO_NETWORK_SECONDS = ROUNDING * (1 + ROUNDING);
+
     public ThroughputParameters {
         for (double value : new double[] {alphaC, betaC, alphaN, betaN, alphaR, betaR}) {
             if (!(value >= 0) || Double.isInfinite(value)) {
@@ -20,5 +24,33 @@ public record ThroughputParameters(
         if (!(gamma >= 1 && gamma <= 10)) {
             throw new IllegalArgumentException("gamma must lie between 1 and 10, but was " + gamma);
         }
+    }
+
+    /** Seconds of one accumulation step of {@code local} samples. */
+    public double accumulationSeconds(double local) {
+        return alphaC + betaC * local;
+    }
+
+    /** Seconds that {@code replicas} on {@code nodes} need to synchronise their gradients. */
+    public double networkSeconds(int nodes, int replicas) {
+        double more = beyondTwo(replicas);
+        if (nodes > 1) {
+            return alphaN + betaN * more;
+        }
+        if (replicas > 1) {
+            return alphaR + betaR * more;
+        }
+        return NO_NETWORK_SECONDS;
+    }
+
+    /** Seconds of a synchronised step. */
+    public double stepSeconds(int nodes, int replicas, int local) {
+        double compute = accumulationSeconds(local);
+        return Math.pow(Math.pow(compute, gamma) + Math.pow(networkSeconds(nodes, replicas), gamma), 1 / gamma);
+    }
+
+    /** Replicas beyond the second, each of which lengthens synchronisation; not 0, as published. */
+    static double beyondTwo(int replicas) {
+        return Math.max(replicas - 2, ROUNDING);
     }
 }

@@ -25,7 +25,7 @@ class ThroughputFitTest {
             for (int replicas = nodes; replicas <= 4 * nodes; replicas += nodes) {
                 for (int batch = 32; batch <= 1024; batch *= 2) {
                     double step = model.iterationSeconds(nodes, replicas, new Batch(batch, 0));
-                    double sync = step - model.accumulationSeconds(batch);
+                    double sync = step - model.throughput().accumulationSeconds(batch);
                     measured.add(new StepTimes.Measured(nodes, replicas, batch, new StepTime(step, Math.max(0, sync))));
                 }
             }

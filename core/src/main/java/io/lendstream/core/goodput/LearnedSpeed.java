@@ -1,0 +1,62 @@
+package io.lendstream.core.goodput;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What is known of a job's step times: what its owner declared, corrected by what was measured while it ran.
+ *
+ * <p>A measurement that the model explains within a quarter is kept and changes nothing. One that surprises leads to a new
+ * fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model stands in for what was not measured.
+ * Of placements that were measured again the mean counts, later measurements a little more.
+ *
+ * @param declared the parameters that the job came with
+ * @param parameters the parameters to reckon with
+ * @param measured one observation for each number of nodes and GPUs and local batch, the latest last; at most
+ *     {@value #MOST_MEASURED}
+ */
+public record LearnedSpeed(
+        ThroughputParameters declared, ThroughputParameters parameters, List<StepObservation> measured) {
+    static final int MOST_MEASURED = 32;
+    private static final double SURPRISE = Math.log(1.25);
+    private static final double WEIGHT_OF_NEW = 0.25;
+
+    public LearnedSpeed {
+        measured = List.copyOf(measured);
+    }
+
+    public static LearnedSpeed declared(ThroughputParameters parameters) {
+        return new LearnedSpeed(parameters, parameters, List.of());
+    }
+
+    /** With a step that was measured. */
+    public LearnedSpeed with(StepObservation step) {
+        Optional<StepObservation> known = measured.stream().filter(step::isLike).findFirst();
+        if (known.filter(step::equals).isPresent()) {
+            return this;
+        }
+        StepObservation mean = known.map(old -> mean(old, step)).orElse(step);
+        List<StepObservation> next = new ArrayList<>(measured);
+        next.removeIf(step::isLike);
+        next.add(mean);
+        if (next.size() > MOST_MEASURED) {
+            next.remove(0);
+        }
+        boolean surprises = Math.abs(Math.log(mean.stepSeconds() / stepSeconds(mean))) > SURPRISE;
+        return new LearnedSpeed(declared, surprises ? ThroughputFit.refined(next, declared) : parameters, next);
+    }
+
+    private double stepSeconds(StepObservation step) {
+        return parameters.stepSeconds(step.nodes(), step.replicas(), step.localBatch());
+    }
+
+    private static StepObservation mean(StepObservation old, StepObservation step) {
+        return new StepObservation(
+                old.nodes(),
+                old.replicas(),
+                old.localBatch(),
+                old.stepSeconds() + WEIGHT_OF_NEW * (step.stepSeconds() - old.stepSeconds()),
+                old.syncSeconds() + WEIGHT_OF_NEW * (step.syncSeconds() - old.syncSeconds()));
+    }
+}

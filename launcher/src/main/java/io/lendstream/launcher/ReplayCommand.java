@@ -1,10 +1,10 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.published.PublishedWorkload;
@@ -14,12 +14,13 @@ import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.HtmlReport;
 import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.Standings;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.results.Summary;
 import io.lendstream.simulator.workload.Workload;
-import io.lendstream.simulator.workload.Workloads;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -29,7 +30,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -47,6 +50,10 @@ import picocli.CommandLine.Spec;
             "             --lending both --out out/replay"
         })
 final class ReplayCommand implements Callable<Integer> {
+    private static final String DOMAIN = "replay";
+    /** A day on 64 GPUs is a sixth of it. */
+    private static final int QUICK_EVENTS = 500_000;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
@@ -76,30 +83,18 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Whether training may use inference's idle GPUs. Default: ${DEFAULT-VALUE}.")
     private String lending = "on";
 
-    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Nodes. Default: ${DEFAULT-VALUE}.")
-    private int nodes;
-
     @Option(
-            names = "--gpus-per-node",
-            paramLabel = "G",
-            defaultValue = "4",
-            description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
-    private int gpusPerNode;
+            names = "--anchors",
+            paramLabel = "on|off",
+            description = {
+                "Whether the same input is replayed for comparison without lending (the floor) and with a clairvoyant lender "
+                        + "(the ceiling), where neither was asked for.",
+                "Default: on, but off with --published-timing and where a run takes in more than 500,000 events."
+            })
+    private Optional<String> anchors = Optional.empty();
 
-    @Option(
-            names = "--training-nodes",
-            paramLabel = "T",
-            description = "How many of the nodes are training's. Default: half.")
-    private Optional<Integer> trainingNodes = Optional.empty();
-
-    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
-    private Optional<Path> profiles = Optional.empty();
-
-    @Option(
-            names = "--services",
-            paramLabel = "FILE",
-            description = "Makes request-rate series into services: a CSV with a line a service.")
-    private Optional<Path> services = Optional.empty();
+    @Mixin
+    private PlayOptions play = new PlayOptions();
 
     @Option(
             names = "--afe",
@@ -117,57 +112,57 @@ final class ReplayCommand implements Callable<Integer> {
                     "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published figures. For their workload files; a seed moves the start of online fits by a billionth a step.")
     private Optional<String> publishedTiming = Optional.empty();
 
-    @Option(
-            names = "--seed",
-            paramLabel = "S",
-            defaultValue = "1",
-            description = "Of all chance. Default: ${DEFAULT-VALUE}.")
-    private long seed;
-
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
     private Path out = Path.of("");
 
     @Override
     public Integer call() {
-        int training = trainingNodes.orElse(nodes / 2);
-        Bounds.check("--nodes", nodes, 2, 100_000);
-        Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
-        Bounds.checkTrainingNodes(training, nodes);
-        boolean inPlace = inPlace();
+        play.check(100_000);
+        boolean inPlace = isOn("--afe", afe);
+        Optional<Boolean> anchored = anchors.map(value -> isOn("--anchors", value));
         List<Run> runs = runs();
         if (publishedTiming.isPresent()) {
             Bounds.checkOut(out);
-            replayPublished(runs, timing(publishedTiming.get()), training, inPlace);
+            replayPublished(runs, timing(publishedTiming.get()), inPlace);
             return 0;
         }
-        var layout = new SimulatedNodes.Layout(new DomainId("replay"), nodes, gpusPerNode, training, seed);
-        Workload played = load(training);
+        Workload played = play.load(workload, DOMAIN);
         Bounds.checkOut(out);
-        List<RunOutcome> outcomes = new ArrayList<>();
-        List<RunFacts.Run> facts = new ArrayList<>();
-        boolean content = true;
-        for (Run run : runs) {
-            HistoryChecker checker = new HistoryChecker(layout.domain());
-            Replayed replayed = replay(
-                    played,
-                    ReplaySettings.of(run.policy, run.lends, inPlace, layout).withoutLog(),
-                    checker);
-            Verdict verdict = checker.verdict(replayed.outcome().decisions(), replayed.leases());
-            verdict.violations().forEach(violation -> say("  " + violation));
-            content &= verdict.isContent();
-            outcomes.add(replayed.outcome());
-            facts.add(replayed.facts().withVerdict(verdict));
+        List<Judged> asked =
+                runs.stream().map(run -> replay(played, run, inPlace)).toList();
+        List<Judged> all = new ArrayList<>(asked);
+        Optional<Anchors> measure = Optional.empty();
+        if (anchored.orElseGet(() -> isQuick(asked))) {
+            say(
+                    "and the floor and the ceiling for comparison, where they are not among these; --anchors off leaves them out");
+            Judged floor = among(asked, Run::isFloor).orElseGet(() -> replay(played, Run.FLOOR, inPlace));
+            Judged ceiling = among(asked, Run.CEILING::equals).orElseGet(() -> replay(played, Run.CEILING, inPlace));
+            all.addAll(List.of(floor, ceiling));
+            measure = Optional.of(new Anchors(floor.facts(), ceiling.facts()));
         }
-        write(outcomes, facts);
-        return content ? 0 : UserError.FAILED;
+        write(
+                asked.stream().map(Judged::outcome).toList(),
+                asked.stream().map(Judged::facts).toList(),
+                measure);
+        return all.stream().allMatch(judged -> judged.verdict().isContent()) ? 0 : UserError.FAILED;
     }
 
     /**
-     * A run that was asked for.
+     * A policy to replay with.
      *
      * @param lends whether with lending
      */
-    private record Run(String policy, boolean lends) {}
+    private record Run(String policy, boolean lends) {
+        static final Run FLOOR = new Run(ReplaySettings.NO_LENDING, false);
+        static final Run CEILING = new Run("clairvoyant", true);
+
+        boolean isFloor() {
+            return equals(FLOOR) || equals(new Run("deepboot", false));
+        }
+    }
+
+    /** A run whose history was checked. */
+    private record Judged(Run run, RunOutcome outcome, RunFacts.Run facts, Verdict verdict) {}
 
     private List<Run> runs() {
         List<Boolean> modes = modes();
@@ -180,24 +175,54 @@ final class ReplayCommand implements Callable<Integer> {
         return runs;
     }
 
-    private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, int training, boolean inPlace) {
+    /** Whether runs were short enough for two more that nobody asked for. */
+    private boolean isQuick(List<Judged> runs) {
+        int events = runs.stream().mapToInt(run -> run.verdict().events()).max().orElse(0);
+        if (events > QUICK_EVENTS) {
+            say("floor and ceiling are left out: a run takes in %d events, more than %d; --anchors on adds them"
+                    .formatted(events, QUICK_EVENTS));
+        }
+        return events <= QUICK_EVENTS;
+    }
+
+    private static Optional<Judged> among(List<Judged> runs, Predicate<Run> wanted) {
+        return runs.stream().filter(judged -> wanted.test(judged.run())).findFirst();
+    }
+
+    private Judged replay(Workload played, Run run, boolean inPlace) {
+        SimulatedNodes.Layout layout = play.layout(DOMAIN);
+        ReplaySettings settings =
+                ReplaySettings.of(run.policy, run.lends, inPlace, layout).withoutLog();
+        HistoryChecker checker = new HistoryChecker(layout.domain());
+        String name = "%s, lending %s".formatted(run.policy, run.lends ? "on" : "off");
+        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress), checker::take);
+        Verdict verdict = checker.verdict(replayed.outcome().decisions(), replayed.leases());
+        say(replayed.outcome());
+        verdict.violations().forEach(violation -> say("  " + violation));
+        return new Judged(run, replayed.outcome(), replayed.facts().withVerdict(verdict), verdict);
+    }
+
+    private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, boolean inPlace) {
         Path file = Path.of(workload);
         if (!Files.isRegularFile(file) || !PublishedWorkload.knows(file)) {
             throw UserError.badUsage(
                     "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size)."
                             .formatted(workload));
         }
-        Path traces = profiles.orElseThrow(() -> UserError.badUsage(
-                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
+        Path traces = play.profiles()
+                .orElseThrow(
+                        () -> UserError.badUsage(
+                                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
         List<RunOutcome> outcomes = new ArrayList<>();
         for (Run run : runs) {
             boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
             try {
-                PublishedSettings settings = PublishedSettings.of(bare ? "deepboot" : run.policy, nodes, gpusPerNode)
+                PublishedSettings settings = PublishedSettings.of(
+                                bare ? "deepboot" : run.policy, play.nodes(), play.gpusPerNode())
                         .withTiming(timing)
                         .withAfe(inPlace);
-                RunOutcome outcome = new PublishedReplay(run.policy, run.lends, training, settings)
-                        .withSeed(seed)
+                RunOutcome outcome = new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings)
+                        .withSeed(play.seed())
                         .run(PublishedWorkload.read(file), traces);
                 say(outcome);
                 outcomes.add(outcome);
@@ -205,7 +230,7 @@ final class ReplayCommand implements Callable<Integer> {
                 throw UserError.badUsage(String.valueOf(e.getMessage()));
             }
         }
-        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList());
+        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
     }
 
     private static PublishedSettings.Timing timing(String name) {
@@ -215,15 +240,6 @@ final class ReplayCommand implements Callable<Integer> {
             default ->
                 throw UserError.badUsage("--published-timing is '%s', but must be deepboot or pollux.".formatted(name));
         };
-    }
-
-    private Workload load(int training) {
-        try {
-            return Workloads.load(
-                    workload, Scenes.of("replay", seed, nodes, gpusPerNode, training, profiles, services));
-        } catch (IllegalArgumentException e) {
-            throw UserError.badUsage(String.valueOf(e.getMessage()));
-        }
     }
 
     private static void check(String policy) {
@@ -238,21 +254,13 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private Replayed replay(Workload played, ReplaySettings settings, HistoryChecker checker) {
-        String name = "%s, lending %s"
-                .formatted(settings.policyName(), settings.scheduler().lending() ? "on" : "off");
-        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress), checker::take);
-        say(replayed.outcome());
-        return replayed;
-    }
-
     private void say(RunOutcome outcome) {
         Summary summary = Summary.of(outcome);
-        say("%s: %d jobs, average JCT %.0f s, %.1f GPU-h lent, %d decisions, %.1f s"
+        say("%s: %d jobs, average JCT %s, %.1f GPU-h lent, %d decisions, %.1f s"
                 .formatted(
                         outcome.run().title(),
                         summary.completedJobs(),
-                        summary.jctSeconds().mean(),
+                        summary.jct(Sample::mean).map("%.0f s"::formatted).orElse("unknown"),
                         summary.gpuHoursLent(),
                         outcome.decisions().size(),
                         outcome.wallSeconds()));
@@ -263,21 +271,28 @@ final class ReplayCommand implements Callable<Integer> {
                 .formatted(name, 100 * progress.share(), progress.wall().toSeconds(), progress.now()));
     }
 
-    private void write(List<RunOutcome> outcomes, List<RunFacts.Run> facts) {
-        new ResultFiles(out).write(outcomes);
-        RunFacts all = new RunFacts(
+    private void write(List<RunOutcome> outcomes, List<RunFacts.Run> runs, Optional<Anchors> measure) {
+        new ResultFiles(out).write(outcomes, measure);
+        RunFacts facts = new RunFacts(
                 "Lendstream replay: " + workload,
                 List.of(
                         new RunFacts.Parameter("workload", workload),
-                        new RunFacts.Parameter("nodes", String.valueOf(nodes)),
-                        new RunFacts.Parameter("GPUs per node", String.valueOf(gpusPerNode)),
+                        new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
+                        new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
                         new RunFacts.Parameter("AFE", afe),
-                        new RunFacts.Parameter("seed", String.valueOf(seed))),
-                facts);
+                        new RunFacts.Parameter("seed", String.valueOf(play.seed())),
+                        new RunFacts.Parameter("jobs of lists", play.listJobs())),
+                runs,
+                measure);
         try {
-            Files.writeString(out.resolve("report.html"), HtmlReport.render(all));
+            Files.writeString(out.resolve("report.html"), HtmlReport.render(facts));
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(out.resolve("report.html")), e);
+        }
+        if (measure.isPresent()) {
+            say("");
+            Standings.lines(facts).forEach(this::say);
+            say("");
         }
         say("results in " + out);
     }
@@ -288,11 +303,11 @@ final class ReplayCommand implements Callable<Integer> {
         writer.flush();
     }
 
-    private boolean inPlace() {
-        return switch (afe) {
+    private static boolean isOn(String option, String value) {
+        return switch (value) {
             case "on" -> true;
             case "off" -> false;
-            default -> throw UserError.badUsage("--afe is '%s', but must be on or off.".formatted(afe));
+            default -> throw UserError.badUsage("%s is '%s', but must be on or off.".formatted(option, value));
         };
     }
 

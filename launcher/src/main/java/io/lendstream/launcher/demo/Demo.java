@@ -27,7 +27,9 @@ import java.util.concurrent.TimeoutException;
 /** The whole loop, from an empty directory to a report. */
 public final class Demo {
     private static final TopicCatalogue CATALOGUE = TopicCatalogue.standard();
-    private static final DomainId DOMAIN = new DomainId(DemoServices.DOMAIN);
+    /** The domain that a demo plays in. */
+    public static final String DOMAIN = "demo";
+
     private static final Duration REDRAW = Duration.ofMillis(500);
     private static final Duration LINE_EVERY = Duration.ofSeconds(5);
 
@@ -80,12 +82,15 @@ public final class Demo {
             take(facts, record);
         })) {
             say("playing %s on %d training and %d inference GPUs"
-                    .formatted(options.workload(), options.trainingGpus(), options.inferenceGpus()));
+                    .formatted(
+                            options.workload(),
+                            options.scene().trainingGpus(),
+                            options.scene().inferenceGpus()));
             load = services.play(played);
             watch(stack, load, picture);
         }
         say("reading the history back");
-        Judge judge = new Judge(topics, DOMAIN);
+        Judge judge = new Judge(topics, new DomainId(DOMAIN));
         long memory = memory(stack);
         Verdict verdict = judge.verdict(judge.decisions());
         new Ending(options, out, played).tell(facts, verdict, memory);

@@ -135,7 +135,8 @@ public final class Replay {
                 progress.accept(new ReplayProgress(now, world.share(), Duration.ofNanos(told - begun)));
             }
         }
-        RunOutcome outcome = new RunOutcome(identity(), world.results(), decisions, (System.nanoTime() - begun) / 1e9);
+        double wallSeconds = (System.nanoTime() - begun) / 1e9;
+        RunOutcome outcome = new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished());
         return new Replayed(outcome, RunFactsOf.run(facts.facts(), outcome), log, List.copyOf(leases.values()));
     }
 

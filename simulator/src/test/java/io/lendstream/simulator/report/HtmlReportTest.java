@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.history.Violation;
+import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.report.RunFacts.Inference;
 import io.lendstream.simulator.report.RunFacts.OwnerSample;
 import io.lendstream.simulator.report.RunFacts.Parameter;
@@ -120,7 +121,8 @@ class HtmlReportTest {
                             Optional.of(none)),
                     new RunFacts.Loans(none, 1, 1, none, none, List.of()),
                     empty.decisions(),
-                    Optional.empty());
+                    Optional.empty(),
+                    true);
             Run other = Run.ofFigures("other", false, run.training(), run.inference());
 
             String page = HtmlReport.render(new RunFacts("none", List.of(), List.of(run, other)));
@@ -154,6 +156,30 @@ class HtmlReportTest {
         assertThat(page)
                 .contains("change, deepboot", "change, lendstream", "▼ 20 %", "▲ 5 times")
                 .contains("2 of 3 jobs of “lendstream” had not finished");
+    }
+
+    @Test
+    void showsRunsBetweenFloorAndCeiling() {
+        Run run = Run.ofFigures("deepboot, lending on", true, completions(250.0), noRequests());
+        Anchors anchors = new Anchors(
+                Run.ofFigures("no-lending, lending off", false, completions(400.0), noRequests()),
+                Run.ofFigures("clairvoyant, lending on", true, completions(100.0), noRequests()));
+
+        String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run), Optional.of(anchors)));
+
+        assertThat(page)
+                .contains("floor: no-lending, lending off", "ceiling: clairvoyant, lending on", ">50.0 %<")
+                .contains("change, deepboot, lending on", "▼ 37.5 % against 6.67 min without lending");
+    }
+
+    @Test
+    void saysWhichRunsWereBrokenOff() {
+        Run whole = Run.ofFigures("whole", true, completions(50.0), noRequests());
+        Run half = Run.ofFigures("half", false, completions(50.0), noRequests()).withComplete(false);
+
+        String page = HtmlReport.render(new RunFacts("t", List.of(), List.of(whole, half)));
+
+        assertThat(page).contains("“half” did not play the workload to its end").doesNotContain("“whole” did not play");
     }
 
     @Test

@@ -12,7 +12,8 @@ import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
-import io.lendstream.simulator.report.HtmlReport;
+import io.lendstream.simulator.report.PngPlots;
+import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.report.Standings;
@@ -21,9 +22,7 @@ import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.results.Summary;
 import io.lendstream.simulator.workload.Workload;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -93,6 +92,13 @@ final class ReplayCommand implements Callable<Integer> {
             })
     private Optional<String> anchors = Optional.empty();
 
+    @Option(
+            names = "--plots",
+            paramLabel = "on|off",
+            description =
+                    "Whether the report's plots are written as PNG files, too. Default: on, but off with --published-timing.")
+    private Optional<String> plots = Optional.empty();
+
     @Mixin
     private PlayOptions play = new PlayOptions();
 
@@ -115,12 +121,17 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
     private Path out = Path.of("");
 
+    private Optional<PngPlots> painter = Optional.empty();
+
     @Override
     public Integer call() {
         play.check(100_000);
         boolean inPlace = isOn("--afe", afe);
         Optional<Boolean> anchored = anchors.map(value -> isOn("--anchors", value));
         List<Run> runs = runs();
+        painter = plots.map(value -> isOn("--plots", value)).orElse(publishedTiming.isEmpty())
+                ? Optional.of(new PngPlots())
+                : Optional.empty();
         if (publishedTiming.isPresent()) {
             Bounds.checkOut(out);
             replayPublished(runs, timing(publishedTiming.get()), inPlace);
@@ -284,11 +295,7 @@ final class ReplayCommand implements Callable<Integer> {
                         new RunFacts.Parameter("jobs of lists", play.listJobs())),
                 runs,
                 measure);
-        try {
-            Files.writeString(out.resolve("report.html"), HtmlReport.render(facts));
-        } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be written".formatted(out.resolve("report.html")), e);
-        }
+        Report.write(facts, out, painter).ifPresent(this::say);
         if (measure.isPresent()) {
             say("");
             Standings.lines(facts).forEach(this::say);

@@ -13,10 +13,7 @@ import io.lendstream.launcher.stack.RunningChild;
 import io.lendstream.launcher.stack.Stack;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.simulator.report.FactsCollector;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -159,13 +156,5 @@ public final class Demo {
     private void say(String line) {
         out.println("%s  %s".formatted(Screen.clock(elapsed()), line));
         out.flush();
-    }
-
-    static void write(Path file, String text) {
-        try {
-            Files.writeString(file, text);
-        } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be written".formatted(file), e);
-        }
     }
 }

@@ -10,7 +10,8 @@ import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.FactsCollector;
-import io.lendstream.simulator.report.HtmlReport;
+import io.lendstream.simulator.report.PngPlots;
+import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.results.ResultFiles;
@@ -150,7 +151,7 @@ final class Ending {
                         new RunFacts.Parameter("floor and ceiling", "replays of the same input in virtual time")),
                 List.of(seen),
                 Optional.of(anchors));
-        Demo.write(options.out().resolve("report.html"), HtmlReport.render(all));
+        Report.write(all, options.out(), Optional.of(new PngPlots())).ifPresent(out::println);
     }
 
     private void printFigures(JsonNode demo, JsonNode floor, JsonNode ceiling) {

@@ -3,9 +3,7 @@ package io.lendstream.simulator.report;
 import static io.lendstream.simulator.report.Text.escape;
 
 import io.lendstream.core.history.Verdict;
-import io.lendstream.simulator.report.Charts.Curve;
 import io.lendstream.simulator.report.RunFacts.Delays;
-import io.lendstream.simulator.report.RunFacts.OwnerSample;
 import io.lendstream.simulator.report.RunFacts.Parameter;
 import io.lendstream.simulator.report.RunFacts.Run;
 import java.io.IOException;
@@ -17,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Function;
 
 /**
  * The report of a run or of several: one HTML file that needs nothing else, with drawings in inline SVG and no script. Equal
@@ -60,9 +57,9 @@ public final class HtmlReport {
             tiles();
             standings();
             page.append(FiguresTable.html(facts));
-            owners();
-            completions();
-            delays();
+            section("GPUs by owner", Plots.owners(facts));
+            section("Training", Plots.training(facts));
+            section("Inference", Plots.inference(facts));
             Run subject = facts.subject().orElseThrow();
             facts.runs().forEach(run -> page.append(RunDetails.html(run, run.equals(subject) || !kept(run))));
             facts.shown().stream()
@@ -199,68 +196,14 @@ public final class HtmlReport {
                 .append("with a lender who knows how much work jobs have before them.</p></section>\n");
     }
 
-    private void owners() {
-        List<Run> runs =
-                facts.shown().stream().filter(run -> !run.owners().isEmpty()).toList();
-        if (runs.isEmpty()) {
+    private void section(String title, List<Figure> figures) {
+        if (figures.isEmpty()) {
             return;
         }
-        double longest = runs.stream()
-                .mapToDouble(run -> Duration.between(run.from(), run.to()).toMillis() / 1000.0)
-                .max()
-                .orElse(1);
-        double mostGpus = runs.stream()
-                .flatMap(run -> run.owners().stream())
-                .mapToDouble(HtmlReport::gpus)
-                .max()
-                .orElse(1);
-        page.append("<section><h2>GPUs by owner</h2>\n");
-        runs.forEach(run -> page.append(Charts.owners(run, longest, mostGpus)));
-        page.append("</section>\n");
-    }
-
-    private static double gpus(OwnerSample sample) {
-        return sample.gpus().values().stream().mapToDouble(Double::doubleValue).sum();
-    }
-
-    private void completions() {
-        List<Curve> curves = curves(run -> Optional.empty());
-        if (curves.stream().allMatch(curve -> curve.seconds().isEmpty())) {
-            return;
-        }
-        page.append("<section><h2>Training</h2>\n")
-                .append(Charts.completions(curves))
-                .append("</section>\n");
-    }
-
-    private void delays() {
-        List<Curve> start = curves(run -> run.inference().startDelay());
-        List<Curve> overhead = curves(run -> run.inference().responseOverhead());
-        if (start.stream().allMatch(curve -> curve.delays().isEmpty())
-                && overhead.stream().allMatch(curve -> curve.delays().isEmpty())) {
-            return;
-        }
-        page.append("<section><h2>Inference</h2>\n<div class=\"pair\">\n")
-                .append(Charts.delays("Request start delay", "Wait for a GPU.", start))
-                .append(Charts.delays("Response overhead", "Wait plus cold start.", overhead))
-                .append("</div></section>\n");
-    }
-
-    private List<Curve> curves(Function<Run, Optional<Delays>> delays) {
-        List<String> styles = Charts.curveStyles();
-        List<Run> runs = facts.shown();
-        List<Curve> curves = new ArrayList<>();
-        for (int i = 0; i < runs.size(); i++) {
-            Run run = runs.get(i);
-            curves.add(new Curve(
-                    run.name(),
-                    styles.get(i % styles.size()),
-                    run.training().completionSeconds().stream()
-                            .filter(Double::isFinite)
-                            .toList(),
-                    delays.apply(run)));
-        }
-        return curves;
+        boolean pair = figures.stream().allMatch(figure -> figure.width() == Figure.NARROW);
+        page.append("<section><h2>%s</h2>\n%s".formatted(escape(title), pair ? "<div class=\"pair\">\n" : ""));
+        figures.forEach(figure -> page.append(figure.html()));
+        page.append(pair ? "</div></section>\n" : "</section>\n");
     }
 
     private void parameters() {
@@ -275,7 +218,7 @@ public final class HtmlReport {
         page.append("</tbody></table></div></section>\n");
     }
 
-    private static String styleSheet() {
+    static String styleSheet() {
         try (InputStream sheet =
                 Objects.requireNonNull(HtmlReport.class.getResourceAsStream("report.css"), "report.css")) {
             return new String(sheet.readAllBytes(), StandardCharsets.UTF_8);

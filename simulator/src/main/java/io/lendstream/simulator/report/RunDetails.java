@@ -15,7 +15,6 @@ import java.util.stream.Collectors;
 
 /** One run in detail: its services, loans and decisions, and what the history checker found. */
 final class RunDetails {
-    private static final int MOST_SERVICES = 8;
     private static final int MOST_GPUS_NAMED = 16;
     private static final int MOST_REASONS_NAMED = 5;
     private static final int MOST_VIOLATIONS = 50;
@@ -40,27 +39,26 @@ final class RunDetails {
         page.append("<details class=\"run\"%s><summary><h2>%s</h2></summary>\n"
                 .formatted(open ? " open" : "", escape(run.name())));
         services(run);
-        if (run.loans().gpuHours() > 0 || !run.loans().turnover().isEmpty()) {
-            page.append("<h3>Loans</h3>\n").append(Charts.loans(run));
-        }
+        Plots.loans(run).forEach(figure -> page.append("<h3>Loans</h3>\n").append(figure.html()));
         decisions(run);
         verdict(run);
         page.append("</details>\n");
     }
 
     private void services(Run run) {
-        if (run.services().isEmpty()) {
+        List<Figure> figures = Plots.services(run);
+        if (figures.isEmpty()) {
             return;
         }
         page.append("<h3>Services: demand, forecast and replicas</h3>\n");
         page.append("<p class=\"note\">%s Each point is the greatest value within %s.</p>\n<div class=\"pair\">\n"
                 .formatted(
-                        run.servicesInAll() > MOST_SERVICES
+                        run.servicesInAll() > figures.size()
                                 ? "The %d busiest of %s services."
-                                        .formatted(MOST_SERVICES, Text.number(run.servicesInAll()))
+                                        .formatted(figures.size(), Text.number(run.servicesInAll()))
                                 : "",
                         Text.duration(run.sampleStep().toMillis() / 1000.0)));
-        run.services().stream().limit(MOST_SERVICES).forEach(service -> page.append(Charts.service(run, service)));
+        figures.forEach(figure -> page.append(figure.html()));
         page.append("</div>\n");
     }
 

@@ -3,12 +3,10 @@ package io.lendstream.launcher;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.launcher.demo.Demo;
 import io.lendstream.launcher.demo.DemoOptions;
-import io.lendstream.launcher.stack.StackSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
@@ -77,14 +75,8 @@ final class DemoCommand implements Callable<Integer> {
             description = "Where results are written. Default: ${DEFAULT-VALUE}.")
     private Path out = Path.of("out/demo");
 
-    @Option(
-            names = "--data-dir",
-            paramLabel = "DIR",
-            description = "Where the run keeps its files; new or empty. Default: a temporary one.")
-    private Optional<Path> dataDirectory = Optional.empty();
-
-    @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")
-    private boolean keepData;
+    @Mixin
+    private DataOptions data = new DataOptions();
 
     @Option(
             names = "--broker-port",
@@ -115,13 +107,6 @@ final class DemoCommand implements Callable<Integer> {
                     "--speed is %s, but must be above 0; leave it out for no bound.".formatted(speed.get()));
         }
         readable();
-        var stack = new StackSettings(
-                dataDirectory,
-                keepData,
-                brokerPort,
-                registryPort,
-                Map.of(),
-                StackSettings.defaults().startTimeout());
         var options = new DemoOptions(
                 Duration.ofSeconds(seconds),
                 speed.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
@@ -133,7 +118,7 @@ final class DemoCommand implements Callable<Integer> {
                 headless,
                 out,
                 exactlyOnce,
-                stack);
+                data.stack(brokerPort, registryPort));
         return new Demo(options, System.out).run() ? 0 : UserError.FAILED;
     }
 

@@ -95,8 +95,10 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--plots",
             paramLabel = "on|off",
-            description =
-                    "Whether the report's plots are written as PNG files, too. Default: on, but off with --published-timing.")
+            description = {
+                "Whether the report's plots are written as PNG files, too.",
+                "Default: on, but off with --published-timing."
+            })
     private Optional<String> plots = Optional.empty();
 
     @Mixin

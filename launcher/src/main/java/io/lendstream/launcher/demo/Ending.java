@@ -128,9 +128,7 @@ final class Ending {
                         demo.get("responseOverheadMaxSeconds").asDouble(),
                         List.of())),
                 Optional.of(demo.get("sloAttainment").asDouble()));
-        return seen.withTraining(training)
-                .withInference(inference)
-                .withComplete(demo.get("complete").asBoolean());
+        return seen.withTruth(training, inference, demo.get("complete").asBoolean());
     }
 
     private void report(RunFacts.Run seen, Anchors anchors) {

@@ -19,7 +19,7 @@ final class FiguresTable {
         StringBuilder page = new StringBuilder();
         Optional<Run> baseline = facts.baseline();
         List<Run> changed = baseline.stream()
-                .flatMap(without -> runs.stream().filter(run -> !run.equals(without)))
+                .flatMap(without -> facts.runs().stream().filter(run -> !run.equals(without)))
                 .toList();
         page.append(
                 "<section><h2>Headline figures</h2>\n<div class=\"scroll\"><table class=\"figures\">\n<thead><tr><th></th>");
@@ -179,7 +179,7 @@ final class FiguresTable {
             return "";
         }
         double difference = with.get() - without.get();
-        if (!Double.isFinite(difference) || Math.abs(difference) < 5e-4 * Math.abs(without.get())) {
+        if (!Double.isFinite(difference) || Math.abs(difference) <= 5e-4 * Math.abs(without.get())) {
             return "";
         }
         return difference > 0 == (figure.better() == Better.MORE) ? "good" : "bad";

@@ -98,13 +98,18 @@ public final class HtmlReport {
         page.append("<div class=\"tiles\">\n");
         Optional<Double> mean = subject.training().meanSeconds();
         Optional<Double> before = facts.baseline().flatMap(run -> run.training().meanSeconds());
+        Optional<Double> gapClosed = facts.anchors().flatMap(anchors -> anchors.gapClosed(subject.training()));
         tile(
                 "Average job completion time",
                 mean.map(Text::duration).orElse(Text.NOTHING),
-                before.map(without -> "%s against %s without lending"
+                before.map(without -> "%s against %s without lending%s"
                                 .formatted(
                                         FiguresTable.change(FiguresTable.Unit.DURATION, mean, before),
-                                        Text.duration(without)))
+                                        Text.duration(without),
+                                        gapClosed
+                                                .map(share ->
+                                                        ", %s of the way to the ceiling".formatted(Text.percent(share)))
+                                                .orElse("")))
                         .orElse("%s of %s jobs completed"
                                 .formatted(
                                         Text.number(subject.training().completed()),

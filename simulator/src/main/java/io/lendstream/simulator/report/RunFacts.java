@@ -135,7 +135,8 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs,
         }
 
         /** A run of which only figures are known. */
-        public static Run ofFigures(String name, boolean lending, Training training, Inference inference) {
+        public static Run ofFigures(
+                String name, boolean lending, Training training, Inference inference, boolean complete) {
             return new Run(
                     name,
                     lending,
@@ -150,11 +151,15 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs,
                     Loans.NONE,
                     DecisionFacts.NONE,
                     Optional.empty(),
-                    true);
+                    complete);
         }
 
-        /** The same with what somebody who knows the truth says of its jobs. */
-        public Run withTraining(Training truth) {
+        /**
+         * The same with what somebody who knows the truth says of its jobs and requests.
+         *
+         * @param whole whether the workload was played to its end
+         */
+        public Run withTruth(Training jobs, Inference requests, boolean whole) {
             return new Run(
                     name,
                     lending,
@@ -164,31 +169,12 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs,
                     owners,
                     services,
                     servicesInAll,
-                    truth,
-                    inference,
+                    jobs,
+                    requests,
                     loans,
                     decisions,
                     verdict,
-                    complete);
-        }
-
-        /** The same with what somebody who knows the truth says of its requests. */
-        public Run withInference(Inference truth) {
-            return new Run(
-                    name,
-                    lending,
-                    from,
-                    to,
-                    sampleStep,
-                    owners,
-                    services,
-                    servicesInAll,
-                    training,
-                    truth,
-                    loans,
-                    decisions,
-                    verdict,
-                    complete);
+                    whole);
         }
 
         public Run withVerdict(Verdict judged) {
@@ -207,25 +193,6 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs,
                     decisions,
                     Optional.of(judged),
                     complete);
-        }
-
-        /** The same, of a workload that was or was not played to its end. */
-        public Run withComplete(boolean whole) {
-            return new Run(
-                    name,
-                    lending,
-                    from,
-                    to,
-                    sampleStep,
-                    owners,
-                    services,
-                    servicesInAll,
-                    training,
-                    inference,
-                    loans,
-                    decisions,
-                    verdict,
-                    whole);
         }
     }
 

@@ -17,18 +17,17 @@ public final class RunFactsOf {
 
     /** A run that nobody looked on at: its figures alone. */
     public static RunFacts.Run figures(RunOutcome outcome) {
-        Summary summary = Summary.of(outcome);
         return RunFacts.Run.ofFigures(
-                        outcome.run().title(), outcome.run().lending(), training(outcome), inference(summary))
-                .withComplete(outcome.complete());
+                outcome.run().title(),
+                outcome.run().lending(),
+                training(outcome),
+                inference(Summary.of(outcome)),
+                outcome.complete());
     }
 
     /** What an onlooker saw of a run, with the figures that only its world knows. */
     public static RunFacts.Run run(RunFacts.Run seen, RunOutcome outcome) {
-        Summary summary = Summary.of(outcome);
-        return seen.withTraining(training(outcome))
-                .withInference(inference(summary))
-                .withComplete(outcome.complete());
+        return seen.withTruth(training(outcome), inference(Summary.of(outcome)), outcome.complete());
     }
 
     static RunFacts.Training training(RunOutcome outcome) {

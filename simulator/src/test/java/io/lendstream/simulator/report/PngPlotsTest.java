@@ -7,8 +7,10 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,9 +43,12 @@ class PngPlotsTest {
         assertThat(folder).isEmptyDirectory();
     }
 
-    private int[] colours(String plot) throws IOException {
+    private Set<Integer> colours(String plot) throws IOException {
         BufferedImage image = ImageIO.read(Files.newInputStream(folder.resolve(plot + ".png")));
-        int[] pixels = image.getRGB(0, 0, image.getWidth(), image.getHeight(), null, 0, image.getWidth());
-        return Arrays.stream(pixels).map(pixel -> pixel & 0xffffff).distinct().toArray();
+        BitSet seen = new BitSet(1 << 24);
+        for (int pixel : image.getRGB(0, 0, image.getWidth(), image.getHeight(), null, 0, image.getWidth())) {
+            seen.set(pixel & 0xffffff);
+        }
+        return seen.stream().boxed().collect(Collectors.toSet());
     }
 }

@@ -65,6 +65,7 @@ class StandingsTest {
                 name,
                 name.endsWith("on"),
                 new Training(submitted, seconds.length, List.of(seconds), Optional.empty(), Optional.empty()),
-                new Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.9)));
+                new Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.9)),
+                true);
     }
 }

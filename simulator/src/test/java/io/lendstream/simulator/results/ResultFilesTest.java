@@ -155,8 +155,8 @@ class ResultFilesTest {
         RunFacts.Inference requests =
                 new RunFacts.Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.75));
         Anchors anchors = new Anchors(
-                RunFacts.Run.ofFigures("floor", false, jobs(300, 500), requests),
-                RunFacts.Run.ofFigures("ceiling", true, jobs(100, 150), requests));
+                RunFacts.Run.ofFigures("floor", false, jobs(300, 500), requests, true),
+                RunFacts.Run.ofFigures("ceiling", true, jobs(100, 150), requests, true));
         RunOutcome outcome = new RunOutcome(
                 new RunIdentity("w", "deepboot", true, false, 3, 4, 2),
                 new WorldResults(

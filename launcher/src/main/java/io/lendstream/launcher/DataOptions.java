@@ -11,7 +11,7 @@ final class DataOptions {
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
-            description = "Where the run keeps its files; new or empty. Default: a temporary one.")
+            description = {"Where the run keeps its files; new or empty.", "Default: a temporary one."})
     private Optional<Path> dataDirectory = Optional.empty();
 
     @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -37,7 +38,7 @@ class PngPlotsTest {
             throw new Error("Probable fatal error: No physical fonts found.");
         });
 
-        assertThat(painter.write(Specimen.day(), folder))
+        assertThat(painter.write(new RunFacts("t", List.of(), List.of()), folder))
                 .hasValueSatisfying(line ->
                         assertThat(line).startsWith("there are no PNG plots").hasLineCount(1));
         assertThat(folder).isEmptyDirectory();

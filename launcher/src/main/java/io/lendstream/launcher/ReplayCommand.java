@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -143,21 +144,17 @@ final class ReplayCommand implements Callable<Integer> {
         Bounds.checkOut(out);
         List<Judged> asked =
                 runs.stream().map(run -> replay(played, run, inPlace)).toList();
-        List<Judged> all = new ArrayList<>(asked);
-        Optional<Anchors> measure = Optional.empty();
-        if (anchored.orElseGet(() -> isQuick(asked))) {
-            say(
-                    "and the floor and the ceiling for comparison, where they are not among these; --anchors off leaves them out");
-            Judged floor = among(asked, Run::isFloor).orElseGet(() -> replay(played, Run.FLOOR, inPlace));
-            Judged ceiling = among(asked, Run.CEILING::equals).orElseGet(() -> replay(played, Run.CEILING, inPlace));
-            all.addAll(List.of(floor, ceiling));
-            measure = Optional.of(new Anchors(floor.facts(), ceiling.facts()));
-        }
+        List<Judged> compared = anchored.orElseGet(() -> isQuick(asked)) ? anchors(played, asked, inPlace) : List.of();
         write(
                 asked.stream().map(Judged::outcome).toList(),
                 asked.stream().map(Judged::facts).toList(),
-                measure);
-        return all.stream().allMatch(judged -> judged.verdict().isContent()) ? 0 : UserError.FAILED;
+                compared.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(new Anchors(
+                                compared.get(0).facts(), compared.get(1).facts())));
+        boolean content = Stream.concat(asked.stream(), compared.stream())
+                .allMatch(judged -> judged.verdict().isContent());
+        return content ? 0 : UserError.FAILED;
     }
 
     /**
@@ -196,6 +193,33 @@ final class ReplayCommand implements Callable<Integer> {
                     .formatted(events, QUICK_EVENTS));
         }
         return events <= QUICK_EVENTS;
+    }
+
+    /** The floor and the ceiling; nothing where one of them would come to no end. */
+    private List<Judged> anchors(Workload played, List<Judged> asked, boolean inPlace) {
+        Optional<Judged> floor = among(asked, Run::isFloor);
+        Optional<Judged> ceiling = among(asked, Run.CEILING::equals);
+        int training = play.trainingNodes() * play.gpusPerNode();
+        int most = played.tasks().stream()
+                .mapToInt(task -> task.job().minGpus())
+                .max()
+                .orElse(0);
+        if (most > training) {
+            say("there is no floor to compare with: a job needs %d GPUs, and training has %d without lending"
+                    .formatted(most, training));
+            return List.of();
+        }
+        if (floor.isEmpty() || ceiling.isEmpty()) {
+            say("and for comparison the floor and the ceiling; --anchors off leaves them out:");
+        }
+        try {
+            return List.of(
+                    floor.orElseGet(() -> replay(played, Run.FLOOR, inPlace)),
+                    ceiling.orElseGet(() -> replay(played, Run.CEILING, inPlace)));
+        } catch (IllegalStateException e) {
+            say("there is nothing to compare with: " + e.getMessage());
+            return List.of();
+        }
     }
 
     private static Optional<Judged> among(List<Judged> runs, Predicate<Run> wanted) {

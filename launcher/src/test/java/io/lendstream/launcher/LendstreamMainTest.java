@@ -158,10 +158,24 @@ class LendstreamMainTest {
         assertThat(err.toString().lines()).containsExactly("--list-jobs is 'rubber', but must be rigid or elastic.");
     }
 
+    @Test
+    void aJobThatIsTooLargeWithoutLendingCostsTheComparisonButNotTheReplay(@TempDir Path directory) throws IOException {
+        JsonNode run = replay(directory, "a,0,3,3600").get(0);
+
+        assertThat(run.get("completedJobs").asInt()).isEqualTo(1);
+        assertThat(run.get("floorAvgJctSeconds").isNull()).isTrue();
+        assertThat(out.toString())
+                .contains("there is no floor to compare with: a job needs 3 GPUs, and training has 2 without lending");
+    }
+
     /** Two jobs of an hour on a GPU each, on two nodes of two GPUs of which one is training's. */
     private JsonNode replayList(Path directory, String... options) throws IOException {
-        Path list = Files.writeString(
-                directory.resolve("list.csv"), "job,submitSeconds,gpus,runSeconds\na,0,1,3600\nb,0,1,3600\n");
+        return replay(directory, "a,0,1,3600\nb,0,1,3600", options);
+    }
+
+    private JsonNode replay(Path directory, String jobs, String... options) throws IOException {
+        Path list =
+                Files.writeString(directory.resolve("list.csv"), "job,submitSeconds,gpus,runSeconds\n" + jobs + "\n");
         List<String> arguments = new ArrayList<>(List.of("replay", "--policy", "lendstream", "--nodes", "2"));
         arguments.addAll(List.of("--gpus-per-node", "2", "--workload", list.toString()));
         arguments.addAll(List.of("--out", directory.resolve("out").toString()));

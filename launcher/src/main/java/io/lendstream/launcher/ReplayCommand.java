@@ -88,7 +88,7 @@ final class ReplayCommand implements Callable<Integer> {
             paramLabel = "on|off",
             description = {
                 "Whether the same input is replayed for comparison without lending (the floor) and with a clairvoyant lender "
-                        + "(the ceiling), where neither was asked for.",
+                        + "(the ceiling), where these were not asked for.",
                 "Default: on, but off with --published-timing and where a run takes in more than 500,000 events."
             })
     private Optional<String> anchors = Optional.empty();
@@ -136,6 +136,10 @@ final class ReplayCommand implements Callable<Integer> {
                 ? Optional.of(new PngPlots())
                 : Optional.empty();
         if (publishedTiming.isPresent()) {
+            if (anchored.orElse(false)) {
+                throw UserError.badUsage(
+                        "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy.");
+            }
             Bounds.checkOut(out);
             replayPublished(runs, timing(publishedTiming.get()), inPlace);
             return 0;

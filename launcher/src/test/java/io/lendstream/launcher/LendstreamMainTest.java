@@ -110,11 +110,24 @@ class LendstreamMainTest {
                 .isEqualTo(2);
         assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--lending", "maybe"))
                 .isEqualTo(2);
+        assertThat(run(
+                        "replay",
+                        "--published-timing",
+                        "--anchors",
+                        "on",
+                        "--workload",
+                        "day",
+                        "--out",
+                        directory.toString()))
+                .isEqualTo(2);
 
         assertThat(err.toString().lines())
                 .satisfiesExactly(
                         line -> assertThat(line).contains("no policy 'foo'", "deepboot, lendstream", "no-lending"),
-                        line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."));
+                        line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy."));
     }
 
     @Test

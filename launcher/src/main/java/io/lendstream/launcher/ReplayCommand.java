@@ -204,13 +204,9 @@ final class ReplayCommand implements Callable<Integer> {
         Optional<Judged> floor = among(asked, Run::isFloor);
         Optional<Judged> ceiling = among(asked, Run.CEILING::equals);
         int training = play.trainingNodes() * play.gpusPerNode();
-        int most = played.tasks().stream()
-                .mapToInt(task -> task.job().minGpus())
-                .max()
-                .orElse(0);
-        if (most > training) {
+        if (played.leastGpus() > training) {
             say("there is no floor to compare with: a job needs %d GPUs, and training has %d without lending"
-                    .formatted(most, training));
+                    .formatted(played.leastGpus(), training));
             return List.of();
         }
         if (floor.isEmpty() || ceiling.isEmpty()) {

@@ -55,7 +55,12 @@ final class Ending {
                 .formatted(brokenOff
                         .map(end -> " up to %s, where the play was broken off,".formatted(Screen.at(end)))
                         .orElse("")));
-        Replayed floor = replay(workload, ReplaySettings.NO_LENDING, false, brokenOff);
+        boolean everyJobFits = workload.leastGpus() <= options.scene().trainingGpus();
+        Replayed floor = replay(
+                workload,
+                ReplaySettings.NO_LENDING,
+                false,
+                everyJobFits ? brokenOff : Optional.of(facts.facts().to()));
         Replayed with = replay(workload, options.policy(), true, brokenOff);
         Replayed ceiling = replay(workload, "clairvoyant", true, brokenOff);
         Anchors anchors = new Anchors(floor.facts(), ceiling.facts());
@@ -71,7 +76,9 @@ final class Ending {
                 anchors.shorterThanFloor(seen.training())
                         .map(shorter -> conclusion(shorter, anchors.gapClosed(seen.training()), demo, control))
                         .orElse(
-                                "The play was broken off, so the averages are of the jobs done by then, not of the same jobs."));
+                                everyJobFits
+                                        ? "The play was broken off, so the averages are of the jobs done by then, not of the same jobs."
+                                        : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
         print(verdict, residentBytes);
     }
 

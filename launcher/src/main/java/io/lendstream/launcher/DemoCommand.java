@@ -3,18 +3,16 @@ package io.lendstream.launcher;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.launcher.demo.Demo;
 import io.lendstream.launcher.demo.DemoOptions;
-import io.lendstream.launcher.stack.StackSettings;
-import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The whole loop on one machine. */
@@ -50,9 +48,6 @@ final class DemoCommand implements Callable<Integer> {
             })
     private String workload = "day";
 
-    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
-    private Optional<Path> profiles = Optional.empty();
-
     @Option(
             names = "--policy",
             paramLabel = "P",
@@ -60,32 +55,8 @@ final class DemoCommand implements Callable<Integer> {
             description = "Who gets which GPU; 'lendstream policies' lists them. Default: ${DEFAULT-VALUE}.")
     private String policy = "deepboot";
 
-    @Option(
-            names = "--nodes",
-            paramLabel = "N",
-            defaultValue = "16",
-            description = "Simulated nodes. Default: ${DEFAULT-VALUE}.")
-    private int nodes;
-
-    @Option(
-            names = "--gpus-per-node",
-            paramLabel = "G",
-            defaultValue = "4",
-            description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
-    private int gpusPerNode;
-
-    @Option(
-            names = "--training-nodes",
-            paramLabel = "T",
-            description = "How many of the nodes are training's. Default: half.")
-    private Optional<Integer> trainingNodes = Optional.empty();
-
-    @Option(
-            names = "--seed",
-            paramLabel = "S",
-            defaultValue = "1",
-            description = "Of all chance. Default: ${DEFAULT-VALUE}.")
-    private long seed;
+    @Mixin
+    private PlayOptions play = new PlayOptions();
 
     @Option(
             names = "--port",
@@ -104,14 +75,8 @@ final class DemoCommand implements Callable<Integer> {
             description = "Where results are written. Default: ${DEFAULT-VALUE}.")
     private Path out = Path.of("out/demo");
 
-    @Option(
-            names = "--data-dir",
-            paramLabel = "DIR",
-            description = "Where the run keeps its files; new or empty. Default: a temporary one.")
-    private Optional<Path> dataDirectory = Optional.empty();
-
-    @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")
-    private boolean keepData;
+    @Mixin
+    private DataOptions data = new DataOptions();
 
     @Option(
             names = "--broker-port",
@@ -135,38 +100,25 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Bounds.check("--seconds", seconds, 0, Integer.MAX_VALUE);
-        Bounds.check("--nodes", nodes, 2, 10_000);
-        Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
-        int training = trainingNodes.orElse(nodes / 2);
-        Bounds.checkTrainingNodes(training, nodes);
+        play.check(10_000);
         Bounds.check("--port", port, 0, 65_535);
         if (speed.isPresent() && !(speed.get() > 0)) {
             throw UserError.badUsage(
                     "--speed is %s, but must be above 0; leave it out for no bound.".formatted(speed.get()));
         }
         readable();
-        var stack = new StackSettings(
-                dataDirectory,
-                keepData,
-                brokerPort,
-                registryPort,
-                Map.of(),
-                StackSettings.defaults().startTimeout());
         var options = new DemoOptions(
                 Duration.ofSeconds(seconds),
                 speed.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
                 withWholePaths(workload),
-                profiles.map(Path::toAbsolutePath),
+                play.scene(Demo.DOMAIN),
+                play.layout(Demo.DOMAIN),
                 policy,
-                nodes,
-                gpusPerNode,
-                training,
-                seed,
                 port,
                 headless,
                 out,
                 exactlyOnce,
-                stack);
+                data.stack(brokerPort, registryPort));
         return new Demo(options, System.out).run() ? 0 : UserError.FAILED;
     }
 
@@ -183,10 +135,9 @@ final class DemoCommand implements Callable<Integer> {
     private void readable() {
         try {
             Policies.parse(policy);
-            Workloads.load(
-                    workload, Scenes.of("demo", seed, nodes, gpusPerNode, nodes / 2, profiles, Optional.empty()));
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(String.valueOf(e.getMessage()));
         }
+        play.load(workload, Demo.DOMAIN);
     }
 }

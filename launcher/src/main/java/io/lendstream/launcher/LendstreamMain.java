@@ -11,7 +11,6 @@ import java.nio.charset.Charset;
 import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
@@ -36,16 +35,14 @@ import picocli.CommandLine.ScopeType;
         commandListHeading = "%nCommands:%n",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%n")
-public final class LendstreamMain implements Runnable {
-
-    @CommandLine.Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it
-    private CommandSpec spec;
+public final class LendstreamMain extends CommandGroup {
 
     @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "Show where an error comes from.")
     private boolean verbose;
 
-    private LendstreamMain() {}
+    private LendstreamMain() {
+        super("lendstream demo");
+    }
 
     public static void main(String[] args) {
         if (System.getProperty("logback.configurationFile") == null) {
@@ -92,12 +89,6 @@ public final class LendstreamMain implements Runnable {
                 commandLine.addSubcommand(kind.command(), ServiceProcess.command(kind, installation));
             }
         }
-    }
-
-    @Override
-    public void run() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        throw UserError.badUsage("No command given; name one of those above, as in: lendstream demo");
     }
 
     /** The version that Maven gave this jar. */

@@ -1,12 +1,11 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.service.settings.Units;
+import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.published.PublishedWorkload;
@@ -15,17 +14,17 @@ import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
-import io.lendstream.simulator.report.HtmlReport;
+import io.lendstream.simulator.report.PngPlots;
+import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.RunFacts.Anchors;
+import io.lendstream.simulator.report.Standings;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.results.Summary;
 import io.lendstream.simulator.workload.Workload;
-import io.lendstream.simulator.workload.Workloads;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,8 +32,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -52,6 +53,10 @@ import picocli.CommandLine.Spec;
             "             --lending both --out out/replay"
         })
 final class ReplayCommand implements Callable<Integer> {
+    private static final String DOMAIN = "replay";
+    /** A day on 64 GPUs is a sixth of it. */
+    private static final int QUICK_EVENTS = 500_000;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
@@ -81,31 +86,27 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Whether training may use inference's idle GPUs. Default: ${DEFAULT-VALUE}.")
     private String lending = "on";
 
-    @Option(names = "--nodes", paramLabel = "N", defaultValue = "16", description = "Nodes. Default: ${DEFAULT-VALUE}.")
-    private int nodes;
+    @Option(
+            names = "--anchors",
+            paramLabel = "on|off",
+            description = {
+                "Whether the same input is replayed for comparison without lending (the floor) and with a clairvoyant lender "
+                        + "(the ceiling), where these were not asked for.",
+                "Default: on, but off with --published-timing and where a run takes in more than 500,000 events."
+            })
+    private Optional<String> anchors = Optional.empty();
 
     @Option(
-            names = "--gpus-per-node",
-            paramLabel = "G",
-            defaultValue = "4",
-            description = "GPUs of each. Default: ${DEFAULT-VALUE}.")
-    private int gpusPerNode;
+            names = "--plots",
+            paramLabel = "on|off",
+            description = {
+                "Whether the report's plots are written as PNG files, too.",
+                "Default: on, but off with --published-timing."
+            })
+    private Optional<String> plots = Optional.empty();
 
-    @Option(
-            names = "--training-nodes",
-            paramLabel = "T",
-            description =
-                    "How many of the nodes are training's. Default: half; all where lending is on and the workload has no inference.")
-    private Optional<Integer> trainingNodes = Optional.empty();
-
-    @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")
-    private Optional<Path> profiles = Optional.empty();
-
-    @Option(
-            names = "--services",
-            paramLabel = "FILE",
-            description = "Makes request-rate series into services: a CSV with a line a service.")
-    private Optional<Path> services = Optional.empty();
+    @Mixin
+    private PlayOptions play = new PlayOptions();
 
     @Option(
             names = "--afe",
@@ -137,13 +138,6 @@ final class ReplayCommand implements Callable<Integer> {
     private String nodeRepair = "1h";
 
     @Option(
-            names = "--seed",
-            paramLabel = "S",
-            defaultValue = "1",
-            description = "Of all chance. Default: ${DEFAULT-VALUE}.")
-    private long seed;
-
-    @Option(
             names = "--check",
             description = "Also make every decision a second time from the log, and check what all of them promise.")
     private boolean check;
@@ -151,59 +145,70 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
     private Path out = Path.of("");
 
+    private Optional<PngPlots> painter = Optional.empty();
+
     @Override
     public Integer call() {
-        int training = trainingNodes.orElse(nodes / 2);
-        Bounds.check("--nodes", nodes, 2, 100_000);
-        Bounds.check("--gpus-per-node", gpusPerNode, 1, 64);
-        Bounds.checkTrainingNodes(training, nodes);
-        boolean inPlace = inPlace();
+        play.check(100_000);
+        boolean inPlace = isOn("--afe", afe);
+        Optional<Boolean> anchored = anchors.map(value -> isOn("--anchors", value));
         Outages outages = outages();
         List<Run> runs = runs();
+        painter = plots.map(value -> isOn("--plots", value)).orElse(publishedTiming.isEmpty())
+                ? Optional.of(new PngPlots())
+                : Optional.empty();
         if (publishedTiming.isPresent()) {
             if (nodeMtbf.isPresent()) {
                 throw UserError.badUsage(
                         "--node-mtbf must be left out with --published-timing: no node is lost there.");
             }
+            if (anchored.orElse(false)) {
+                throw UserError.badUsage(
+                        "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy.");
+            }
             Bounds.checkOut(out);
-            replayPublished(runs, timing(publishedTiming.get()), training, inPlace);
+            replayPublished(runs, timing(publishedTiming.get()), inPlace);
             return 0;
         }
-        Workload played = load(training);
+        Workload played = play.load(workload, DOMAIN);
         Bounds.checkOut(out);
-        List<RunOutcome> outcomes = new ArrayList<>();
-        List<RunFacts.Run> facts = new ArrayList<>();
-        boolean content = true;
-        for (Run run : runs) {
-            boolean nobodyToBorrowFrom = run.lends && played.loads().isEmpty() && trainingNodes.isEmpty();
-            var layout = new SimulatedNodes.Layout(
-                    new DomainId("replay"), nodes, gpusPerNode, nobodyToBorrowFrom ? nodes : training, seed);
-            ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, inPlace, layout)
-                    .withOutages(outages)
-                    .withoutLog();
-            Optional<HistoryChecker> checker =
-                    check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
-            Replayed replayed = replay(played, settings, event -> checker.ifPresent(all -> all.take(event)));
-            outcomes.add(replayed.outcome());
-            RunFacts.Run told = replayed.facts();
-            if (checker.isPresent()) {
-                Verdict verdict = checker.get().verdict(replayed.outcome().decisions(), replayed.leases());
-                verdict.violations().forEach(violation -> say("  " + violation));
-                content &= verdict.isContent();
-                told = told.withVerdict(verdict);
-            }
-            facts.add(told);
-        }
-        write(outcomes, facts);
+        List<Judged> asked =
+                runs.stream().map(run -> replay(played, run, inPlace, outages)).toList();
+        List<Judged> compared =
+                anchored.orElseGet(() -> isQuick(asked)) ? anchors(played, asked, inPlace, outages) : List.of();
+        write(
+                asked.stream().map(Judged::outcome).toList(),
+                asked.stream().map(Judged::facts).toList(),
+                compared.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(new Anchors(
+                                compared.get(0).facts(), compared.get(1).facts())));
+        boolean content = Stream.concat(asked.stream(), compared.stream())
+                .flatMap(judged -> judged.verdict().stream())
+                .allMatch(Verdict::isContent);
         return content ? 0 : UserError.FAILED;
     }
 
     /**
-     * A run that was asked for.
+     * A policy to replay with.
      *
      * @param lends whether with lending
      */
-    private record Run(String policy, boolean lends) {}
+    private record Run(String policy, boolean lends) {
+        static final Run FLOOR = new Run(ReplaySettings.NO_LENDING, false);
+        static final Run CEILING = new Run("clairvoyant", true);
+
+        boolean isFloor() {
+            return equals(FLOOR) || equals(new Run("deepboot", false));
+        }
+    }
+
+    /**
+     * A run that was played.
+     *
+     * @param verdict on its history, where it was checked
+     */
+    private record Judged(Run run, RunOutcome outcome, RunFacts.Run facts, long events, Optional<Verdict> verdict) {}
 
     private List<Run> runs() {
         List<Boolean> modes = modes();
@@ -216,24 +221,85 @@ final class ReplayCommand implements Callable<Integer> {
         return runs;
     }
 
-    private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, int training, boolean inPlace) {
+    /** Whether runs were short enough for two more that nobody asked for. */
+    private boolean isQuick(List<Judged> runs) {
+        long events = runs.stream().mapToLong(Judged::events).max().orElse(0);
+        if (events > QUICK_EVENTS) {
+            say("floor and ceiling are left out: a run takes in %d events, more than %d; --anchors on adds them"
+                    .formatted(events, QUICK_EVENTS));
+        }
+        return events <= QUICK_EVENTS;
+    }
+
+    /** The floor and the ceiling; nothing where one of them would come to no end. */
+    private List<Judged> anchors(Workload played, List<Judged> asked, boolean inPlace, Outages outages) {
+        Optional<Judged> floor = among(asked, Run::isFloor);
+        Optional<Judged> ceiling = among(asked, Run.CEILING::equals);
+        int training = play.trainingNodes() * play.gpusPerNode();
+        if (played.leastGpus() > training) {
+            say("there is no floor to compare with: a job needs %d GPUs, and training has %d without lending"
+                    .formatted(played.leastGpus(), training));
+            return List.of();
+        }
+        if (floor.isEmpty() || ceiling.isEmpty()) {
+            say("and for comparison the floor and the ceiling; --anchors off leaves them out:");
+        }
+        try {
+            return List.of(
+                    floor.orElseGet(() -> replay(played, Run.FLOOR, inPlace, outages)),
+                    ceiling.orElseGet(() -> replay(played, Run.CEILING, inPlace, outages)));
+        } catch (IllegalStateException e) {
+            say("there is nothing to compare with: " + e.getMessage());
+            return List.of();
+        }
+    }
+
+    private static Optional<Judged> among(List<Judged> runs, Predicate<Run> wanted) {
+        return runs.stream().filter(judged -> wanted.test(judged.run())).findFirst();
+    }
+
+    private Judged replay(Workload played, Run run, boolean inPlace, Outages outages) {
+        boolean nobodyToBorrowFrom = run.lends && played.loads().isEmpty();
+        SimulatedNodes.Layout layout = nobodyToBorrowFrom ? play.layoutForTraining(DOMAIN) : play.layout(DOMAIN);
+        ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, inPlace, layout)
+                .withOutages(outages)
+                .withoutLog();
+        Optional<HistoryChecker> checker = check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
+        String name = "%s, lending %s".formatted(run.policy, run.lends ? "on" : "off");
+        Replayed replayed = Replay.run(
+                played,
+                settings,
+                progress -> say(name, progress),
+                event -> checker.ifPresent(judge -> judge.take(event)));
+        say(replayed.outcome());
+        Optional<Verdict> verdict =
+                checker.map(judge -> judge.verdict(replayed.outcome().decisions(), replayed.leases()));
+        verdict.ifPresent(judged -> judged.violations().forEach(violation -> say("  " + violation)));
+        RunFacts.Run facts = verdict.map(replayed.facts()::withVerdict).orElse(replayed.facts());
+        return new Judged(run, replayed.outcome(), facts, replayed.events(), verdict);
+    }
+
+    private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, boolean inPlace) {
         Path file = Path.of(workload);
         if (!Files.isRegularFile(file) || !PublishedWorkload.knows(file)) {
             throw UserError.badUsage(
                     "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size)."
                             .formatted(workload));
         }
-        Path traces = profiles.orElseThrow(() -> UserError.badUsage(
-                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
+        Path traces = play.profiles()
+                .orElseThrow(
+                        () -> UserError.badUsage(
+                                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
         List<RunOutcome> outcomes = new ArrayList<>();
         for (Run run : runs) {
             boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
             try {
-                PublishedSettings settings = PublishedSettings.of(bare ? "deepboot" : run.policy, nodes, gpusPerNode)
+                PublishedSettings settings = PublishedSettings.of(
+                                bare ? "deepboot" : run.policy, play.nodes(), play.gpusPerNode())
                         .withTiming(timing)
                         .withAfe(inPlace);
-                RunOutcome outcome = new PublishedReplay(run.policy, run.lends, training, settings)
-                        .withSeed(seed)
+                RunOutcome outcome = new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings)
+                        .withSeed(play.seed())
                         .run(PublishedWorkload.read(file), traces);
                 say(outcome);
                 outcomes.add(outcome);
@@ -241,7 +307,7 @@ final class ReplayCommand implements Callable<Integer> {
                 throw UserError.badUsage(String.valueOf(e.getMessage()));
             }
         }
-        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList());
+        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
     }
 
     private static PublishedSettings.Timing timing(String name) {
@@ -250,85 +316,6 @@ final class ReplayCommand implements Callable<Integer> {
             case "pollux" -> PublishedSettings.Timing.POLLUX;
             default ->
                 throw UserError.badUsage("--published-timing is '%s', but must be deepboot or pollux.".formatted(name));
-        };
-    }
-
-    private Workload load(int training) {
-        try {
-            return Workloads.load(
-                    workload, Scenes.of("replay", seed, nodes, gpusPerNode, training, profiles, services));
-        } catch (IllegalArgumentException e) {
-            throw UserError.badUsage(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private static void check(String policy) {
-        if (policy.equals(ReplaySettings.NO_LENDING)) {
-            return;
-        }
-        try {
-            Policies.parse(policy);
-        } catch (IllegalArgumentException e) {
-            throw UserError.badUsage(
-                    "%s; %s is deepboot with lending off.".formatted(e.getMessage(), ReplaySettings.NO_LENDING));
-        }
-    }
-
-    private Replayed replay(Workload played, ReplaySettings settings, Consumer<DomainEvent> events) {
-        String name = "%s, lending %s"
-                .formatted(settings.policyName(), settings.scheduler().lending() ? "on" : "off");
-        Replayed replayed = Replay.run(played, settings, progress -> say(name, progress), events);
-        say(replayed.outcome());
-        return replayed;
-    }
-
-    private void say(RunOutcome outcome) {
-        Summary summary = Summary.of(outcome);
-        say("%s: %d jobs, average JCT %.0f s, %.1f GPU-h lent, %d decisions, %.1f s"
-                .formatted(
-                        outcome.run().title(),
-                        summary.completedJobs(),
-                        summary.jctSeconds().mean(),
-                        summary.gpuHoursLent(),
-                        outcome.decisions().size(),
-                        outcome.wallSeconds()));
-    }
-
-    private void say(String name, ReplayProgress progress) {
-        say("%s: %.0f %% after %d s, at %s"
-                .formatted(name, 100 * progress.share(), progress.wall().toSeconds(), progress.now()));
-    }
-
-    private void write(List<RunOutcome> outcomes, List<RunFacts.Run> facts) {
-        new ResultFiles(out).write(outcomes);
-        RunFacts all = new RunFacts(
-                "Lendstream replay: " + workload,
-                List.of(
-                        new RunFacts.Parameter("workload", workload),
-                        new RunFacts.Parameter("nodes", String.valueOf(nodes)),
-                        new RunFacts.Parameter("GPUs per node", String.valueOf(gpusPerNode)),
-                        new RunFacts.Parameter("AFE", afe),
-                        new RunFacts.Parameter("seed", String.valueOf(seed))),
-                facts);
-        try {
-            Files.writeString(out.resolve("report.html"), HtmlReport.render(all));
-        } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be written".formatted(out.resolve("report.html")), e);
-        }
-        say("results in " + out);
-    }
-
-    private void say(String line) {
-        PrintWriter writer = spec.commandLine().getOut();
-        writer.println(line);
-        writer.flush();
-    }
-
-    private boolean inPlace() {
-        return switch (afe) {
-            case "on" -> true;
-            case "off" -> false;
-            default -> throw UserError.badUsage("--afe is '%s', but must be on or off.".formatted(afe));
         };
     }
 
@@ -348,6 +335,71 @@ final class ReplayCommand implements Callable<Integer> {
                 .filter(length -> !length.isZero())
                 .orElseThrow(() -> UserError.badUsage(
                         "%s is '%s', but must be a length of time such as 90m or 200h.".formatted(option, text)));
+    }
+
+    private static void check(String policy) {
+        if (policy.equals(ReplaySettings.NO_LENDING)) {
+            return;
+        }
+        try {
+            Policies.parse(policy);
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(
+                    "%s; %s is deepboot with lending off.".formatted(e.getMessage(), ReplaySettings.NO_LENDING));
+        }
+    }
+
+    private void say(RunOutcome outcome) {
+        Summary summary = Summary.of(outcome);
+        say("%s: %d jobs, average JCT %s, %.1f GPU-h lent, %d decisions, %.1f s"
+                .formatted(
+                        outcome.run().title(),
+                        summary.completedJobs(),
+                        summary.jct(Sample::mean).map("%.0f s"::formatted).orElse("unknown"),
+                        summary.gpuHoursLent(),
+                        outcome.decisions().size(),
+                        outcome.wallSeconds()));
+    }
+
+    private void say(String name, ReplayProgress progress) {
+        say("%s: %.0f %% after %d s, at %s"
+                .formatted(name, 100 * progress.share(), progress.wall().toSeconds(), progress.now()));
+    }
+
+    private void write(List<RunOutcome> outcomes, List<RunFacts.Run> runs, Optional<Anchors> measure) {
+        new ResultFiles(out).write(outcomes, measure);
+        RunFacts facts = new RunFacts(
+                "Lendstream replay: " + workload,
+                List.of(
+                        new RunFacts.Parameter("workload", workload),
+                        new RunFacts.Parameter("nodes", String.valueOf(play.nodes())),
+                        new RunFacts.Parameter("GPUs per node", String.valueOf(play.gpusPerNode())),
+                        new RunFacts.Parameter("AFE", afe),
+                        new RunFacts.Parameter("seed", String.valueOf(play.seed())),
+                        new RunFacts.Parameter("jobs of lists", play.listJobs())),
+                runs,
+                measure);
+        Report.write(facts, out, painter).ifPresent(this::say);
+        if (measure.isPresent()) {
+            say("");
+            Standings.lines(facts).forEach(this::say);
+            say("");
+        }
+        say("results in " + out);
+    }
+
+    private void say(String line) {
+        PrintWriter writer = spec.commandLine().getOut();
+        writer.println(line);
+        writer.flush();
+    }
+
+    private static boolean isOn(String option, String value) {
+        return switch (value) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw UserError.badUsage("%s is '%s', but must be on or off.".formatted(option, value));
+        };
     }
 
     private List<Boolean> modes() {

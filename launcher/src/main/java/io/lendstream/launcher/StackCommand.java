@@ -3,18 +3,15 @@ package io.lendstream.launcher;
 import io.lendstream.launcher.cluster.Preparation;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.Settings;
 import java.io.PrintStream;
-import java.nio.file.Path;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A broker and a registry to try services against. */
@@ -40,26 +37,13 @@ final class StackCommand implements Callable<Integer> {
             description = "Where registry clients connect; 0 is any free port. Default: ${DEFAULT-VALUE}.")
     private int registryPort;
 
-    @Option(
-            names = "--data-dir",
-            paramLabel = "DIR",
-            description = "New or empty; a temporary one where it is not named.")
-    private Optional<Path> dataDirectory = Optional.empty();
-
-    @Option(names = "--keep-data", description = "Leave topics and logs where they are.")
-    private boolean keepData;
+    @Mixin
+    private DataOptions data = new DataOptions();
 
     @Override
     public Integer call() throws InterruptedException {
-        StackSettings settings = new StackSettings(
-                dataDirectory,
-                keepData,
-                brokerPort,
-                registryPort,
-                Map.of(),
-                StackSettings.defaults().startTimeout());
         PrintStream out = System.out;
-        try (Stack stack = Stack.start(settings, Installation.find(), out::println)) {
+        try (Stack stack = Stack.start(data.stack(brokerPort, registryPort), Installation.find(), out::println)) {
             Preparation.of(
                     KafkaSettings.of(
                             "stack",
@@ -68,14 +52,16 @@ final class StackCommand implements Callable<Integer> {
                                     "kafka.bootstrap.servers=" + stack.bootstrapServers(),
                                     "schema.registry.url=" + stack.confluentUrl())),
                     TopicCatalogue.standard());
-            out.printf("""
+            out.printf(
+                    """
                     ready, with all topics and schemas. Services find it by --config FILE with these lines:
 
                     kafka.bootstrap.servers=%s
                     schema.registry.url=%s
 
                     Ctrl-C stops it%s.
-                    """, stack.bootstrapServers(), stack.confluentUrl(), keepData ? "" : " and deletes its data");
+                    """,
+                    stack.bootstrapServers(), stack.confluentUrl(), data.keepsData() ? "" : " and deletes its data");
             throw stack.failure().get();
         } catch (ExecutionException e) {
             throw new IllegalStateException("a failure is never completed exceptionally", e);

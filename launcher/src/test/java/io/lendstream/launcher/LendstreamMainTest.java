@@ -2,12 +2,16 @@ package io.lendstream.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,11 +110,94 @@ class LendstreamMainTest {
                 .isEqualTo(2);
         assertThat(run("replay", "--workload", "day", "--out", directory.toString(), "--lending", "maybe"))
                 .isEqualTo(2);
+        assertThat(run(
+                        "replay",
+                        "--published-timing",
+                        "--anchors",
+                        "on",
+                        "--workload",
+                        "day",
+                        "--out",
+                        directory.toString()))
+                .isEqualTo(2);
 
         assertThat(err.toString().lines())
                 .satisfiesExactly(
                         line -> assertThat(line).contains("no policy 'foo'", "deepboot, lendstream", "no-lending"),
-                        line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."));
+                        line -> assertThat(line).isEqualTo("--lending is 'maybe', but must be on, off or both."),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy."));
+    }
+
+    @Test
+    void aReplayIsToldBetweenItsFloorAndItsCeilingWithoutBeingAskedTo(@TempDir Path directory) throws IOException {
+        JsonNode runs = replayList(directory, "--list-jobs", "elastic");
+
+        assertThat(runs).as("the anchors are no runs that were asked for").hasSize(1);
+        JsonNode run = runs.get(0);
+        assertThat(run.get("policy").asText()).isEqualTo("lendstream");
+        assertThat(run.get("floorAvgJctSeconds").asDouble())
+                .isGreaterThan(run.get("avgJctSeconds").asDouble());
+        assertThat(run.get("gapClosed").asDouble()).isPositive();
+        assertThat(out.toString())
+                .contains(
+                        "floor: no-lending, lending off", "lendstream, lending on", "ceiling: clairvoyant, lending on");
+    }
+
+    @Test
+    void withoutAnchorsAReplayPlaysNothingElse(@TempDir Path directory) throws IOException {
+        JsonNode run = replayList(directory, "--anchors", "off").get(0);
+
+        assertThat(run.get("floorAvgJctSeconds").isNull()).isTrue();
+        assertThat(out.toString()).doesNotContain("no-lending", "clairvoyant");
+    }
+
+    @Test
+    void jobsOfAListAreRigidUnlessAskedToBeElastic(@TempDir Path directory) throws IOException {
+        double rigid = replayList(directory, "--anchors", "off")
+                .get(0)
+                .get("avgJctSeconds")
+                .asDouble();
+        double elastic = replayList(directory, "--anchors", "off", "--list-jobs", "elastic")
+                .get(0)
+                .get("avgJctSeconds")
+                .asDouble();
+        int code = run("replay", "--workload", "day", "--out", directory.toString(), "--list-jobs", "rubber");
+
+        assertThat(rigid).isGreaterThan(3600);
+        assertThat(elastic).isLessThan(3600);
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString().lines()).containsExactly("--list-jobs is 'rubber', but must be rigid or elastic.");
+    }
+
+    @Test
+    void aJobThatIsTooLargeWithoutLendingCostsTheComparisonButNotTheReplay(@TempDir Path directory) throws IOException {
+        JsonNode run = replay(directory, "a,0,3,3600").get(0);
+
+        assertThat(run.get("completedJobs").asInt()).isEqualTo(1);
+        assertThat(run.get("floorAvgJctSeconds").isNull()).isTrue();
+        assertThat(out.toString())
+                .contains("there is no floor to compare with: a job needs 3 GPUs, and training has 2 without lending");
+    }
+
+    /** Two jobs of an hour on a GPU each, on two nodes of two GPUs of which one is training's. */
+    private JsonNode replayList(Path directory, String... options) throws IOException {
+        return replay(directory, "a,0,1,3600\nb,0,1,3600", options);
+    }
+
+    private JsonNode replay(Path directory, String jobs, String... options) throws IOException {
+        Path list =
+                Files.writeString(directory.resolve("list.csv"), "job,submitSeconds,gpus,runSeconds\n" + jobs + "\n");
+        List<String> arguments = new ArrayList<>(List.of("replay", "--policy", "lendstream", "--nodes", "2"));
+        arguments.addAll(List.of("--gpus-per-node", "2", "--workload", list.toString()));
+        arguments.addAll(List.of("--out", directory.resolve("out").toString()));
+        arguments.addAll(List.of(options));
+
+        assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isZero();
+
+        return new ObjectMapper()
+                .readTree(directory.resolve("out").resolve("summary.json").toFile());
     }
 
     @Test

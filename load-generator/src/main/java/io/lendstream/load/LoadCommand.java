@@ -12,7 +12,6 @@ import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.Units;
 import io.lendstream.simulator.World;
-import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunIdentity;
@@ -69,6 +68,12 @@ final class LoadCommand extends ServiceCommand {
     private Optional<Path> services = Optional.empty();
 
     @Option(
+            names = "--list-jobs",
+            paramLabel = "KIND",
+            description = "How lists of jobs without profiles are played, rigid or elastic. Default: ${DEFAULT-VALUE}.")
+    private String listJobs = "rigid";
+
+    @Option(
             names = "--nodes",
             paramLabel = "N",
             description = "Nodes of the cluster that a preset is made for. Default: ${DEFAULT-VALUE}.")
@@ -95,6 +100,9 @@ final class LoadCommand extends ServiceCommand {
     @Option(names = "--out", paramLabel = "DIR", description = "Where results are written. Default: nowhere.")
     private Optional<Path> out = Optional.empty();
 
+    /** What is played, once it is read. */
+    private Workload played = new Workload("nothing", Workload.EPOCH, List.of(), List.of());
+
     @Override
     protected String service() {
         return "load";
@@ -120,7 +128,8 @@ final class LoadCommand extends ServiceCommand {
 
     @Override
     protected void check(ServiceContext context) {
-        quantum(context.settings(), workload(context, Workload.EPOCH));
+        played = workload(context, context.isVirtual() ? Workload.EPOCH : nextMinute());
+        quantum(context.settings(), played);
         out.ifPresent(directory -> ResultFiles.obstacle(directory).ifPresent(obstacle -> {
             throw new SettingsException("--out is %s, but %s; name another directory.".formatted(directory, obstacle));
         }));
@@ -128,8 +137,7 @@ final class LoadCommand extends ServiceCommand {
 
     @Override
     protected int serve(ServiceContext context) {
-        Instant start = context.isVirtual() ? Workload.EPOCH : nextMinute();
-        Workload played = workload(context, start);
+        Instant start = played.start();
         Duration quantum = quantum(context.settings(), played);
         World world = new World(played, WorldSettings.of(seed));
         try (RecordWriter writer = context.writer();
@@ -151,7 +159,9 @@ final class LoadCommand extends ServiceCommand {
             long began = System.nanoTime();
             boolean whole = play(context, new WorldPlay(world, played), wire, start, quantum);
             Duration wall = Duration.ofNanos(System.nanoTime() - began);
-            out.ifPresent(directory -> write(context, wire, world.results(), played, wall, directory));
+            RunOutcome outcome = new RunOutcome(
+                    identity(context), world.results(), wire.decisions(), wall.toMillis() / 1000.0, whole);
+            out.ifPresent(directory -> new ResultFiles(directory).write(List.of(outcome)));
             LOG.info(whole ? "the workload has ended" : "the play was broken off");
             return DONE;
         } catch (StalledException e) {
@@ -177,14 +187,8 @@ final class LoadCommand extends ServiceCommand {
         return new DomainId(context.settings().get(LoadKeys.DOMAIN));
     }
 
-    private void write(
-            ServiceContext context,
-            KafkaWire wire,
-            WorldResults results,
-            Workload played,
-            Duration wall,
-            Path directory) {
-        RunIdentity identity = new RunIdentity(
+    private RunIdentity identity(ServiceContext context) {
+        return new RunIdentity(
                 played.name(),
                 context.settings().get(LoadKeys.POLICY),
                 context.settings().get(LoadKeys.LENDING),
@@ -192,8 +196,6 @@ final class LoadCommand extends ServiceCommand {
                 seed,
                 nodes,
                 gpusPerNode);
-        new ResultFiles(directory)
-                .write(List.of(new RunOutcome(identity, results, wire.decisions(), wall.toMillis() / 1000.0)));
     }
 
     private static Instant nextMinute() {
@@ -206,17 +208,16 @@ final class LoadCommand extends ServiceCommand {
 
     private Workload workload(ServiceContext context, Instant start) {
         try {
-            return Workloads.load(
-                    workload,
-                    new Scene(
-                            domain(context),
-                            start,
-                            seed,
-                            training() * gpusPerNode,
-                            (nodes - training()) * gpusPerNode,
-                            profiles,
-                            services,
-                            false));
+            Scene scene = new Scene(
+                    domain(context),
+                    start,
+                    seed,
+                    training() * gpusPerNode,
+                    (nodes - training()) * gpusPerNode,
+                    profiles,
+                    services,
+                    false);
+            return Workloads.load(workload, scene.withListJobs(listJobs));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

@@ -29,6 +29,12 @@ class LoadCommandTest {
     }
 
     @Test
+    void howJobsOfListsArePlayedIsToldWhereItIsNeither() {
+        assertThat(run("--list-jobs", "rubber")).isEqualTo(2);
+        assertThat(text()).isEqualTo("--list-jobs is 'rubber', but must be rigid or elastic.\n");
+    }
+
+    @Test
     void whereResultsCannotGoIsToldBeforeABrokerIsAsked(@TempDir Path directory) throws IOException {
         Path file = Files.writeString(directory.resolve("notes.txt"), "mine");
 

@@ -1,22 +1,18 @@
 package io.lendstream.launcher.cluster;
 
+import io.lendstream.launcher.CommandGroup;
 import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.cluster.ClusterOptions.Cluster;
 import io.lendstream.schemas.topics.TopicAdmin;
 import io.lendstream.schemas.topics.TopicState;
 import io.lendstream.service.kafka.Connection;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** The topics that Lendstream talks through. */
 @Command(
@@ -25,16 +21,9 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = "Example: lendstream topics describe --bootstrap-server broker:9092",
         subcommands = {TopicsCommand.Create.class, TopicsCommand.Describe.class})
-public final class TopicsCommand implements Runnable {
-
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it
-    private CommandSpec spec;
-
-    @Override
-    public void run() {
-        spec.commandLine().usage(spec.commandLine().getErr());
-        throw UserError.badUsage("No command given; name one of those above, as in: lendstream topics describe");
+public final class TopicsCommand extends CommandGroup {
+    public TopicsCommand() {
+        super("lendstream topics describe");
     }
 
     @Command(
@@ -47,17 +36,7 @@ public final class TopicsCommand implements Runnable {
                 "Example: lendstream topics create --bootstrap-server broker:9092 \\",
                 "             --partitions 12 --replication 3"
             })
-    static final class Create implements Callable<Integer> {
-
-        @Mixin
-        private ClusterOptions options = new ClusterOptions();
-
-        @Mixin
-        private OutputOptions output = new OutputOptions();
-
-        @Spec
-        @SuppressWarnings("NullAway.Init") // picocli sets it
-        private CommandSpec spec;
+    static final class Create extends StatesCommand {
 
         @Option(
                 names = "--partitions",
@@ -86,7 +65,7 @@ public final class TopicsCommand implements Runnable {
                         "--replication is %d, but must be at least 1, or -1 for the cluster's own default."
                                 .formatted(replication));
             }
-            return show(spec, output, on(options, admin -> admin.create(partitions, replication)));
+            return show(topics(admin -> admin.create(partitions, replication)));
         }
     }
 
@@ -97,48 +76,34 @@ public final class TopicsCommand implements Runnable {
                 "Exits with 1 where one is missing."
             },
             footer = "Example: lendstream topics describe --bootstrap-server broker:9092")
-    static final class Describe implements Callable<Integer> {
-
-        @Mixin
-        private ClusterOptions options = new ClusterOptions();
-
-        @Mixin
-        private OutputOptions output = new OutputOptions();
-
-        @Spec
-        @SuppressWarnings("NullAway.Init") // picocli sets it
-        private CommandSpec spec;
-
+    static final class Describe extends StatesCommand {
         @Override
         public Integer call() {
-            return show(spec, output, on(options, TopicAdmin::describe));
+            return show(topics(TopicAdmin::describe));
         }
     }
 
-    private static List<TopicState> on(ClusterOptions options, Function<TopicAdmin, List<TopicState>> task) {
-        Cluster cluster = options.read();
-        Connection.topicsThere(cluster.kafka(), cluster.patience()); // says what is wrong sooner and better
-        try (var admin = Admin.create(cluster.kafka().admin())) {
-            return task.apply(new TopicAdmin(admin, cluster.topics()));
+    /** What the two have in common. */
+    private abstract static class StatesCommand extends ClusterCommand {
+        List<TopicState> topics(Function<TopicAdmin, List<TopicState>> task) {
+            Cluster cluster = cluster();
+            Connection.topicsThere(cluster.kafka(), cluster.patience()); // says what is wrong sooner and better
+            try (var admin = Admin.create(cluster.kafka().admin())) {
+                return task.apply(new TopicAdmin(admin, cluster.topics()));
+            }
         }
-    }
 
-    private static int show(CommandSpec spec, OutputOptions output, List<TopicState> topics) {
-        PrintWriter out = spec.commandLine().getOut();
-        if (output.json()) {
-            out.println(OutputOptions.toJson(topics));
-        } else {
-            topics.forEach(topic -> out.println(line(topic)));
+        int show(List<TopicState> topics) {
+            show(topics, OutputOptions::toJson, topic -> List.of(line(topic)));
+            long missing = topics.stream()
+                    .filter(topic -> topic.presence() == TopicState.Presence.MISSING)
+                    .count();
+            if (missing > 0) {
+                throw UserError.failed("%d of %d topics are missing; create them with: lendstream topics create"
+                        .formatted(missing, topics.size()));
+            }
+            return 0;
         }
-        out.flush();
-        List<TopicState> missing = topics.stream()
-                .filter(topic -> topic.presence() == TopicState.Presence.MISSING)
-                .toList();
-        if (!missing.isEmpty()) {
-            throw UserError.failed("%d of %d topics are missing; create them with: lendstream topics create"
-                    .formatted(missing.size(), topics.size()));
-        }
-        return 0;
     }
 
     private static String line(TopicState topic) {

@@ -13,10 +13,7 @@ import io.lendstream.launcher.stack.RunningChild;
 import io.lendstream.launcher.stack.Stack;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.simulator.report.FactsCollector;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -27,7 +24,9 @@ import java.util.concurrent.TimeoutException;
 /** The whole loop, from an empty directory to a report. */
 public final class Demo {
     private static final TopicCatalogue CATALOGUE = TopicCatalogue.standard();
-    private static final DomainId DOMAIN = new DomainId(DemoServices.DOMAIN);
+    /** The domain that a demo plays in. */
+    public static final String DOMAIN = "demo";
+
     private static final Duration REDRAW = Duration.ofMillis(500);
     private static final Duration LINE_EVERY = Duration.ofSeconds(5);
 
@@ -80,12 +79,15 @@ public final class Demo {
             take(facts, record);
         })) {
             say("playing %s on %d training and %d inference GPUs"
-                    .formatted(options.workload(), options.trainingGpus(), options.inferenceGpus()));
+                    .formatted(
+                            options.workload(),
+                            options.scene().trainingGpus(),
+                            options.scene().inferenceGpus()));
             load = services.play(played);
             watch(stack, load, picture);
         }
         say("reading the history back");
-        Judge judge = new Judge(topics, DOMAIN);
+        Judge judge = new Judge(topics, new DomainId(DOMAIN));
         long memory = memory(stack);
         Verdict verdict = judge.verdict(judge.decisions());
         new Ending(options, out, played).tell(facts, verdict, memory);
@@ -154,13 +156,5 @@ public final class Demo {
     private void say(String line) {
         out.println("%s  %s".formatted(Screen.clock(elapsed()), line));
         out.flush();
-    }
-
-    static void write(Path file, String text) {
-        try {
-            Files.writeString(file, text);
-        } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be written".formatted(file), e);
-        }
     }
 }

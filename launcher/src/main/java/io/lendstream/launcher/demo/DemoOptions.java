@@ -1,9 +1,10 @@
 package io.lendstream.launcher.demo;
 
+import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.simulator.workload.Scene;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -11,6 +12,8 @@ import java.util.OptionalDouble;
  *
  * @param limit wall-clock time after which the play is broken off; zero lets the workload end
  * @param speed virtual seconds per second at most; empty for no bound
+ * @param scene what the workload is made for
+ * @param layout the nodes that it plays on
  * @param policy the policy's spec
  * @param port of the live page; 0 for any that is free
  * @param headless neither page nor redrawn table
@@ -20,23 +23,11 @@ public record DemoOptions(
         Duration limit,
         OptionalDouble speed,
         String workload,
-        Optional<Path> profiles,
+        Scene scene,
+        SimulatedNodes.Layout layout,
         String policy,
-        int nodes,
-        int gpusPerNode,
-        int trainingNodes,
-        long seed,
         int port,
         boolean headless,
         Path out,
         boolean deliverExactlyOnce,
-        StackSettings stack) {
-
-    int trainingGpus() {
-        return trainingNodes * gpusPerNode;
-    }
-
-    int inferenceGpus() {
-        return (nodes - trainingNodes) * gpusPerNode;
-    }
-}
+        StackSettings stack) {}

@@ -14,10 +14,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The services of a demo: what each is told, and when it is ready. */
 final class DemoServices {
-    static final String DOMAIN = "demo";
     private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
     /** GPU samples are far rarer than in a deployment: a played day would else be mostly samples. */
     private static final String SAMPLE_PERIOD = "60s";
@@ -46,17 +46,17 @@ final class DemoServices {
         launch(
                 starting,
                 ServiceKind.ACTUATOR,
-                "actuator.domains=" + DOMAIN,
+                "actuator.domains=" + Demo.DOMAIN,
                 "actuator.state-dir=" + stack.dataDirectory().resolve("actuator-state"));
         launch(
                 starting,
                 ServiceKind.AGENT,
-                "agent.domain=" + DOMAIN,
-                "agent.nodes=" + options.nodes(),
-                "agent.gpus-per-node=" + options.gpusPerNode(),
-                "agent.training-nodes=" + options.trainingNodes(),
+                "agent.domain=" + Demo.DOMAIN,
+                "agent.nodes=" + options.layout().nodes(),
+                "agent.gpus-per-node=" + options.layout().gpusPerNode(),
+                "agent.training-nodes=" + options.layout().trainingNodes(),
                 "agent.period=" + SAMPLE_PERIOD,
-                "agent.seed=" + options.seed());
+                "agent.seed=" + options.layout().seed());
         starting.forEach((child, readiness) -> stack.awaitReady(child, readiness, START_TIMEOUT));
     }
 
@@ -76,16 +76,18 @@ final class DemoServices {
         var arguments = new ArrayList<String>(connection());
         arguments.addAll(List.of(
                 "--workload", options.workload(),
-                "--nodes", String.valueOf(options.nodes()),
-                "--gpus-per-node", String.valueOf(options.gpusPerNode()),
-                "--training-nodes", String.valueOf(options.trainingNodes()),
-                "--seed", String.valueOf(options.seed()),
+                "--nodes", String.valueOf(options.layout().nodes()),
+                "--gpus-per-node", String.valueOf(options.layout().gpusPerNode()),
+                "--training-nodes", String.valueOf(options.layout().trainingNodes()),
+                "--seed", String.valueOf(options.layout().seed()),
+                "--list-jobs", options.scene().elasticLists() ? "elastic" : "rigid",
                 "--out", results.toString()));
-        options.profiles().ifPresent(profiles -> arguments.addAll(List.of("--profiles", profiles.toString())));
+        addPath(arguments, "--profiles", options.scene().profiles());
+        addPath(arguments, "--services", options.scene().services());
         options.speed().ifPresent(speed -> arguments.addAll(List.of("--speed", String.valueOf(speed))));
         for (String setting : List.of(
                 "time=virtual",
-                "load.domain=" + DOMAIN,
+                "load.domain=" + Demo.DOMAIN,
                 "load.policy=" + policyName(),
                 "load.stop-after=" + options.limit().toSeconds() + "s")) {
             arguments.addAll(List.of("--set", setting));
@@ -94,6 +96,12 @@ final class DemoServices {
                 .child(stack.installation())
                 .withArguments(arguments)
                 .onExit(OnExit.finishes()));
+    }
+
+    /** Children work in directories of their own, where a relative path would mean something else. */
+    private static void addPath(List<String> arguments, String option, Optional<Path> path) {
+        path.ifPresent(
+                file -> arguments.addAll(List.of(option, file.toAbsolutePath().toString())));
     }
 
     private String policyName() {

@@ -4,17 +4,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import io.lendstream.core.cluster.DomainId;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.FactsCollector;
-import io.lendstream.simulator.report.HtmlReport;
+import io.lendstream.simulator.report.PngPlots;
+import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.results.ResultFiles;
-import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
 import java.io.IOException;
@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -43,48 +44,54 @@ final class Ending {
         this.played = played;
     }
 
-    /** Replays the input with and without lending, writes the files, and prints the figures. */
+    /** Replays the input with and without lending, and with a clairvoyant, writes the files, and prints the figures. */
     void tell(FactsCollector facts, Verdict verdict, long residentBytes) {
-        Workload workload = Workloads.load(options.workload(), scene());
-        JsonNode demo = read(played.resolve("summary.json")).get(0);
-        Optional<Instant> brokenOff = Optional.of(facts.facts().to())
-                .filter(end ->
-                        demo.get("completedJobs").asInt() < workload.tasks().size());
-        out.println("replaying the same input%s without lending, and with it, in virtual time"
+        Workload workload = Workloads.load(options.workload(), options.scene());
+        ObjectNode demo = read(played.resolve("summary.json"));
+        Optional<Instant> brokenOff = demo.get("complete").asBoolean()
+                ? Optional.empty()
+                : Optional.of(facts.facts().to());
+        out.println("replaying the same input%s without lending, with it, and with a clairvoyant, in virtual time"
                 .formatted(brokenOff
                         .map(end -> " up to %s, where the play was broken off,".formatted(Screen.at(end)))
                         .orElse("")));
-        Replayed without = replay(workload, ReplaySettings.NO_LENDING, false, brokenOff);
+        boolean everyJobFits = workload.leastGpus() <= options.scene().trainingGpus();
+        Replayed floor = replay(
+                workload,
+                ReplaySettings.NO_LENDING,
+                false,
+                everyJobFits ? brokenOff : Optional.of(facts.facts().to()));
         Replayed with = replay(workload, options.policy(), true, brokenOff);
-        JsonNode baseline = summaryOf(without, "baseline");
-        JsonNode control = summaryOf(with, "control");
+        Replayed ceiling = replay(workload, "clairvoyant", true, brokenOff);
+        Anchors anchors = new Anchors(floor.facts(), ceiling.facts());
+        RunFacts.Run seen = seen(facts, demo).withVerdict(verdict);
+        ResultFiles.anchorFields(seen.training(), Optional.of(anchors)).forEach(demo::put);
+        JsonNode baseline = summaryOf(floor, "baseline", anchors);
+        JsonNode control = summaryOf(with, "control", anchors);
         write(demo, baseline);
-        report(facts, verdict, demo, without);
-        print(demo, baseline, control, brokenOff.isEmpty(), verdict, residentBytes);
+        report(seen, anchors);
+        printFigures(demo, baseline, summaryOf(ceiling, "ceiling", anchors));
+        out.println();
+        out.println(
+                anchors.shorterThanFloor(seen.training())
+                        .map(shorter -> conclusion(shorter, anchors.gapClosed(seen.training()), demo, control))
+                        .orElse(
+                                everyJobFits
+                                        ? "The play was broken off, so the averages are of the jobs done by then, not of the same jobs."
+                                        : "Without lending some jobs are too large to run, so the averages are not of the same jobs."));
+        print(verdict, residentBytes);
     }
 
     private Replayed replay(Workload workload, String policy, boolean lending, Optional<Instant> until) {
-        var layout = new SimulatedNodes.Layout(
-                new DomainId(DemoServices.DOMAIN),
-                options.nodes(),
-                options.gpusPerNode(),
-                options.trainingNodes(),
-                options.seed());
         ReplaySettings settings =
-                ReplaySettings.of(policy, lending, true, layout).withoutLog();
+                ReplaySettings.of(policy, lending, true, options.layout()).withoutLog();
         return Replay.run(workload, until.map(settings::until).orElse(settings));
     }
 
-    private Scene scene() {
-        Scene scene = Scene.of(
-                new DomainId(DemoServices.DOMAIN), options.seed(), options.trainingGpus(), options.inferenceGpus());
-        return options.profiles().map(scene::withProfiles).orElse(scene);
-    }
-
-    private JsonNode summaryOf(Replayed replayed, String name) {
+    private JsonNode summaryOf(Replayed replayed, String name, Anchors anchors) {
         Path directory = played.resolve(name);
-        new ResultFiles(directory).write(List.of(replayed.outcome()));
-        return read(directory.resolve("summary.json")).get(0);
+        new ResultFiles(directory).write(List.of(replayed.outcome()), Optional.of(anchors));
+        return read(directory.resolve("summary.json"));
     }
 
     private void write(JsonNode demo, JsonNode baseline) {
@@ -109,7 +116,8 @@ final class Ending {
         }
     }
 
-    private void report(FactsCollector facts, Verdict verdict, JsonNode demo, Replayed without) {
+    /** What was seen on the topics, with the figures that only the load generator's world knows. */
+    private static RunFacts.Run seen(FactsCollector facts, JsonNode demo) {
         RunFacts.Run seen = facts.facts();
         RunFacts.Training training = new RunFacts.Training(
                 demo.get("trainingJobs").asInt(),
@@ -127,48 +135,78 @@ final class Ending {
                         demo.get("responseOverheadMaxSeconds").asDouble(),
                         List.of())),
                 Optional.of(demo.get("sloAttainment").asDouble()));
+        return seen.withTruth(training, inference, demo.get("complete").asBoolean());
+    }
+
+    private void report(RunFacts.Run seen, Anchors anchors) {
         RunFacts all = new RunFacts(
                 "Lendstream demo: " + options.workload(),
                 List.of(
                         new RunFacts.Parameter("workload", options.workload()),
                         new RunFacts.Parameter("policy", options.policy()),
-                        new RunFacts.Parameter("nodes", String.valueOf(options.nodes())),
-                        new RunFacts.Parameter("GPUs per node", String.valueOf(options.gpusPerNode())),
-                        new RunFacts.Parameter("training nodes", String.valueOf(options.trainingNodes())),
-                        new RunFacts.Parameter("seed", String.valueOf(options.seed())),
-                        new RunFacts.Parameter("baseline", "replay of the same input with lending off")),
-                List.of(seen.withTraining(training).withInference(inference).withVerdict(verdict), without.facts()));
-        Demo.write(options.out().resolve("report.html"), HtmlReport.render(all));
+                        new RunFacts.Parameter(
+                                "nodes", String.valueOf(options.layout().nodes())),
+                        new RunFacts.Parameter(
+                                "GPUs per node", String.valueOf(options.layout().gpusPerNode())),
+                        new RunFacts.Parameter(
+                                "training nodes",
+                                String.valueOf(options.layout().trainingNodes())),
+                        new RunFacts.Parameter(
+                                "seed", String.valueOf(options.layout().seed())),
+                        new RunFacts.Parameter("floor and ceiling", "replays of the same input in virtual time")),
+                List.of(seen),
+                Optional.of(anchors));
+        Report.write(all, options.out(), Optional.of(new PngPlots())).ifPresent(out::println);
     }
 
-    private void print(
-            JsonNode demo, JsonNode baseline, JsonNode control, boolean whole, Verdict verdict, long residentBytes) {
+    private void printFigures(JsonNode demo, JsonNode floor, JsonNode ceiling) {
+        out.println();
+        out.println("%-33s %13s %18s %21s".formatted("", "with lending", "without (replay)", "clairvoyant (replay)"));
+        print("average JCT", List.of(averageJct(demo), averageJct(floor), averageJct(ceiling)));
+        row("training jobs completed", "completedJobs", "%.0f", demo, floor, ceiling);
+        row("inference wait + cold start, mean", "responseOverheadMeanSeconds", "%.3f s", demo, floor, ceiling);
+        row("                             p99", "responseOverheadP99Seconds", "%.1f s", demo, floor, ceiling);
+        row("requests within their SLO", "sloAttainment", "%.4f", demo, floor, ceiling);
+        row("GPU utilisation", "gpuUtilization", "%.3f", demo, floor, ceiling);
+        row("GPU hours lent", "gpuHoursLent", "%.1f", demo, floor, ceiling);
+    }
+
+    private static String averageJct(JsonNode run) {
+        JsonNode seconds = run.get("avgJctSeconds");
+        return seconds.isNull() ? "no job done" : "%.0f s".formatted(seconds.asDouble());
+    }
+
+    private void row(String name, String field, String format, JsonNode... runs) {
+        print(
+                name,
+                Arrays.stream(runs)
+                        .map(run -> format.formatted(run.get(field).asDouble()))
+                        .toList());
+    }
+
+    private void print(String name, List<String> cells) {
+        out.println("%-33s %13s %18s %21s".formatted(name, cells.get(0), cells.get(1), cells.get(2)));
+    }
+
+    /** What lending was worth, and how far the played run is from the same one replayed. */
+    private static String conclusion(double shorter, Optional<Double> gapClosed, JsonNode demo, JsonNode control) {
         double with = demo.get("avgJctSeconds").asDouble();
-        double without = baseline.get("avgJctSeconds").asDouble();
-        out.println();
-        out.println("                                  with lending   without (replay)");
-        out.println("%-33s %13s %18s".formatted("average JCT", averageJct(demo), averageJct(baseline)));
-        row("training jobs completed", demo, baseline, "completedJobs", "%.0f");
-        row("inference wait + cold start, mean", demo, baseline, "responseOverheadMeanSeconds", "%.3f s");
-        row("                             p99", demo, baseline, "responseOverheadP99Seconds", "%.1f s");
-        row("requests within their SLO", demo, baseline, "sloAttainment", "%.4f");
-        row("GPU utilisation", demo, baseline, "gpuUtilization", "%.3f");
-        row("GPU hours lent", demo, baseline, "gpuHoursLent", "%.1f");
-        out.println();
-        if (whole && without > 0) {
-            out.println(
-                    "Lending makes the average JCT %.1f %% shorter. The same input replayed in virtual time with lending: %.0f s (%.1f %% apart)."
-                            .formatted(
-                                    100 * (1 - with / without),
-                                    control.get("avgJctSeconds").asDouble(),
-                                    100
-                                            * Math.abs(with
-                                                            / control.get("avgJctSeconds")
-                                                                    .asDouble()
-                                                    - 1)));
-        } else {
-            out.println("The play was broken off, so the averages are of the jobs done by then, not of the same jobs.");
-        }
+        double replayed = control.get("avgJctSeconds").asDouble();
+        return "Lending makes the average JCT %s shorter%s. The same input replayed in virtual time with lending: %.0f s (%.1f %% apart)."
+                .formatted(
+                        percent(shorter),
+                        gapClosed
+                                .map(share -> ", %s of what a clairvoyant gains".formatted(percent(share)))
+                                .orElse(""),
+                        replayed,
+                        100 * Math.abs(with / replayed - 1));
+    }
+
+    private static String percent(double share) {
+        return "%.1f %%".formatted(100 * share);
+    }
+
+    private void print(Verdict verdict, long residentBytes) {
         out.println("History: %d events, %d decisions (%d lends, %d reclaims), %d actuation reports: %s"
                 .formatted(
                         verdict.events(),
@@ -186,23 +224,10 @@ final class Ending {
         out.println("Report: " + options.out().resolve("report.html"));
     }
 
-    private static String averageJct(JsonNode run) {
-        return run.get("completedJobs").asInt() == 0
-                ? "no job done"
-                : "%.0f s".formatted(run.get("avgJctSeconds").asDouble());
-    }
-
-    private void row(String name, JsonNode demo, JsonNode baseline, String field, String format) {
-        out.println("%-33s %13s %18s"
-                .formatted(
-                        name,
-                        format.formatted(demo.get(field).asDouble()),
-                        format.formatted(baseline.get(field).asDouble())));
-    }
-
-    private static JsonNode read(Path file) {
+    /** The one run of a {@code summary.json}. */
+    private static ObjectNode read(Path file) {
         try {
-            return JSON.readTree(file.toFile());
+            return (ObjectNode) JSON.readTree(file.toFile()).get(0);
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be read".formatted(file), e);
         }

@@ -21,6 +21,8 @@ final class Screen {
     /** Of a page, and of a terminal that does not tell its own. */
     private static final int WIDTH = 110;
 
+    private static final int HEIGHT = 50;
+
     private static final int LABELS = 11;
     private static final int SERVICES_SHOWN = 8;
     private static final List<Map.Entry<String, String>> GROUPS = List.of(
@@ -37,26 +39,35 @@ final class Screen {
     private final boolean terminal;
     private final String title;
     private final int width;
+    private final int height;
     private int drawn;
 
     Screen(PrintStream out, boolean terminal, String title) {
-        this(out, terminal, title, columns(System.getProperty("lendstream.columns")));
+        this(
+                out,
+                terminal,
+                title,
+                told(System.getProperty("lendstream.columns"), WIDTH),
+                told(System.getProperty("lendstream.rows"), HEIGHT));
     }
 
     /**
      * A screen.
      *
      * @param width characters in a line; what does not fit is cut, for a line that wraps could not be drawn over
+     * @param height lines of the terminal; what does not fit is left out, for what has scrolled away could not either
      */
-    Screen(PrintStream out, boolean terminal, String title, int width) {
+    Screen(PrintStream out, boolean terminal, String title, int width, int height) {
         this.out = out;
         this.terminal = terminal;
         this.title = title;
         this.width = width;
+        this.height = height;
     }
 
-    static int columns(@Nullable String told) {
-        return told != null && told.matches("[1-9][0-9]{1,3}") ? Integer.parseInt(told) : WIDTH;
+    /** What a terminal told of its size, where that can be. */
+    static int told(@Nullable String told, int otherwise) {
+        return told != null && told.matches("[1-9][0-9]{1,3}") ? Integer.parseInt(told) : otherwise;
     }
 
     boolean isTerminal() {
@@ -69,7 +80,8 @@ final class Screen {
             out.println(line(snapshot, elapsed));
             return;
         }
-        List<String> lines = table(snapshot, elapsed);
+        List<String> table = table(snapshot, elapsed);
+        List<String> lines = table.subList(0, Math.min(table.size(), height - 1));
         StringBuilder text = new StringBuilder();
         if (drawn > 0) {
             text.append("\u001b[").append(drawn).append('A');

@@ -2,7 +2,10 @@ package io.lendstream.launcher.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.simulator.workload.Scene;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -11,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -30,12 +32,9 @@ class DemoIT {
                 Duration.ofSeconds(40),
                 OptionalDouble.empty(),
                 "day",
-                Optional.empty(),
+                Scene.of(new DomainId(Demo.DOMAIN), 1, 8, 8),
+                new SimulatedNodes.Layout(new DomainId(Demo.DOMAIN), 4, 4, 2, 1),
                 "deepboot",
-                4,
-                4,
-                2,
-                1,
                 0,
                 true,
                 out,

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ScreenTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -38,10 +40,22 @@ class ScreenTest {
                     new Reason("demand", "a long reason ".repeat(20).strip(), Map.of(), List.of()),
                     new Action.Serve(new ServiceId("chat"), List.of(new GpuId("g0")), false))));
 
+    /** With fewer lines. */
+    private static final Picture.Snapshot LATER = new Picture.Snapshot(
+            MOMENT.started(),
+            Optional.of(START.plusSeconds(3662)),
+            Map.of("training", 500, "free", 500),
+            0,
+            Duration.ofMinutes(90),
+            List.of(),
+            Map.of("done", 3),
+            Map.of("lend", 7, "reclaim", 7),
+            List.of());
+
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
 
     private Screen screen(boolean terminal, int width) {
-        return new Screen(new PrintStream(printed, true, UTF_8), terminal, "demo", width);
+        return new Screen(new PrintStream(printed, true, UTF_8), terminal, "demo", width, 50);
     }
 
     @Test
@@ -52,16 +66,25 @@ class ScreenTest {
                 .anyMatch(line -> line.matches("GPUs +T+L+S+"));
     }
 
-    @Test
-    void theTableIsDrawnOverTheOneBefore() {
-        Screen screen = screen(true, 100);
+    @ParameterizedTest
+    @CsvSource({"110,50", "60,50", "40,24", "40,6"})
+    void aTerminalOfAnySizeShowsTheLastMomentAndNothingElseOfTheTable(int columns, int rows) {
+        Terminal terminal = new Terminal(columns, rows);
+        Screen screen = new Screen(new PrintStream(printed, true, UTF_8), true, "demo", columns, rows);
+        printed.writeBytes("00:04  starting\n".getBytes(UTF_8));
+
         screen.show(MOMENT, Duration.ofSeconds(30));
-        int lines = screen.table(MOMENT, Duration.ofSeconds(30)).size();
-        printed.reset();
+        screen.show(LATER, Duration.ofSeconds(31));
+        terminal.take(printed.toString(UTF_8));
 
-        screen.show(MOMENT, Duration.ofSeconds(31));
-
-        assertThat(printed.toString(UTF_8)).startsWith("\u001b[%dA".formatted(lines));
+        List<String> table = screen.table(LATER, Duration.ofSeconds(31)).stream()
+                .map(String::stripTrailing)
+                .toList();
+        List<String> shown = terminal.lines();
+        int first = shown.indexOf(table.get(0));
+        assertThat(shown.subList(first, shown.size()))
+                .containsExactlyElementsOf(table.subList(0, Math.min(table.size(), rows - 1)));
+        assertThat(shown.subList(0, first)).isSubsetOf("00:04  starting");
     }
 
     @Test
@@ -75,10 +98,10 @@ class ScreenTest {
     }
 
     @Test
-    void aWidthThatIsNoneIsNotBelieved() {
-        assertThat(Screen.columns(null)).isEqualTo(110);
-        assertThat(Screen.columns("")).isEqualTo(110);
-        assertThat(Screen.columns("0")).isEqualTo(110);
-        assertThat(Screen.columns("200")).isEqualTo(200);
+    void aSizeThatIsNoneIsNotBelieved() {
+        assertThat(Screen.told(null, 110)).isEqualTo(110);
+        assertThat(Screen.told("", 110)).isEqualTo(110);
+        assertThat(Screen.told("0", 110)).isEqualTo(110);
+        assertThat(Screen.told("200", 110)).isEqualTo(200);
     }
 }

@@ -147,8 +147,14 @@ public final class Replay {
                 progress.accept(new ReplayProgress(now, world.share(), Duration.ofNanos(told - begun)));
             }
         }
-        RunOutcome outcome = new RunOutcome(identity(), world.results(), decisions, (System.nanoTime() - begun) / 1e9);
-        return new Replayed(outcome, RunFactsOf.run(facts.facts(), outcome), log, List.copyOf(leases.values()));
+        double wallSeconds = (System.nanoTime() - begun) / 1e9;
+        RunOutcome outcome = new RunOutcome(identity(), world.results(), decisions, wallSeconds, world.finished());
+        return new Replayed(
+                outcome,
+                RunFactsOf.run(facts.facts(), outcome),
+                state.eventSequence(),
+                log,
+                List.copyOf(leases.values()));
     }
 
     private RunIdentity identity() {

@@ -10,10 +10,11 @@ import java.util.List;
  * A replay that is over.
  *
  * @param facts what a report shows of it
+ * @param events how many events the scheduler took in
  * @param log every event that the scheduler took in, in order; empty where it was not kept
  * @param leases the owner of each GPU at the end
  */
-public record Replayed(RunOutcome outcome, RunFacts.Run facts, List<DomainEvent> log, List<Lease> leases) {
+public record Replayed(RunOutcome outcome, RunFacts.Run facts, long events, List<DomainEvent> log, List<Lease> leases) {
     public Replayed {
         log = List.copyOf(log);
         leases = List.copyOf(leases);

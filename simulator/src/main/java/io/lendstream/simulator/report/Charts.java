@@ -1,7 +1,6 @@
 package io.lendstream.simulator.report;
 
-import static io.lendstream.simulator.report.Text.escape;
-
+import io.lendstream.simulator.report.Figure.Swatch;
 import io.lendstream.simulator.report.Panel.At;
 import io.lendstream.simulator.report.RunFacts.CurvePoint;
 import io.lendstream.simulator.report.RunFacts.Delays;
@@ -14,20 +13,18 @@ import io.lendstream.simulator.report.RunFacts.Turnover;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The page's drawings, each a figure with a caption, a legend and one inline SVG. */
+/** The report's drawings. */
 final class Charts {
-    private static final int WIDE = 1040;
-    private static final int NARROW = 510;
     private static final int HINTS = 96;
     private static final int BARS = 130;
     private static final int CURVE_POINTS = 300;
+    private static final int RUN_STYLES = 6;
 
     /** Delays below are not drawn: nobody notices them. */
     private static final double SHORTEST_DELAY = 0.1;
@@ -40,15 +37,17 @@ final class Charts {
     /** A line of a chart that compares runs; {@code style} is a class of the page's sheet. */
     record Curve(String name, String style, List<Double> seconds, Optional<Delays> delays) {}
 
-    static String owners(Run run, double longestSeconds, double mostGpus) {
-        Panel panel = new Panel(58, WIDE - 12, 24, 270, Scale.time(longestSeconds), Scale.linear(mostGpus, 6, true));
+    static Figure owners(Run run, double longestSeconds, double mostGpus) {
+        Panel panel =
+                new Panel(58, Figure.WIDE - 12, 24, 270, Scale.time(longestSeconds), Scale.linear(mostGpus, 6, true));
         List<OwnerSample> samples = run.owners();
         double end = seconds(run, run.to());
-        StringBuilder svg = new StringBuilder(panel.yAxis("GPUs")).append(panel.xAxis(timeTitle(run, longestSeconds)));
+        List<Mark> marks = new ArrayList<>(panel.yAxis("GPUs"));
+        marks.addAll(panel.xAxis(timeTitle(run, longestSeconds)));
         List<At> lower = samples.stream()
                 .map(sample -> new At(seconds(run, sample.at()), 0))
                 .toList();
-        List<String> legend = new ArrayList<>();
+        List<Swatch> legend = new ArrayList<>();
         for (OwnerGroup group : OwnerGroup.values()) {
             if (samples.stream().noneMatch(sample -> sample.of(group) > 0)) {
                 continue;
@@ -58,8 +57,8 @@ final class Charts {
                 upper.add(new At(
                         lower.get(i).x(), lower.get(i).y() + samples.get(i).of(group)));
             }
-            svg.append(panel.area(lower, upper, end, "owner " + style(group)));
-            legend.add(key("box " + style(group), group.label(), group.meaning()));
+            marks.addAll(panel.area(lower, upper, end, "owner " + style(group)));
+            legend.add(new Swatch("box " + style(group), group.label(), group.meaning()));
             lower = upper;
         }
         int stride = stride(samples.size(), HINTS);
@@ -75,19 +74,19 @@ final class Charts {
             double to = i + stride < samples.size()
                     ? seconds(run, samples.get(i + stride).at())
                     : end;
-            svg.append(panel.hint(seconds(run, samples.get(i).at()), to, text.toString()));
+            marks.add(panel.hint(seconds(run, samples.get(i).at()), to, text.toString()));
         }
-        return figure(
+        return new Figure(
                 run.name(),
                 "Mean over " + Text.duration(run.sampleStep().toMillis() / 1000.0) + " a point.",
                 legend,
-                WIDE,
+                Figure.WIDE,
                 316,
                 "GPUs by owner over time",
-                svg);
+                marks);
     }
 
-    static String completions(List<Curve> curves) {
+    static Figure completions(List<Curve> curves) {
         List<Curve> drawn =
                 curves.stream().filter(curve -> !curve.seconds().isEmpty()).toList();
         double low = drawn.stream()
@@ -100,25 +99,25 @@ final class Charts {
                 .orElse(1);
         boolean logarithmic = high > 30 * low;
         Scale x = logarithmic ? Scale.logDuration(Math.max(1, low * 0.8), high * 1.1) : Scale.time(high * 1.03);
-        Panel panel = new Panel(58, WIDE - 12, 24, 270, x, Scale.share());
-        StringBuilder svg = new StringBuilder(panel.yAxis("share of finished jobs"));
-        svg.append(panel.xAxis("completion time, submission to end"
+        Panel panel = new Panel(58, Figure.WIDE - 12, 24, 270, x, Scale.share());
+        List<Mark> marks = new ArrayList<>(panel.yAxis("share of finished jobs"));
+        marks.addAll(panel.xAxis("completion time, submission to end"
                 + (logarithmic
                         ? " (log scale)"
                         : ", in " + Scale.timeUnit(high * 1.03).symbol())));
-        List<String> legend = new ArrayList<>();
+        List<Swatch> legend = new ArrayList<>();
         for (Curve curve : drawn) {
-            svg.append(panel.line(distribution(curve.seconds()), "curve " + curve.style()));
-            legend.add(key("stroke " + curve.style(), curve.name(), curve.name()));
+            marks.addAll(panel.line(distribution(curve.seconds()), "curve " + curve.style()));
+            legend.add(new Swatch("stroke " + curve.style(), curve.name(), curve.name()));
         }
-        return figure(
+        return new Figure(
                 "Job completion times",
                 "Further left and further up is better.",
                 legend,
-                WIDE,
+                Figure.WIDE,
                 316,
                 "Cumulative distribution of job completion times",
-                svg);
+                marks);
     }
 
     private static List<At> distribution(List<Double> sorted) {
@@ -138,14 +137,13 @@ final class Charts {
         return points;
     }
 
-    static String delays(String title, String note, List<Curve> curves) {
+    static Figure delays(String title, String note, List<Curve> curves) {
         List<Curve> drawn = curves.stream()
                 .filter(curve ->
                         curve.delays().filter(each -> each.maxSeconds() > 0).isPresent())
                 .toList();
         if (drawn.isEmpty()) {
-            return "<figure><figcaption><b>%s</b> No request had to wait.</figcaption></figure>\n"
-                    .formatted(escape(title));
+            return new Figure(title, "No request had to wait.", List.of(), Figure.NARROW, 0, title, List.of());
         }
         double high = drawn.stream()
                 .mapToDouble(curve -> curve.delays().orElseThrow().maxSeconds())
@@ -153,14 +151,14 @@ final class Charts {
                 .orElse(1);
         Panel panel = new Panel(
                 62,
-                NARROW - 14,
+                Figure.NARROW - 14,
                 24,
                 220,
                 Scale.logDuration(SHORTEST_DELAY, Math.max(1, high * 1.3)),
                 Scale.logShare(RAREST_DELAY));
-        StringBuilder svg = new StringBuilder(panel.yAxis("share of requests delayed longer (log scale)"));
-        svg.append(panel.xAxis("delay (log scale)"));
-        List<String> legend = new ArrayList<>();
+        List<Mark> marks = new ArrayList<>(panel.yAxis("share of requests delayed longer (log scale)"));
+        marks.addAll(panel.xAxis("delay (log scale)"));
+        List<Swatch> legend = new ArrayList<>();
         for (Curve curve : drawn) {
             List<At> points = new ArrayList<>();
             for (CurvePoint point : curve.delays().orElseThrow().curve()) {
@@ -169,13 +167,60 @@ final class Charts {
                 }
                 points.add(new At(point.seconds(), 1 - point.share()));
             }
-            svg.append(panel.line(points, "curve " + curve.style()));
-            legend.add(key("stroke " + curve.style(), curve.name(), curve.name()));
+            marks.addAll(panel.line(points, "curve " + curve.style()));
+            legend.add(new Swatch("stroke " + curve.style(), curve.name(), curve.name()));
         }
-        return figure(title, note, legend, NARROW, 264, title, svg);
+        return new Figure(title, note, legend, Figure.NARROW, 264, title, marks);
     }
 
-    static String service(Run run, ServiceFacts service) {
+    /** Requests that were answered too late, a bar a run. */
+    static Figure slo(List<Run> runs) {
+        List<Double> late = runs.stream()
+                .map(run -> run.inference()
+                        .sloAttainment()
+                        .map(share -> 100 * (1 - share))
+                        .orElse(0.0))
+                .toList();
+        double most = late.stream()
+                .filter(Double::isFinite)
+                .mapToDouble(Double::doubleValue)
+                .max()
+                .orElse(0);
+        Panel panel = new Panel(
+                62,
+                Figure.NARROW - 14,
+                24,
+                220,
+                new Scale.Linear(0, runs.size(), List.of()),
+                Scale.linear(most * 1.1, 4, false));
+        List<Mark> marks = new ArrayList<>(panel.yAxis("requests beyond their SLO, %"));
+        List<Swatch> legend = new ArrayList<>();
+        for (int i = 0; i < runs.size(); i++) {
+            Optional<Double> share = runs.get(i).inference().sloAttainment();
+            if (share.isEmpty()) {
+                continue;
+            }
+            marks.add(panel.bar(i + 0.2, i + 0.8, 0, late.get(i), "bar " + runStyle(i)));
+            marks.add(new Mark.Label(
+                    "tick",
+                    Mark.Align.MIDDLE,
+                    new Mark.Place(panel.xOf(i + 0.5), panel.yOf(late.get(i)) - 5),
+                    Text.percent(share.get())));
+            legend.add(new Swatch(
+                    "box bar " + runStyle(i), runs.get(i).name(), runs.get(i).name()));
+        }
+        marks.add(new Mark.Line("base", new Mark.Place(62, 220), new Mark.Place(Figure.NARROW - 14, 220)));
+        return new Figure(
+                "SLO attainment",
+                "Share of requests answered within their SLO.",
+                legend,
+                Figure.NARROW,
+                264,
+                "Requests beyond their SLO, a bar a run",
+                marks);
+    }
+
+    static Figure service(Run run, ServiceFacts service) {
         double end = seconds(run, run.to());
         double mostDemand = Math.max(
                 service.demand().stream().mapToDouble(Point::peak).max().orElse(0),
@@ -189,34 +234,37 @@ final class Charts {
         double mostCapacity = capacity.map(each -> each * mostReplicas).orElse(0.0);
         double most = Math.max(mostDemand, Math.min(mostCapacity, mostDemand * 1.8));
 
-        Panel demand = new Panel(62, NARROW - 12, 24, 150, Scale.time(end), Scale.linear(most, 4, false));
-        Panel replicas = new Panel(62, NARROW - 12, 184, 232, Scale.time(end), Scale.linear(mostReplicas, 2, true));
-        StringBuilder svg = new StringBuilder(demand.yAxis("requests/s")).append(demand.xGrid());
-        List<String> legend = new ArrayList<>();
+        Panel demand = new Panel(62, Figure.NARROW - 12, 24, 150, Scale.time(end), Scale.linear(most, 4, false));
+        Panel replicas =
+                new Panel(62, Figure.NARROW - 12, 184, 232, Scale.time(end), Scale.linear(mostReplicas, 2, true));
+        List<Mark> marks = new ArrayList<>(demand.yAxis("requests/s"));
+        marks.addAll(demand.xGrid());
+        List<Swatch> legend = new ArrayList<>();
         List<At> p50 = service.forecast().stream()
                 .map(point -> new At(seconds(run, point.at()), point.p50()))
                 .toList();
         List<At> p99 = service.forecast().stream()
                 .map(point -> new At(seconds(run, point.at()), point.p99()))
                 .toList();
-        svg.append(demand.area(p50, p99, end, "band"));
-        svg.append(demand.steps(p50, end, "median"));
+        marks.addAll(demand.area(p50, p99, end, "band"));
+        marks.addAll(demand.steps(p50, end, "median"));
         if (capacity.isPresent()) {
             List<At> able = service.replicas().stream()
                     .map(point -> new At(seconds(run, point.at()), point.peak() * capacity.get()))
                     .toList();
-            svg.append(demand.steps(able, end, "capacity"));
+            marks.addAll(demand.steps(able, end, "capacity"));
         }
-        svg.append(demand.steps(peaks(run, service.demand()), end, "demand"));
-        svg.append(replicas.yAxis("replicas")).append(replicas.xAxis(timeTitle(run, end)));
+        marks.addAll(demand.steps(peaks(run, service.demand()), end, "demand"));
+        marks.addAll(replicas.yAxis("replicas"));
+        marks.addAll(replicas.xAxis(timeTitle(run, end)));
         List<At> serving = peaks(run, service.replicas());
         List<At> zero = serving.stream().map(point -> new At(point.x(), 0)).toList();
-        svg.append(replicas.area(zero, serving, end, "owner " + style(OwnerGroup.SERVING)));
-        hints(run, service, demand, end, svg);
+        marks.addAll(replicas.area(zero, serving, end, "owner " + style(OwnerGroup.SERVING)));
+        hints(run, service, demand, end, marks);
 
-        legend.add(key("stroke demand", "demand", "requests offered per second"));
+        legend.add(new Swatch("stroke demand", "demand", "requests offered per second"));
         if (!service.forecast().isEmpty()) {
-            legend.add(key(
+            legend.add(new Swatch(
                     "box band",
                     "forecast p50–p99"
                             + service.forecastLead()
@@ -225,16 +273,17 @@ final class Charts {
                     "what had been expected that long before"));
         }
         if (capacity.isPresent()) {
-            legend.add(key("stroke capacity", "capacity of replicas", "serving replicas times what one answers"));
+            legend.add(
+                    new Swatch("stroke capacity", "capacity of replicas", "serving replicas times what one answers"));
         }
-        return figure(
+        return new Figure(
                 service.service().value(),
                 "%s requests.".formatted(Text.number(service.requests())),
                 legend,
-                NARROW,
+                Figure.NARROW,
                 278,
                 "Demand, forecast and replicas of " + service.service().value(),
-                svg);
+                marks);
     }
 
     private static List<At> peaks(Run run, List<Point> points) {
@@ -243,7 +292,7 @@ final class Charts {
                 .toList();
     }
 
-    private static void hints(Run run, ServiceFacts service, Panel panel, double end, StringBuilder svg) {
+    private static void hints(Run run, ServiceFacts service, Panel panel, double end, List<Mark> marks) {
         Map<Instant, ForecastPoint> forecasts = new TreeMap<>();
         service.forecast().forEach(point -> forecasts.put(point.at(), point));
         Map<Instant, Point> replicas = new TreeMap<>();
@@ -264,23 +313,24 @@ final class Charts {
             double to = i + stride < demand.size()
                     ? seconds(run, demand.get(i + stride).at())
                     : end;
-            svg.append(panel.hint(seconds(run, point.at()), to, text.toString()));
+            marks.add(panel.hint(seconds(run, point.at()), to, text.toString()));
         }
     }
 
-    static String loans(Run run) {
+    static Figure loans(Run run) {
         double end = seconds(run, run.to());
         double mostLent = run.owners().stream()
                 .mapToDouble(sample -> sample.of(OwnerGroup.LENT))
                 .max()
                 .orElse(0);
-        Panel lent = new Panel(58, WIDE - 12, 24, 130, Scale.time(end), Scale.linear(mostLent, 4, true));
+        Panel lent = new Panel(58, Figure.WIDE - 12, 24, 130, Scale.time(end), Scale.linear(mostLent, 4, true));
         List<At> level = run.owners().stream()
                 .map(sample -> new At(seconds(run, sample.at()), sample.of(OwnerGroup.LENT)))
                 .toList();
         List<At> zero = level.stream().map(point -> new At(point.x(), 0)).toList();
-        StringBuilder svg = new StringBuilder(lent.yAxis("GPUs lent")).append(lent.xGrid());
-        svg.append(lent.area(zero, level, end, "owner " + style(OwnerGroup.LENT)));
+        List<Mark> marks = new ArrayList<>(lent.yAxis("GPUs lent"));
+        marks.addAll(lent.xGrid());
+        marks.addAll(lent.area(zero, level, end, "owner " + style(OwnerGroup.LENT)));
 
         double barSeconds = barSeconds(run, end);
         Map<Long, int[]> bars = new TreeMap<>();
@@ -293,18 +343,22 @@ final class Charts {
                 .mapToDouble(bar -> Math.max(bar[0], bar[1]))
                 .max()
                 .orElse(0);
-        Panel up = new Panel(58, WIDE - 12, 172, 222, Scale.time(end), Scale.linear(most, 2, true));
-        svg.append(up.yAxis("GPUs lent (up) and reclaimed (down) in " + Text.duration(barSeconds)));
+        Panel up = new Panel(58, Figure.WIDE - 12, 172, 222, Scale.time(end), Scale.linear(most, 2, true));
+        marks.addAll(up.yAxis("GPUs lent (up) and reclaimed (down) in " + Text.duration(barSeconds)));
         // The lower half mirrors the upper one: its own axis would only repeat the labels.
-        Panel down = new Panel(58, WIDE - 12, 272, 222, Scale.time(end), Scale.linear(most, 2, true));
-        StringBuilder shapes = new StringBuilder();
+        Panel down = new Panel(58, Figure.WIDE - 12, 272, 222, Scale.time(end), Scale.linear(most, 2, true));
+        List<Mark> shapes = new ArrayList<>();
         bars.forEach((index, bar) -> {
             double from = index.doubleValue() * barSeconds;
             double to = Math.min(end, from + barSeconds);
-            shapes.append(bar[0] == 0 ? "" : up.bar(from, to, 0, bar[0], "lends"));
-            shapes.append(bar[1] == 0 ? "" : down.bar(from, to, 0, bar[1], "reclaims"));
-            Panel both = new Panel(58, WIDE - 12, 172, 272, Scale.time(end), Scale.linear(most, 2, true));
-            shapes.append(both.hint(
+            if (bar[0] > 0) {
+                shapes.add(up.bar(from, to, 0, bar[0], "lends"));
+            }
+            if (bar[1] > 0) {
+                shapes.add(down.bar(from, to, 0, bar[1], "reclaims"));
+            }
+            Panel both = new Panel(58, Figure.WIDE - 12, 172, 272, Scale.time(end), Scale.linear(most, 2, true));
+            shapes.add(both.hint(
                     from,
                     to,
                     "after %s\nlent: %d GPUs\nreclaimed: %d GPUs"
@@ -313,19 +367,21 @@ final class Charts {
                                     bar[0],
                                     bar[1])));
         });
-        Panel foot = new Panel(58, WIDE - 12, 222, 272, Scale.time(end), Scale.linear(most, 2, true));
-        svg.append(up.xGrid()).append(foot.xAxis(timeTitle(run, end))).append(shapes);
-        return figure(
+        Panel foot = new Panel(58, Figure.WIDE - 12, 222, 272, Scale.time(end), Scale.linear(most, 2, true));
+        marks.addAll(up.xGrid());
+        marks.addAll(foot.xAxis(timeTitle(run, end)));
+        marks.addAll(shapes);
+        return new Figure(
                 "Loans in time",
                 loansInWords(run),
                 List.of(
-                        key("box " + style(OwnerGroup.LENT), "GPUs lent, mean", "inference GPUs that train"),
-                        key("box lends", "lent", "GPUs that decisions lent"),
-                        key("box reclaims", "reclaimed", "GPUs that decisions took back")),
-                WIDE,
+                        new Swatch("box " + style(OwnerGroup.LENT), "GPUs lent, mean", "inference GPUs that train"),
+                        new Swatch("box lends", "lent", "GPUs that decisions lent"),
+                        new Swatch("box reclaims", "reclaimed", "GPUs that decisions took back")),
+                Figure.WIDE,
                 318,
                 "Loans in time",
-                svg);
+                marks);
     }
 
     private static String loansInWords(Run run) {
@@ -362,35 +418,8 @@ final class Charts {
         return group.name().toLowerCase(Locale.ROOT);
     }
 
-    private static String key(String style, String label, String meaning) {
-        return "<span class=\"key\" title=\"%s\"><i class=\"%s\"></i>%s</span>"
-                .formatted(escape(meaning), style, escape(label));
-    }
-
-    private static String figure(
-            String title,
-            String note,
-            List<String> legend,
-            int width,
-            int height,
-            String described,
-            StringBuilder svg) {
-        return """
-                <figure><figcaption><b>%s</b> %s</figcaption><div class="legend">%s</div>
-                <div class="scroll"><svg class="%s" viewBox="0 0 %d %d" role="img" aria-label="%s">
-                %s</svg></div></figure>
-                """.formatted(
-                        escape(title),
-                        escape(note),
-                        String.join("", legend),
-                        width == WIDE ? "wide" : "narrow",
-                        width,
-                        height,
-                        escape(described),
-                        svg);
-    }
-
-    static List<String> curveStyles() {
-        return Arrays.asList("run1", "run2", "run3", "run4", "run5", "run6");
+    /** The style of the run at a place in the list. */
+    static String runStyle(int index) {
+        return "run" + (1 + index % RUN_STYLES);
     }
 }

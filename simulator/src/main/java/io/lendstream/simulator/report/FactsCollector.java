@@ -298,7 +298,8 @@ public final class FactsCollector {
                 inference(),
                 loans(sampleMillis),
                 decisionFacts(),
-                Optional.empty());
+                Optional.empty(),
+                true);
     }
 
     private List<OwnerSample> owners(long widthMillis) {

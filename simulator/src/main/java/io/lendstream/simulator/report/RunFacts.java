@@ -14,21 +14,38 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * Everything that a report shows about one run, or about several that are compared.
  *
  * @param parameters what the runs have in common, in the order in which it is shown
  * @param runs the run that the report is about first
+ * @param anchors what the runs are measured against, where that was played
  */
-public record RunFacts(String title, List<Parameter> parameters, List<Run> runs) {
+public record RunFacts(String title, List<Parameter> parameters, List<Run> runs, Optional<Anchors> anchors) {
     public RunFacts {
         parameters = List.copyOf(parameters);
         runs = List.copyOf(runs);
     }
 
-    /** The run that others are measured against: the first without lending, where there is one with lending too. */
+    public RunFacts(String title, List<Parameter> parameters, List<Run> runs) {
+        this(title, parameters, runs, Optional.empty());
+    }
+
+    /** The runs, and those of the anchors that are none of them. */
+    public List<Run> shown() {
+        return Stream.concat(runs.stream(), anchors.stream().flatMap(Anchors::runs))
+                .distinct()
+                .toList();
+    }
+
+    /** The run that others are measured against: the floor, or the first without lending where there is one with it too. */
     public Optional<Run> baseline() {
+        return anchors.map(Anchors::floor).or(this::firstWithoutLending);
+    }
+
+    private Optional<Run> firstWithoutLending() {
         boolean somebodyLends = runs.stream().anyMatch(Run::lending);
         return runs.stream().filter(run -> somebodyLends && !run.lending()).findFirst();
     }
@@ -39,6 +56,46 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs)
                 .filter(Run::lending)
                 .findFirst()
                 .or(() -> runs.stream().findFirst());
+    }
+
+    /**
+     * The same input on the same cluster at its worst and at its best: what a run is worth lies between them.
+     *
+     * @param floor without lending
+     * @param ceiling with a lender who knows how much work jobs have before them
+     */
+    public record Anchors(Run floor, Run ceiling) {
+        Stream<Run> runs() {
+            return Stream.of(floor, ceiling);
+        }
+
+        /** The fraction by which jobs took less time than on the floor; below 0 where they took more. */
+        public Optional<Double> shorterThanFloor(Training run) {
+            return allDone(run, floor.training())
+                    ? fraction(won(run), floor.training().meanSeconds().orElse(0.0))
+                    : Optional.empty();
+        }
+
+        /** How much of the way from the floor to the ceiling a run came; below 0 or above 1 it lies beyond them. */
+        public Optional<Double> gapClosed(Training run) {
+            return allDone(run, floor.training(), ceiling.training())
+                    ? fraction(won(run), won(ceiling.training()))
+                    : Optional.empty();
+        }
+
+        /** Averages are of the same jobs only where all of them were done. */
+        private static boolean allDone(Training... runs) {
+            return Arrays.stream(runs).allMatch(run -> run.completed() == run.submitted());
+        }
+
+        private double won(Training run) {
+            return floor.training().meanSeconds().orElse(0.0)
+                    - run.meanSeconds().orElse(0.0);
+        }
+
+        private static Optional<Double> fraction(double part, double whole) {
+            return whole > 0 ? Optional.of(part / whole) : Optional.empty();
+        }
     }
 
     /** A setting of the runs, as it is to be shown. */
@@ -55,6 +112,7 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs)
      * @param services the busiest first
      * @param servicesInAll how many services were seen, those not followed in detail included
      * @param verdict of the history checker, where it was asked
+     * @param complete whether the workload was played to its end
      */
     public record Run(
             String name,
@@ -69,14 +127,16 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs)
             Inference inference,
             Loans loans,
             DecisionFacts decisions,
-            Optional<Verdict> verdict) {
+            Optional<Verdict> verdict,
+            boolean complete) {
         public Run {
             owners = List.copyOf(owners);
             services = List.copyOf(services);
         }
 
         /** A run of which only figures are known. */
-        public static Run ofFigures(String name, boolean lending, Training training, Inference inference) {
+        public static Run ofFigures(
+                String name, boolean lending, Training training, Inference inference, boolean complete) {
             return new Run(
                     name,
                     lending,
@@ -90,11 +150,16 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs)
                     inference,
                     Loans.NONE,
                     DecisionFacts.NONE,
-                    Optional.empty());
+                    Optional.empty(),
+                    complete);
         }
 
-        /** The same with what somebody who knows the truth says of its jobs. */
-        public Run withTraining(Training truth) {
+        /**
+         * The same with what somebody who knows the truth says of its jobs and requests.
+         *
+         * @param whole whether the workload was played to its end
+         */
+        public Run withTruth(Training jobs, Inference requests, boolean whole) {
             return new Run(
                     name,
                     lending,
@@ -104,29 +169,12 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs)
                     owners,
                     services,
                     servicesInAll,
-                    truth,
-                    inference,
+                    jobs,
+                    requests,
                     loans,
                     decisions,
-                    verdict);
-        }
-
-        /** The same with what somebody who knows the truth says of its requests. */
-        public Run withInference(Inference truth) {
-            return new Run(
-                    name,
-                    lending,
-                    from,
-                    to,
-                    sampleStep,
-                    owners,
-                    services,
-                    servicesInAll,
-                    training,
-                    truth,
-                    loans,
-                    decisions,
-                    verdict);
+                    verdict,
+                    whole);
         }
 
         public Run withVerdict(Verdict judged) {
@@ -143,7 +191,8 @@ public record RunFacts(String title, List<Parameter> parameters, List<Run> runs)
                     inference,
                     loans,
                     decisions,
-                    Optional.of(judged));
+                    Optional.of(judged),
+                    complete);
         }
     }
 

@@ -65,6 +65,11 @@ final class Text {
         return minus(String.format(Locale.ROOT, "%,d", value));
     }
 
+    /** A count with its noun: {@code 1 run}, {@code 2 runs}. */
+    static String plural(long count, String noun) {
+        return number(count) + " " + noun + (count == 1 ? "" : "s");
+    }
+
     private static String minus(String number) {
         return number.startsWith("-") ? "\u2212" + number.substring(1) : number;
     }

@@ -7,6 +7,8 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
+import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.RunFacts.Anchors;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes what runs came to: {@code summary.json}, {@code jobs.csv}, {@code inference.csv} and {@code decisions.jsonl}. Their
@@ -66,19 +69,49 @@ public final class ResultFiles {
 
     /** Writes the files of one run or of several that are compared. */
     public void write(List<RunOutcome> outcomes) {
+        write(outcomes, Optional.empty());
+    }
+
+    /**
+     * Writes the files of runs with what they are measured against.
+     *
+     * @param anchors have objects of their own only where they are among the runs
+     */
+    public void write(List<RunOutcome> outcomes, Optional<Anchors> anchors) {
         try {
             Files.createDirectories(directory);
             PAGES.writeValue(
                     directory.resolve("summary.json").toFile(),
-                    outcomes.stream()
-                            .map(outcome -> Summary.of(outcome).fields())
-                            .toList());
+                    outcomes.stream().map(outcome -> fields(outcome, anchors)).toList());
             writeJobs(outcomes);
             writeRequests(outcomes);
             writeDecisions(outcomes);
         } catch (IOException e) {
             throw new UncheckedIOException("results cannot be written: " + e.getMessage(), e);
         }
+    }
+
+    private static Map<String, @Nullable Object> fields(RunOutcome outcome, Optional<Anchors> anchors) {
+        Map<String, @Nullable Object> fields = Summary.of(outcome).fields();
+        fields.putAll(anchorFields(RunFactsOf.training(outcome), anchors));
+        return fields;
+    }
+
+    /** How a run stands between its anchors, by the names of the summary; null where that is not known. */
+    public static Map<String, @Nullable Double> anchorFields(RunFacts.Training run, Optional<Anchors> anchors) {
+        Map<String, @Nullable Double> fields = new LinkedHashMap<>();
+        fields.put(
+                "floorAvgJctSeconds",
+                Summary.rounded(anchors.flatMap(each -> each.floor().training().meanSeconds())));
+        fields.put(
+                "ceilingAvgJctSeconds",
+                Summary.rounded(
+                        anchors.flatMap(each -> each.ceiling().training().meanSeconds())));
+        fields.put("gapClosed", Summary.rounded(anchors.flatMap(each -> each.gapClosed(run))));
+        fields.put(
+                "floorSloAttainment",
+                Summary.rounded(anchors.flatMap(each -> each.floor().inference().sloAttainment())));
+        return fields;
     }
 
     private void writeJobs(List<RunOutcome> outcomes) throws IOException {

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.results;
 
+import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.report.RunFacts;
 import java.util.ArrayList;
@@ -16,28 +17,31 @@ public final class RunFactsOf {
 
     /** A run that nobody looked on at: its figures alone. */
     public static RunFacts.Run figures(RunOutcome outcome) {
-        Summary summary = Summary.of(outcome);
         return RunFacts.Run.ofFigures(
-                outcome.run().title(), outcome.run().lending(), training(outcome, summary), inference(summary));
+                outcome.run().title(),
+                outcome.run().lending(),
+                training(outcome),
+                inference(Summary.of(outcome)),
+                outcome.complete());
     }
 
     /** What an onlooker saw of a run, with the figures that only its world knows. */
     public static RunFacts.Run run(RunFacts.Run seen, RunOutcome outcome) {
-        Summary summary = Summary.of(outcome);
-        return seen.withTraining(training(outcome, summary)).withInference(inference(summary));
+        return seen.withTruth(training(outcome), inference(Summary.of(outcome)), outcome.complete());
     }
 
-    private static RunFacts.Training training(RunOutcome outcome, Summary summary) {
-        List<Double> completions = outcome.results().jobs().stream()
+    static RunFacts.Training training(RunOutcome outcome) {
+        List<JobResult> jobs = outcome.results().jobs();
+        List<Double> completions = jobs.stream()
                 .flatMap(job -> job.completionTime().stream())
                 .map(time -> time.toMillis() / 1000.0)
                 .toList();
         return new RunFacts.Training(
-                summary.trainingJobs(),
-                summary.completedJobs(),
+                jobs.size(),
+                completions.size(),
                 completions,
-                Optional.of(summary.restarts()),
-                Optional.of(summary.gpuUtilization()));
+                Optional.of(jobs.stream().mapToInt(JobResult::restarts).sum()),
+                Optional.of(outcome.results().gpuUtilization()));
     }
 
     private static RunFacts.Inference inference(Summary summary) {

@@ -9,9 +9,16 @@ import java.util.List;
  *
  * @param decisions all of them, in order
  * @param wallSeconds how long it took
+ * @param complete whether the workload was played to its end; else the figures are of what had happened when it was broken off
  */
-public record RunOutcome(RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds) {
+public record RunOutcome(
+        RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds, boolean complete) {
     public RunOutcome {
         decisions = List.copyOf(decisions);
+    }
+
+    /** A run that was played to its end. */
+    public RunOutcome(RunIdentity run, WorldResults results, List<Decision> decisions, double wallSeconds) {
+        this(run, results, decisions, wallSeconds, true);
     }
 }

@@ -10,11 +10,14 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A run in figures. Times of jobs are from submission to completion, of those that completed; quantiles interpolate
- * linearly.
+ * A run in figures. Times of jobs are from submission to completion, of those that completed, and unknown where none did;
+ * quantiles interpolate linearly.
  *
+ * @param complete whether the workload was played to its end
  * @param completedJobs jobs that are over, however they ended
  * @param failedJobs those of them that failed or were killed
  * @param makespanSeconds from the first training arrival to the last completion
@@ -26,6 +29,7 @@ import java.util.Optional;
  */
 public record Summary(
         RunIdentity run,
+        boolean complete,
         int trainingJobs,
         int completedJobs,
         int failedJobs,
@@ -64,6 +68,7 @@ public record Summary(
         }
         return new Summary(
                 outcome.run(),
+                outcome.complete(),
                 results.jobs().size(),
                 (int) jct.count(),
                 (int) results.jobs().stream().filter(Summary::failed).count(),
@@ -102,9 +107,14 @@ public record Summary(
                 .count();
     }
 
-    /** The figures by the names that other tools read them by. */
-    Map<String, Object> fields() {
-        Map<String, Object> fields = new LinkedHashMap<>();
+    /** A figure of completion times, where any job completed. */
+    public Optional<Double> jct(ToDoubleFunction<Sample> figure) {
+        return completedJobs == 0 ? Optional.empty() : Optional.of(figure.applyAsDouble(jctSeconds));
+    }
+
+    /** The figures by the names that other tools read them by; null where there is none. */
+    Map<String, @Nullable Object> fields() {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("workload", run.workload());
         fields.put("policy", run.policy());
         fields.put("lending", RunIdentity.onOrOff(run.lending()));
@@ -112,14 +122,15 @@ public record Summary(
         fields.put("seed", run.seed());
         fields.put("nodes", run.nodes());
         fields.put("gpusPerNode", run.gpusPerNode());
+        fields.put("complete", complete);
         fields.put("trainingJobs", trainingJobs);
         fields.put("completedJobs", completedJobs);
         fields.put("failedJobs", failedJobs);
-        fields.put("avgJctSeconds", rounded(jctSeconds.mean()));
-        fields.put("p50JctSeconds", rounded(jctSeconds.quantile(.5)));
-        fields.put("p95JctSeconds", rounded(jctSeconds.quantile(.95)));
-        fields.put("p99JctSeconds", rounded(jctSeconds.quantile(.99)));
-        fields.put("makespanSeconds", rounded(makespanSeconds.orElse(0.0)));
+        fields.put("avgJctSeconds", rounded(jct(Sample::mean)));
+        fields.put("p50JctSeconds", rounded(jct(sample -> sample.quantile(.5))));
+        fields.put("p95JctSeconds", rounded(jct(sample -> sample.quantile(.95))));
+        fields.put("p99JctSeconds", rounded(jct(sample -> sample.quantile(.99))));
+        fields.put("makespanSeconds", rounded(makespanSeconds));
         fields.put("restarts", restarts);
         fields.put("gpuUtilization", rounded(gpuUtilization));
         fields.put("inferenceRequests", inferenceRequests);
@@ -141,5 +152,9 @@ public record Summary(
     /** As many digits as mean something. */
     private static double rounded(double value) {
         return Math.round(value * 1e6) / 1e6;
+    }
+
+    static @Nullable Double rounded(Optional<Double> value) {
+        return value.map(Summary::rounded).orElse(null);
     }
 }

@@ -37,6 +37,21 @@ public record Scene(
         return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, Optional.of(file), elasticLists);
     }
 
+    /**
+     * The same with jobs of lists as they were asked for.
+     *
+     * @param kind {@code rigid} or {@code elastic}
+     */
+    public Scene withListJobs(String kind) {
+        return switch (kind) {
+            case "rigid" -> withElasticLists(false);
+            case "elastic" -> withElasticLists(true);
+            default ->
+                throw new IllegalArgumentException(
+                        "--list-jobs is '%s', but must be rigid or elastic.".formatted(kind));
+        };
+    }
+
     public Scene withElasticLists(boolean elastic) {
         return new Scene(domain, start, seed, trainingGpus, inferenceGpus, profiles, services, elastic);
     }

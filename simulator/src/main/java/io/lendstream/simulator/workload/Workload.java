@@ -67,6 +67,11 @@ public record Workload(String name, Instant start, List<TrainingTask> tasks, Lis
         return candidate;
     }
 
+    /** The fewest GPUs on which every job can run. */
+    public int leastGpus() {
+        return tasks.stream().mapToInt(task -> task.job().minGpus()).max().orElse(0);
+    }
+
     public Optional<Instant> lastTrainingArrival() {
         return tasks.isEmpty()
                 ? Optional.empty()

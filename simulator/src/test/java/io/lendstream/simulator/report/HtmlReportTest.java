@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.history.Violation;
+import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.report.RunFacts.Inference;
 import io.lendstream.simulator.report.RunFacts.OwnerSample;
 import io.lendstream.simulator.report.RunFacts.Parameter;
@@ -120,8 +121,9 @@ class HtmlReportTest {
                             Optional.of(none)),
                     new RunFacts.Loans(none, 1, 1, none, none, List.of()),
                     empty.decisions(),
-                    Optional.empty());
-            Run other = Run.ofFigures("other", false, run.training(), run.inference());
+                    Optional.empty(),
+                    true);
+            Run other = Run.ofFigures("other", false, run.training(), run.inference(), true);
 
             String page = HtmlReport.render(new RunFacts("none", List.of(), List.of(run, other)));
 
@@ -131,8 +133,8 @@ class HtmlReportTest {
 
     @Test
     void measuresLendingAgainstTheRunWithoutIt() {
-        Run with = Run.ofFigures("lending on", true, completions(50.0), noRequests());
-        Run without = Run.ofFigures("lending off", false, completions(100.0), noRequests());
+        Run with = Run.ofFigures("lending on", true, completions(50.0), noRequests(), true);
+        Run without = Run.ofFigures("lending off", false, completions(100.0), noRequests(), true);
 
         String page = HtmlReport.render(new RunFacts("both", List.of(), List.of(with, without)));
 
@@ -141,13 +143,14 @@ class HtmlReportTest {
 
     @Test
     void comparesSeveralRunsAndSaysWhichJobsAreMissing() {
-        Run none = Run.ofFigures("no lending", false, completions(100.0), noRequests());
-        Run first = Run.ofFigures("deepboot", true, completions(80.0), noRequests());
+        Run none = Run.ofFigures("no lending", false, completions(100.0), noRequests(), true);
+        Run first = Run.ofFigures("deepboot", true, completions(80.0), noRequests(), true);
         Run second = Run.ofFigures(
                 "lendstream",
                 true,
                 new Training(3, 1, List.of(500.0), Optional.empty(), Optional.empty()),
-                noRequests());
+                noRequests(),
+                true);
 
         String page = HtmlReport.render(new RunFacts("three", List.of(), List.of(none, first, second)));
 
@@ -157,8 +160,32 @@ class HtmlReportTest {
     }
 
     @Test
+    void showsRunsBetweenFloorAndCeiling() {
+        Run run = Run.ofFigures("deepboot, lending on", true, completions(250.0), noRequests(), true);
+        Anchors anchors = new Anchors(
+                Run.ofFigures("no-lending, lending off", false, completions(400.0), noRequests(), true),
+                Run.ofFigures("clairvoyant, lending on", true, completions(100.0), noRequests(), true));
+
+        String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run), Optional.of(anchors)));
+
+        assertThat(page)
+                .contains("floor: no-lending, lending off", "ceiling: clairvoyant, lending on", ">50.0 %<")
+                .contains("▼ 37.5 % against 6.67 min without lending, 50.0 % of the way to the ceiling");
+    }
+
+    @Test
+    void saysWhichRunsWereBrokenOff() {
+        Run whole = Run.ofFigures("whole", true, completions(50.0), noRequests(), true);
+        Run half = Run.ofFigures("half", false, completions(50.0), noRequests(), false);
+
+        String page = HtmlReport.render(new RunFacts("t", List.of(), List.of(whole, half)));
+
+        assertThat(page).contains("“half” did not play the workload to its end").doesNotContain("“whole” did not play");
+    }
+
+    @Test
     void saysWhichPromisesWereBroken() {
-        Run run = Run.ofFigures("run", true, completions(50.0), noRequests())
+        Run run = Run.ofFigures("run", true, completions(50.0), noRequests(), true)
                 .withVerdict(new Verdict(10, 3, 3, 1, 1, List.of(new Violation("one owner", "g1 had two"))));
 
         String page = HtmlReport.render(new RunFacts("broken", List.of(), List.of(run)));

@@ -113,18 +113,21 @@ final class Specimen {
         }
         Run run = collector.facts();
         Training training = run.training();
-        return run.withTraining(new Training(
-                        training.submitted(),
-                        training.completed(),
-                        training.completionSeconds(),
-                        Optional.of(lending ? 412 : 377),
-                        Optional.of(lending ? 0.741 : 0.583)))
-                .withInference(new Inference(
-                        run.inference().requests(),
-                        Optional.of(lending ? 3127L : 2980L),
-                        Delays.of(delays),
-                        Delays.of(delays.stream().map(each -> each * 1.6).toList()),
-                        Optional.of(lending ? 0.9987 : 0.9991)))
+        return run.withTruth(
+                        new Training(
+                                training.submitted(),
+                                training.completed(),
+                                training.completionSeconds(),
+                                Optional.of(lending ? 412 : 377),
+                                Optional.of(lending ? 0.741 : 0.583)),
+                        new Inference(
+                                run.inference().requests(),
+                                Optional.of(lending ? 3127L : 2980L),
+                                Delays.of(delays),
+                                Delays.of(
+                                        delays.stream().map(each -> each * 1.6).toList()),
+                                Optional.of(lending ? 0.9987 : 0.9991)),
+                        true)
                 .withVerdict(
                         lending
                                 ? new Verdict(91_240, 5_312, 9_800, 610, 588, List.of())

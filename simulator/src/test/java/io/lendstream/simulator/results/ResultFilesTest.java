@@ -19,12 +19,15 @@ import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
+import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,6 +63,11 @@ class ResultFilesTest {
                 1);
     }
 
+    private static JobResult unfinished() {
+        return new JobResult(
+                new JobId("c"), "vision", START.plusSeconds(400), Optional.empty(), Optional.empty(), 0, 0, 0);
+    }
+
     private static RunOutcome outcome() {
         Sample delays = new Sample();
         delays.add(1.5);
@@ -74,12 +82,10 @@ class ResultFilesTest {
                 START.plusMillis(24_500),
                 Duration.ofSeconds(5),
                 true);
-        JobResult unfinished = new JobResult(
-                new JobId("c"), "vision", START.plusSeconds(400), Optional.empty(), Optional.empty(), 0, 0, 0);
         WorldResults results = new WorldResults(
                 START,
                 START.plusSeconds(1000),
-                List.of(job("a", 100, 110, 300), job("b", 150, 160, 450), unfinished),
+                List.of(job("a", 100, 110, 300), job("b", 150, 160, 450), unfinished()),
                 List.of(request),
                 List.of(new ServiceResult(chat, 1, 1, 1, 1, delays, overheads)),
                 8,
@@ -105,8 +111,7 @@ class ResultFilesTest {
     void summarizesARunInFiguresThatCanBeCheckedByHand() throws IOException {
         new ResultFiles(folder).write(List.of(outcome()));
 
-        JsonNode all =
-                new ObjectMapper().readTree(folder.resolve("summary.json").toFile());
+        JsonNode all = summary();
 
         assertThat(all).hasSize(1);
         JsonNode run = all.get(0);
@@ -129,6 +134,67 @@ class ResultFilesTest {
         assertThat(run.get("gpuHoursLent").asDouble()).isEqualTo(1);
         assertThat(run.get("gpuHoursRescaling").asDouble()).isEqualTo(.5);
         assertThat(run.get("wallSeconds").asDouble()).isEqualTo(2.25);
+    }
+
+    @Test
+    void timesOfJobsAreUnknownWhereNoneIsDoneAndABrokenOffRunSaysSo() throws IOException {
+        WorldResults nothingDone = new WorldResults(
+                START, START.plusSeconds(60), List.of(unfinished()), List.of(), List.of(), 8, 0, 60, 0, 0);
+        RunIdentity run = new RunIdentity("w", "deepboot", true, false, 3, 4, 2);
+
+        new ResultFiles(folder).write(List.of(new RunOutcome(run, nothingDone, List.of(), 1, false)));
+
+        JsonNode summary = summary().get(0);
+        assertThat(summary.get("complete").asBoolean()).isFalse();
+        assertThat(List.of("avgJctSeconds", "p50JctSeconds", "p99JctSeconds", "makespanSeconds", "gapClosed"))
+                .allMatch(field -> summary.get(field).isNull());
+    }
+
+    @Test
+    void aRunIsToldBesideItsFloorAndCeilingWhichHaveNoLinesOfTheirOwn() throws IOException {
+        RunFacts.Inference requests =
+                new RunFacts.Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.75));
+        Anchors anchors = new Anchors(
+                RunFacts.Run.ofFigures("floor", false, jobs(300, 500), requests, true),
+                RunFacts.Run.ofFigures("ceiling", true, jobs(100, 150), requests, true));
+        RunOutcome outcome = new RunOutcome(
+                new RunIdentity("w", "deepboot", true, false, 3, 4, 2),
+                new WorldResults(
+                        START,
+                        START.plusSeconds(1000),
+                        List.of(job("a", 100, 110, 300), job("b", 150, 160, 450)),
+                        List.of(),
+                        List.of(),
+                        8,
+                        1600,
+                        400,
+                        3600,
+                        1800),
+                List.of(),
+                1);
+
+        new ResultFiles(folder).write(List.of(outcome), Optional.of(anchors));
+
+        assertThat(summary()).hasSize(1);
+        JsonNode run = summary().get(0);
+        assertThat(run.get("complete").asBoolean()).isTrue();
+        assertThat(run.get("floorAvgJctSeconds").asDouble()).isEqualTo(400);
+        assertThat(run.get("ceilingAvgJctSeconds").asDouble()).isEqualTo(125);
+        assertThat(run.get("gapClosed").asDouble()).isEqualTo(.545455);
+        assertThat(run.get("floorSloAttainment").asDouble()).isEqualTo(.75);
+    }
+
+    private static RunFacts.Training jobs(double... seconds) {
+        return new RunFacts.Training(
+                seconds.length,
+                seconds.length,
+                Arrays.stream(seconds).boxed().toList(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    private JsonNode summary() throws IOException {
+        return new ObjectMapper().readTree(folder.resolve("summary.json").toFile());
     }
 
     @Test

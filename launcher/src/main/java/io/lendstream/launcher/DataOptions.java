@@ -1,0 +1,33 @@
+package io.lendstream.launcher;
+
+import io.lendstream.launcher.stack.StackSettings;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** Where a stack keeps its files, and for how long. */
+final class DataOptions {
+    @Option(
+            names = "--data-dir",
+            paramLabel = "DIR",
+            description = {"Where the run keeps its files; new or empty.", "Default: a temporary one."})
+    private Optional<Path> dataDirectory = Optional.empty();
+
+    @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")
+    private boolean keepData;
+
+    boolean keepsData() {
+        return keepData;
+    }
+
+    StackSettings stack(int brokerPort, int registryPort) {
+        return new StackSettings(
+                dataDirectory,
+                keepData,
+                brokerPort,
+                registryPort,
+                Map.of(),
+                StackSettings.defaults().startTimeout());
+    }
+}

@@ -1,0 +1,211 @@
+package io.lendstream.simulator.report;
+
+import static io.lendstream.simulator.report.Text.escape;
+
+import io.lendstream.simulator.report.RunFacts.Delays;
+import io.lendstream.simulator.report.RunFacts.Run;
+import io.lendstream.simulator.report.Text.DurationUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** The headline figures of all runs side by side, and what changes from the floor. */
+final class FiguresTable {
+    private FiguresTable() {}
+
+    /** The section of the page. */
+    static String html(RunFacts facts) {
+        List<Run> runs = facts.shown();
+        StringBuilder page = new StringBuilder();
+        Optional<Run> baseline = facts.baseline();
+        List<Run> changed = baseline.stream()
+                .flatMap(without -> facts.runs().stream().filter(run -> !run.equals(without)))
+                .toList();
+        page.append(
+                "<section><h2>Headline figures</h2>\n<div class=\"scroll\"><table class=\"figures\">\n<thead><tr><th></th>");
+        runs.forEach(run -> page.append("<th class=\"number\">%s</th>".formatted(escape(run.name()))));
+        changed.forEach(run -> page.append("<th class=\"number\">%s</th>"
+                .formatted(changed.size() == 1 ? "change" : "change, " + escape(run.name()))));
+        page.append("</tr></thead>\n<tbody>\n");
+        for (Figure figure : figures()) {
+            List<Optional<Double>> values =
+                    runs.stream().map(run -> figure.of().apply(run)).toList();
+            double most = values.stream()
+                    .flatMap(Optional::stream)
+                    .filter(Double::isFinite)
+                    .mapToDouble(Math::abs)
+                    .max()
+                    .orElse(-1);
+            if (most < 0) {
+                continue;
+            }
+            page.append("<tr><th>").append(escape(figure.name())).append("</th>");
+            DurationUnit unit = DurationUnit.of(most);
+            values.forEach(value -> page.append("<td class=\"number\">%s</td>"
+                    .formatted(value.map(number -> written(figure.unit(), number, unit))
+                            .orElse(Text.NOTHING))));
+            for (Run run : changed) {
+                Optional<Double> with = figure.of().apply(run);
+                Optional<Double> without = baseline.flatMap(figure.of());
+                page.append("<td class=\"number change %s\">%s</td>"
+                        .formatted(
+                                figure.better() == Better.NEITHER ? "" : judgement(figure, with, without),
+                                figure.better() == Better.NEITHER ? "" : escape(change(figure.unit(), with, without))));
+            }
+            page.append("</tr>\n");
+        }
+        page.append("</tbody></table></div>\n");
+        baseline.ifPresent(
+                run -> page.append("<p class=\"note\">Changes are against “%s”.</p>\n".formatted(escape(run.name()))));
+        runs.stream()
+                .filter(run -> run.training().completed() < run.training().submitted())
+                .forEach(run -> page.append(
+                        "<p class=\"note\">%s of %s of “%s” had not finished; completion times leave them out.</p>\n"
+                                .formatted(
+                                        Text.number(run.training().submitted()
+                                                - run.training().completed()),
+                                        Text.plural(run.training().submitted(), "job"),
+                                        escape(run.name()))));
+        return page.append("</section>\n").toString();
+    }
+
+    /** How a figure is written, and what a change of it is. */
+    enum Unit {
+        DURATION,
+        NUMBER,
+        SHARE
+    }
+
+    /** Which direction of a change is an improvement. */
+    private enum Better {
+        LESS,
+        MORE,
+        NEITHER
+    }
+
+    private record Figure(String name, Unit unit, Better better, Function<Run, Optional<Double>> of) {
+        static Figure delay(String name, Function<Run, Optional<Delays>> delays, Function<Delays, Double> of) {
+            return new Figure(
+                    name, Unit.DURATION, Better.LESS, run -> delays.apply(run).map(of));
+        }
+    }
+
+    private static List<Figure> figures() {
+        Function<Run, Optional<Delays>> start = run -> run.inference().startDelay();
+        Function<Run, Optional<Delays>> overhead = run -> run.inference().responseOverhead();
+        return List.of(
+                new Figure(
+                        "Average job completion time",
+                        Unit.DURATION,
+                        Better.LESS,
+                        run -> run.training().meanSeconds()),
+                new Figure(
+                        "Median job completion time",
+                        Unit.DURATION,
+                        Better.LESS,
+                        run -> run.training().quantileSeconds(0.5)),
+                new Figure(
+                        "p95 job completion time",
+                        Unit.DURATION,
+                        Better.LESS,
+                        run -> run.training().quantileSeconds(0.95)),
+                new Figure(
+                        "Jobs completed",
+                        Unit.NUMBER,
+                        Better.MORE,
+                        run -> known(run.training().submitted(), run.training().completed())),
+                new Figure(
+                        "Job restarts",
+                        Unit.NUMBER,
+                        Better.LESS,
+                        run -> run.training().restarts().map(Integer::doubleValue)),
+                new Figure(
+                        "GPU utilization",
+                        Unit.SHARE,
+                        Better.MORE,
+                        run -> run.training().gpuUtilization()),
+                new Figure(
+                        "GPU-hours lent",
+                        Unit.NUMBER,
+                        Better.NEITHER,
+                        run -> Optional.of(run.loans().gpuHours())),
+                new Figure(
+                        "Decisions to lend",
+                        Unit.NUMBER,
+                        Better.NEITHER,
+                        run -> known(run.decisions().total(), run.decisions().count("lend"))),
+                new Figure(
+                        "Decisions to reclaim",
+                        Unit.NUMBER,
+                        Better.NEITHER,
+                        run -> known(run.decisions().total(), run.decisions().count("reclaim"))),
+                new Figure(
+                        "Requests offered",
+                        Unit.NUMBER,
+                        Better.NEITHER,
+                        run -> known(run.inference().requests(), run.inference().requests())),
+                new Figure(
+                        "Cold starts",
+                        Unit.NUMBER,
+                        Better.LESS,
+                        run -> run.inference().coldStarts().map(Long::doubleValue)),
+                Figure.delay("Request start delay, mean", start, Delays::meanSeconds),
+                Figure.delay("Request start delay, p99", start, Delays::p99Seconds),
+                Figure.delay("Response overhead, mean", overhead, Delays::meanSeconds),
+                Figure.delay("Response overhead, p99", overhead, Delays::p99Seconds),
+                Figure.delay("Response overhead, max", overhead, Delays::maxSeconds),
+                new Figure(
+                        "SLO attainment",
+                        Unit.SHARE,
+                        Better.MORE,
+                        run -> run.inference().sloAttainment()));
+    }
+
+    /** A count, where anything of the sort was seen at all. */
+    private static Optional<Double> known(long seen, long count) {
+        return seen == 0 ? Optional.empty() : Optional.of((double) count);
+    }
+
+    private static String written(Unit unit, double value, DurationUnit durationUnit) {
+        return switch (unit) {
+            case DURATION -> Text.duration(value, durationUnit);
+            case NUMBER -> Text.number(value);
+            case SHARE -> Text.percent(value);
+        };
+    }
+
+    private static String judgement(Figure figure, Optional<Double> with, Optional<Double> without) {
+        if (with.isEmpty() || without.isEmpty()) {
+            return "";
+        }
+        double difference = with.get() - without.get();
+        if (!Double.isFinite(difference) || Math.abs(difference) <= 5e-4 * Math.abs(without.get())) {
+            return "";
+        }
+        return difference > 0 == (figure.better() == Better.MORE) ? "good" : "bad";
+    }
+
+    static String change(Unit unit, Optional<Double> with, Optional<Double> without) {
+        if (with.isEmpty() || without.isEmpty()) {
+            return Text.NOTHING;
+        }
+        double difference = with.get() - without.get();
+        if (!Double.isFinite(difference)) {
+            return Text.NOTHING;
+        }
+        if (difference == 0) {
+            return "same";
+        }
+        String direction = difference < 0 ? "▼ " : "▲ ";
+        if (unit == Unit.SHARE) {
+            return direction + Text.plain(Math.rint(Math.abs(difference) * 1e5) / 1e3) + " points";
+        }
+        if (without.get() == 0) {
+            return direction + written(unit, Math.abs(difference), DurationUnit.of(difference));
+        }
+        double ratio = difference / without.get();
+        return ratio >= 4
+                ? "▲ " + Text.number(1 + ratio) + " times"
+                : direction + Text.plain(Math.rint(Math.abs(ratio) * 1000) / 10) + " %";
+    }
+}

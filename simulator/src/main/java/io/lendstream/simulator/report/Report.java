@@ -1,0 +1,31 @@
+package io.lendstream.simulator.report;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** The files of a report: {@code report.html}, and its plots. */
+public final class Report {
+    private Report() {}
+
+    /**
+     * Writes the files into a directory that exists.
+     *
+     * @param plots what paints the plots, if they are wanted
+     * @return what is to be said of it, if anything
+     */
+    public static Optional<String> write(RunFacts facts, Path directory, Optional<PngPlots> plots) {
+        CompletableFuture<Optional<String>> painted =
+                CompletableFuture.supplyAsync(() -> plots.flatMap(painter -> painter.write(facts, directory)));
+        Path page = directory.resolve("report.html");
+        try {
+            Files.writeString(page, HtmlReport.render(facts));
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be written".formatted(page), e);
+        }
+        return painted.join();
+    }
+}

@@ -68,6 +68,18 @@ class SchedulerTest {
     }
 
     @Test
+    void keepsTheFloorOfEveryServiceBeforeTheDemandOfAny() {
+        story = Story.of("deepboot");
+        story.service("chat", 0).service("search", 1).rate("chat", 100).node("infer", Pool.INFERENCE, 2);
+
+        assertThat(story.last())
+                .filteredOn(decision -> decision.action() instanceof Action.Serve)
+                .extracting(decision -> decision.action().target())
+                .containsExactly("chat", "search");
+        story.settled();
+    }
+
+    @Test
     void startsAQueuedJobAtTheNextPlanOnTrainingsOwnGpus() {
         smallCluster("deepboot").job("a", 2).after(ofSeconds(45)).rate("chat", 1);
         assertThat(story.last()).isEmpty();

@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * transfers. {@code -Dlendstream.cases=20000} tries more of them; what fails names its seed.
  */
 class ReplayInvariantsTest {
-    private static final int CASES = Integer.getInteger("lendstream.cases", 240);
+    private static final int CASES = Integer.getInteger("lendstream.cases", 160);
 
     static Stream<String> policies() {
         return Policies.all().stream().map(Policy::spec);

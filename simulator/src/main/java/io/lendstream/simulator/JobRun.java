@@ -33,7 +33,6 @@ final class JobRun {
     private final TrainingTask task;
     private final GroundTruth truth;
     private final Map<GpuId, NodeId> nodes;
-    private final Set<GpuId> down;
     private final GpuMeter meter;
     private final double progressEverySeconds;
     private final double checkpointEverySeconds;
@@ -66,21 +65,13 @@ final class JobRun {
 
     /**
      * @param nodes the node of every GPU
-     * @param down GPUs whose node is lost
      * @param meter what the time of GPUs is added to
      */
-    JobRun(
-            TrainingTask task,
-            Map<GpuId, NodeId> nodes,
-            Set<GpuId> down,
-            GpuMeter meter,
-            WorldSettings settings,
-            Instant origin) {
+    JobRun(TrainingTask task, Map<GpuId, NodeId> nodes, GpuMeter meter, WorldSettings settings, Instant origin) {
         this.task = task;
         this.truth = task.truth();
         this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
         this.nodes = nodes;
-        this.down = down;
         this.meter = meter;
         this.progressEverySeconds = task.job().elastic() || settings.rigidProgress()
                 ? settings.progressEvery().toMillis() / 1000.0
@@ -146,8 +137,17 @@ final class JobRun {
         }
     }
 
-    /** A decision on it was taken up. */
-    void accepted(DecisionId decision, Allocation next, Instant at, Consumer<TrainingProgress> said) {
+    /**
+     * A decision on it was taken up.
+     *
+     * @param gained the GPUs of the allocation that it did not have and gets; an actuator leaves out what it cannot give
+     */
+    void accepted(
+            DecisionId decision,
+            Allocation next,
+            Collection<GpuId> gained,
+            Instant at,
+            Consumer<TrainingProgress> said) {
         if (isOver()) {
             return;
         }
@@ -164,7 +164,7 @@ final class JobRun {
             restarts += started.isPresent() ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
-        next.gpus().stream().filter(gpu -> !down.contains(gpu)).forEach(held::add);
+        held.addAll(gained);
         become(JobPhase.RESCALING, when, said);
     }
 

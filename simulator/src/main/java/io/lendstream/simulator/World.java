@@ -25,11 +25,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -44,7 +42,6 @@ public final class World {
     private final WorldSettings settings;
     private final Map<GpuId, NodeId> nodes = new HashMap<>();
     private final Map<GpuId, Pool> pools = new HashMap<>();
-    private final Set<GpuId> down = new HashSet<>();
     private final GpuMeter meter;
     private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
     private final TreeMap<JobId, JobRun> active = new TreeMap<>();
@@ -135,7 +132,7 @@ public final class World {
         while (submitted < workload.tasks().size()
                 && !workload.tasks().get(submitted).job().submittedAt().isAfter(to)) {
             TrainingTask task = workload.tasks().get(submitted++);
-            JobRun run = new JobRun(task, nodes, down, meter, settings, workload.start());
+            JobRun run = new JobRun(task, nodes, meter, settings, workload.start());
             jobs.put(task.job().job(), run);
             active.put(task.job().job(), run);
             happened.add(task.job());
@@ -190,7 +187,6 @@ public final class World {
     private void place(GpuId gpu, Node node) {
         nodes.put(gpu, node.nodeId());
         pools.put(gpu, node.pool());
-        down.remove(gpu);
     }
 
     /** A node is gone, and with it all that ran on it, until it is announced again. */
@@ -200,7 +196,6 @@ public final class World {
                 .map(Map.Entry::getKey)
                 .sorted()
                 .toList();
-        down.addAll(gone);
         gone.forEach(gpu -> unlend(gpu, at));
         services.values().forEach(service -> service.gone(gone, at));
         active.values().forEach(job -> {
@@ -253,8 +248,10 @@ public final class World {
                 Optional.ofNullable(decisions.get(report.decision()))
                         .flatMap(decision -> allocation(decision.action()))
                         .ifPresent(allocation -> {
-                            allocation.gpus().forEach(gpu -> lend(gpu, report.at()));
-                            job.accepted(report.decision(), allocation, report.at(), outbox::add);
+                            List<GpuId> gained = new ArrayList<>(report.gpus());
+                            gained.retainAll(allocation.gpus());
+                            gained.forEach(gpu -> lend(gpu, report.at()));
+                            job.accepted(report.decision(), allocation, gained, report.at(), outbox::add);
                         });
             case RELEASED, FORCED -> {
                 report.gpus().forEach(gpu -> unlend(gpu, report.at()));
@@ -301,7 +298,7 @@ public final class World {
     }
 
     private void lend(GpuId gpu, Instant at) {
-        if (pools.get(gpu) == Pool.INFERENCE && !down.contains(gpu)) {
+        if (pools.get(gpu) == Pool.INFERENCE) {
             lentSince.putIfAbsent(gpu, at);
         }
     }

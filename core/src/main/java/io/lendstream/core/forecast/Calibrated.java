@@ -24,6 +24,8 @@ final class Calibrated implements ForecastModel {
     private static final double TAIL_GAIN = 0.003;
     private static final double RECENT_STEPS = 200;
     private static final double LARGEST_LEVEL = 40;
+    /** Requests in recent steps to which no error can be compared; what is remembered of a demand that ended fades below. */
+    private static final double NO_DEMAND = 1e-6;
 
     private final PointModel point;
     private final ForecastSettings settings;
@@ -111,7 +113,7 @@ final class Calibrated implements ForecastModel {
 
     @Override
     public Optional<Double> recentError() {
-        return actuals > 0 ? Optional.of(absoluteErrors / actuals) : Optional.empty();
+        return actuals > NO_DEMAND ? Optional.of(absoluteErrors / actuals) : Optional.empty();
     }
 
     @Override

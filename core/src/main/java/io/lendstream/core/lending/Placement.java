@@ -80,11 +80,17 @@ final class Placement {
         }
     }
 
-    /** GPUs for a job that holds {@code held}, which must still be among what can be placed. */
+    /** GPUs for a job that holds {@code held}, of which others may have been given some. */
     List<GpuId> place(int count, List<GpuId> held) {
-        List<GpuId> chosen = count < held.size() ? shrink(count, held) : grow(count, held);
+        List<GpuId> left = held.stream().filter(this::isFree).toList();
+        List<GpuId> chosen = count < held.size() && count <= left.size() ? shrink(count, left) : grow(count, left);
         keep(chosen);
         return chosen;
+    }
+
+    private boolean isFree(GpuId gpu) {
+        NodeId node = nodeOf.get(gpu);
+        return node != null && freeOn(node).contains(gpu);
     }
 
     /** Gives up lent GPUs first, then those on the nodes where the job has fewest. */

@@ -134,12 +134,12 @@ final class Inference {
                 .toList();
         Deque<GpuState> free =
                 usable.stream().filter(GpuState::isFree).collect(Collectors.toCollection(ArrayDeque::new));
+        Map<ServiceId, List<GpuId>> given = new TreeMap<>();
+        missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(name)), free));
         int stillMissing = 0;
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
-            List<GpuId> taken = new ArrayList<>();
-            while (taken.size() < entry.getValue() && !free.isEmpty()) {
-                taken.add(free.removeFirst().gpuId());
-            }
+            give(given, entry.getKey(), entry.getValue(), free);
+            List<GpuId> taken = given.getOrDefault(entry.getKey(), List.of());
             ServiceState service = draft.services().require(entry.getKey());
             if (!taken.isEmpty()) {
                 start(service, needs.get(entry.getKey()), taken);
@@ -157,6 +157,20 @@ final class Inference {
             if (toFree > 0) {
                 reclaim(service, needs.get(first(missing)), toFree);
             }
+        }
+    }
+
+    /** Replicas that a service lacks to its floor: they come before what others would like beyond theirs. */
+    private int underFloor(ServiceId name) {
+        int has = replicas.getOrDefault(name, List.of()).size();
+        return Math.max(0, draft.services().require(name).spec().floorReplicas() - has);
+    }
+
+    /** Gives a service free GPUs until it has been given so many. */
+    private static void give(Map<ServiceId, List<GpuId>> given, ServiceId name, int count, Deque<GpuState> free) {
+        List<GpuId> taken = given.computeIfAbsent(name, any -> new ArrayList<>());
+        while (taken.size() < count && !free.isEmpty()) {
+            taken.add(free.removeFirst().gpuId());
         }
     }
 

@@ -191,8 +191,7 @@ final class Observation {
                             .formatted(report.tenant().get(), report.decision()));
             return;
         }
-        if (!(gpu.owner() instanceof Owner.Binding binding)
-                || !binding.decision().equals(report.decision())) {
+        if (!(gpu.owner() instanceof Owner.Binding binding) || !hasBound(report, binding)) {
             return;
         }
         draft.put(gpu.withFailedBinds(0));
@@ -206,6 +205,13 @@ final class Observation {
                 binding.until()
                         .<Owner>map(until -> new Owner.Lent(job, binding.decision(), until))
                         .orElseGet(() -> new Owner.Training(job)));
+    }
+
+    /** Where a decision was refused, the next one on the same tenant may bind what that one was to. */
+    private static boolean hasBound(ActuationReport report, Owner.Binding binding) {
+        return binding.decision().equals(report.decision())
+                || (binding.decision().compareTo(report.decision()) < 0
+                        && report.tenant().filter(binding.tenant()::equals).isPresent());
     }
 
     private void released(ActuationReport report, GpuState gpu) {

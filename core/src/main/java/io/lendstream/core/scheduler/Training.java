@@ -12,6 +12,7 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.lending.ClusterView;
 import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
@@ -265,10 +266,15 @@ final class Training {
             wakeUpCall(gained, why);
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
-                change(job, kept, "plan", why);
+                change(job, canRunOn(job, kept.size()) ? kept : List.of(), "plan", why);
                 draft.put(draft.jobs().require(job.spec().job()).aiming(target));
             }
         }
+    }
+
+    private static boolean canRunOn(JobState job, int gpus) {
+        TrainingJob spec = job.spec();
+        return gpus >= (spec.elastic() ? spec.minGpus() : spec.requestedGpus());
     }
 
     private boolean isFreeOrComing(GpuId id) {

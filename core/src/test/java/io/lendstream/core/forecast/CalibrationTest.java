@@ -52,6 +52,24 @@ class CalibrationTest {
     }
 
     @Test
+    void hasNoErrorToTellOfOnceDemandHasLongEnded() {
+        var model = Models.create(new ForecastSettings(
+                "persistence", Duration.ofMinutes(5), List.of(Duration.ofMinutes(5), Duration.ofMinutes(60))));
+        for (int step = 0; step < 300; step++) {
+            model.observe(step, 10 + step % 3);
+        }
+        assertThat(model.recentError())
+                .hasValueSatisfying(error -> assertThat(error).isBetween(0.01, 0.5));
+
+        for (int step = 300; step < 160_000; step++) {
+            model.observe(step, 0);
+            assertThat(model.recentError().filter(error -> error.isInfinite())).isEmpty();
+        }
+
+        assertThat(model.recentError()).isEmpty();
+    }
+
+    @Test
     void isWideBeforeItKnowsAndNarrowsAsItLearns() {
         var model = Models.create(FIVE_MINUTES);
         model.observe(0, 10);

@@ -10,8 +10,10 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
@@ -63,6 +65,18 @@ class SchedulerTest {
         smallCluster("deepboot");
 
         assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void keepsTheFloorOfEveryServiceBeforeTheDemandOfAny() {
+        story = Story.of("deepboot");
+        story.service("chat", 0).service("search", 1).rate("chat", 100).node("infer", Pool.INFERENCE, 2);
+
+        assertThat(story.last())
+                .filteredOn(decision -> decision.action() instanceof Action.Serve)
+                .extracting(decision -> decision.action().target())
+                .containsExactly("chat", "search");
+        story.settled();
     }
 
     @Test
@@ -179,6 +193,26 @@ class SchedulerTest {
         assertThat(start.action()).isInstanceOf(Action.Resize.class);
         story.settled();
         assertThat(story.owner("train-g0")).isNotInstanceOf(Owner.Quarantined.class);
+    }
+
+    @Test
+    void takesAGpuAsBoundThatALaterDecisionOnTheJobHasBound() {
+        smallCluster("deepboot")
+                .job("a", 2)
+                .after(ofSeconds(45))
+                .rate("chat", 1)
+                .after(ofSeconds(15));
+        DecisionId start = story.last().get(0).id();
+        Optional<Tenant> job = Optional.of(new Tenant.Job(new JobId("a")));
+        List<GpuId> gpu = List.of(new GpuId("train-g0"));
+
+        story.tell(story.report(
+                new DecisionId(start.domain(), start.epoch(), start.sequence() - 1), Outcome.BOUND, gpu, job));
+        assertThat(story.owner("train-g0")).isInstanceOf(Owner.Binding.class);
+
+        story.tell(story.report(
+                new DecisionId(start.domain(), start.epoch(), start.sequence() + 1), Outcome.BOUND, gpu, job));
+        assertThat(story.owner("train-g0")).isInstanceOf(Owner.Training.class);
     }
 
     @Test

@@ -20,6 +20,10 @@ public final class Presets {
     /** Share of the GPU time that training could have, its own and what inference leaves idle, that its jobs ask for. */
     private static final double WORK_SHARE = 0.62;
 
+    private static final String WEEK = "week";
+    /** The same for jobs that cannot use more GPUs than they ask for, and so wait for one another longer. */
+    private static final double RIGID_WORK_SHARE = 0.45;
+
     private static final int DAY_HOURS = 24;
     private static final double ARRIVAL_HOURS = 14;
 
@@ -27,7 +31,10 @@ public final class Presets {
             new Entry("day", "a day of four services that peak at different hours, and a full training queue"),
             new Entry("smooth", "a day of strongly periodic services, as in production language models used by people"),
             new Entry("web", "a day of web-like services: periodic, noisy, with a burst now and then"),
-            new Entry("switching", "a day of services whose demand jumps between levels and hardly follows the clock"));
+            new Entry("switching", "a day of services whose demand jumps between levels and hardly follows the clock"),
+            new Entry(
+                    "week",
+                    "a week of web-like services, and training in sessions of jobs of which many fail, as Philly's"));
 
     private Presets() {}
 
@@ -65,16 +72,23 @@ public final class Presets {
                         recipe("vision", DemandShape.smooth(10.5), .2, 3),
                         recipe("embedding", DemandShape.switching(3), .15, 4));
             case "smooth" -> three(DemandShape::smooth);
-            case "web" -> three(DemandShape::web);
+            case "web", WEEK -> three(DemandShape::web);
             case "switching" -> three(DemandShape::switching);
             default ->
                 throw new IllegalArgumentException("there is no preset '%s'; presets are %s"
                         .formatted(name, ENTRIES.stream().map(Entry::name).toList()));
         };
         SplittableRandom chance = new SplittableRandom(scene.seed() * 31 + name.hashCode());
-        List<ServiceLoad> loads = loads(recipes, scene, chance.split());
-        double idleGpuHours = idleGpuHours(loads, scene);
-        double gpuHours = WORK_SHARE * (scene.trainingGpus() * (double) DAY_HOURS + idleGpuHours);
+        int days = name.equals(WEEK) ? 7 : 1;
+        List<ServiceLoad> loads = loads(recipes, scene, days, chance.split());
+        double idleGpuHours = idleGpuHours(loads, scene, days);
+        double possible = scene.trainingGpus() * (double) DAY_HOURS * days + idleGpuHours;
+        if (name.equals(WEEK)) {
+            double asked = RIGID_WORK_SHARE * possible;
+            return new Workload(
+                    name, scene.start(), new SessionGenerator(scene, chance.split()).generate(days, asked), loads);
+        }
+        double gpuHours = WORK_SHARE * possible;
         int jobs = Math.min(80, Math.max(40, 24 + scene.trainingGpus()));
         List<TrainingTask> tasks = new TrainingGenerator(scene, chance.split()).generate(jobs, ARRIVAL_HOURS, gpuHours);
         return new Workload(name, scene.start(), tasks, loads);
@@ -96,10 +110,10 @@ public final class Presets {
         };
     }
 
-    private static List<ServiceLoad> loads(List<Recipe> recipes, Scene scene, SplittableRandom chance) {
+    private static List<ServiceLoad> loads(List<Recipe> recipes, Scene scene, int days, SplittableRandom chance) {
         List<List<Double>> shapes = new ArrayList<>();
         for (Recipe recipe : recipes) {
-            shapes.add(recipe.shape().generate(1, chance.split()));
+            shapes.add(recipe.shape().generate(days, chance.split()));
         }
         double peak = 0;
         for (int step = 0; step < shapes.get(0).size(); step++) {
@@ -141,13 +155,13 @@ public final class Presets {
                 Duration.ofSeconds(recipe.warmUpSeconds()));
     }
 
-    private static double idleGpuHours(List<ServiceLoad> loads, Scene scene) {
+    private static double idleGpuHours(List<ServiceLoad> loads, Scene scene, int days) {
         double busy = 0;
         for (ServiceLoad load : loads) {
             if (load.demand() instanceof Demand.Rates rates) {
-                busy += DAY_HOURS * rates.mean() / load.service().replicaCapacityPerSecond();
+                busy += days * DAY_HOURS * rates.mean() / load.service().replicaCapacityPerSecond();
             }
         }
-        return Math.max(0, DAY_HOURS * (double) scene.inferenceGpus() - busy);
+        return Math.max(0, days * DAY_HOURS * (double) scene.inferenceGpus() - busy);
     }
 }

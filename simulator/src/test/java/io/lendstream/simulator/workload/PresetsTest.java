@@ -81,6 +81,6 @@ class PresetsTest {
     @Test
     void namesThePresetsThereAre() {
         assertThatThrownBy(() -> Presets.create("year", scene(1)))
-                .hasMessage("there is no preset 'year'; presets are [day, smooth, web, switching]");
+                .hasMessage("there is no preset 'year'; presets are [day, smooth, web, switching, week]");
     }
 }

@@ -159,7 +159,7 @@ class WorkloadReadersTest {
     void rejectsWhatIsNeitherFileNorPreset() {
         assertThatThrownBy(() -> Workloads.load("nowhere.csv", scene))
                 .hasMessageContaining("there is no workload 'nowhere.csv'")
-                .hasMessageContaining("[day, smooth, web, switching]");
+                .hasMessageContaining("[day, smooth, web, switching, week]");
     }
 
     @Test

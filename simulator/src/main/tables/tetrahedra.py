@@ -1,20 +1,20 @@
-"""Makes the tables of step times on five nodes and more that a replay in Pollux's published timing reads.
+"""Makes the resources that say between which measurements the published simulators interpolate step times.
 
-Usage: python ge5nodes.py TRACES OUT
+Usage: python tetrahedra.py TRACES OUT
 
-TRACES has a directory an application with placements.csv (or DeepBoot's origin_placements.csv, which is Pollux's) and
-scalability.csv; OUT is best interpolation-pollux beside it. Needs numpy and scipy, whose Qhull decides how the grid of
-measurements is cut: see docs/adr/0012-published-simulators.md.
+TRACES has a directory an application with placements.csv and scalability.csv, as DeepBoot publishes them; those of Pollux
+are among them. OUT is src/main/resources/io/lendstream/simulator/published. Needs numpy and scipy, whose Qhull decides how
+the grid of measurements is cut: see docs/adr/0012-published-simulators.md. What is written are places of measurements in
+their order, and no measurements.
 """
 
-import collections
 import csv
 import gzip
 import pathlib
 import sys
 
 import numpy
-from scipy.interpolate import LinearNDInterpolator
+from scipy.spatial import Delaunay
 
 LOCAL_BATCHES = {
     "bert": range(4, 13),
@@ -24,43 +24,47 @@ LOCAL_BATCHES = {
     "yolov3": range(4, 9),
 }
 GPUS_PER_NODE = 4
-HEADER = ["num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time"]
+MOST_GPUS_OF_A_NODE = {"pollux": 4, "deepboot": 8}
+OUTSIDE = -1
 
 
-def measurements(folder):
-    """Points (nodes, replicas, local batch) and mean times there, in the order of the published simulator."""
-    original = folder / "origin_placements.csv"
-    times = collections.defaultdict(list)
-    with open(original if original.exists() else folder / "placements.csv", newline="") as file:
+def points(folder, most):
+    """Nodes, replicas and local batch of each measurement, in the order of the published simulators."""
+    placed = set()
+    with open(folder / "placements.csv", newline="") as file:
         for row in csv.DictReader(file):
-            digits = row["placement"]
-            key = len(digits), sum(map(int, digits)), int(row["local_bsz"])
-            times[key].append((float(row["step_time"]), float(row["sync_time"])))
-    points = [(key, numpy.mean(times[key], axis=0)) for key in sorted(times)]
+            gpus = [int(digit) for digit in row["placement"]]
+            if max(gpus) <= most:
+                placed.add((len(gpus), sum(gpus), int(row["local_bsz"])))
     with open(folder / "scalability.csv", newline="") as file:
-        for row in csv.DictReader(file):
-            values = [float(row[column]) for column in HEADER]
-            points.append((values[:3], values[3:]))
-    return points
+        rows = csv.DictReader(file)
+        return sorted(placed) + [tuple(int(row[c]) for c in ("num_nodes", "num_replicas", "local_bsz")) for row in rows]
+
+
+def lines(grid, batches):
+    """How many measurements there are; then where along the local batches another tetrahedron begins, and its corners."""
+    yield [0, 0, 0, len(grid)]
+    cut = Delaunay(numpy.array(grid, float))
+    for nodes in range(5, 17):
+        for replicas in range(nodes, GPUS_PER_NODE * nodes + 1):
+            before = None
+            for batch in batches:
+                # One query at a time: each then looks for its tetrahedron from the same start, as published.
+                found = int(cut.find_simplex(numpy.array([[nodes, replicas, batch]], float))[0])
+                if found != before:
+                    corners = [] if found == OUTSIDE else cut.simplices[found]
+                    yield [nodes, replicas, batch, *corners]
+                    before = found
 
 
 def main(traces, out):
-    out.mkdir(parents=True, exist_ok=True)
-    for application, batches in LOCAL_BATCHES.items():
-        points = measurements(traces / application)
-        between = LinearNDInterpolator(
-            numpy.array([point for point, _ in points], float), numpy.array([times for _, times in points])
-        )
-        with gzip.open(out / f"{application}-ge5nodes.csv.gz", "wt") as table:
-            table.write(",".join(HEADER) + "\n")
-            for nodes in range(5, 17):
-                for replicas in range(nodes, GPUS_PER_NODE * nodes + 1):
-                    for batch in batches:
-                        # One query at a time: each then looks for its tetrahedron from the same start, as published.
-                        step, sync = between([nodes, replicas, batch])[0]
-                        if step == step:
-                            table.write(f"{nodes},{replicas},{batch},{float(step)!r},{float(sync)!r}\n")
-        print(application, flush=True)
+    for timing, most in MOST_GPUS_OF_A_NODE.items():
+        for application, batches in LOCAL_BATCHES.items():
+            grid = points(traces / application, most)
+            table = "".join(",".join(map(str, line)) + "\n" for line in lines(grid, batches))
+            packed = gzip.compress(table.encode(), mtime=0)
+            (out / f"{timing}-{application}.csv.gz").write_bytes(packed)
+            print(timing, application, len(grid), "measurements", flush=True)
 
 
 if __name__ == "__main__":

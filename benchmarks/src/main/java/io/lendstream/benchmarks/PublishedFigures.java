@@ -125,7 +125,20 @@ final class PublishedFigures {
             once("pollux", "small", true, false, false, 2389, 800, 5510, 1681, 1717, 3.07),
             alone("deepboot", false, 4222, new Range(1256, 1327), new Range(11581, 12024), new Range(501, 508)),
             alone("deepboot", true, 4057, Range.of(1229), Range.of(11890), Range.of(485)),
-            once("deepboot", "small", true, false, false, 2365, 924, 6517, 1836, 1561, 2.78),
+            // Twelve runs of the reference; the published one, of 2365 s, is below them all (ADR 12).
+            new Row(
+                    "deepboot",
+                    true,
+                    "small",
+                    true,
+                    false,
+                    false,
+                    2467,
+                    new Range(924, 1092),
+                    new Range(5977, 6912),
+                    new Range(1830, 1955),
+                    new Range(1561, 1628),
+                    new Range(2.78, 2.89)),
             new Row(
                     "deepboot",
                     true,

@@ -29,7 +29,8 @@ final class Curvature {
 
     private final double[][] root;
     private final double[] vector;
-    private final double[] image;
+    private double[] image;
+    private double[] nextImage;
     private final double[] product;
     private final int[] placeOf;
     private final double[][] factor;
@@ -47,6 +48,7 @@ final class Curvature {
         root = new double[size][size];
         vector = new double[size];
         image = new double[size];
+        nextImage = new double[size];
         product = new double[size];
         factor = new double[size][size];
         placeOf = new int[size == 0 ? 0 : movable[size - 1] + 1];
@@ -99,16 +101,32 @@ final class Curvature {
 
     private void rebuild(double scale) {
         reset(Math.sqrt(scale));
+        double bend = image(moves[oldest]);
         for (int k = 0; k < known; k++) {
             int slot = (oldest + k) % MOST;
+            double[] next = moves[(slot + 1) % MOST];
             double[] change = changes[slot];
             double curvature = curvatures[slot];
-            double stretch = Math.sqrt(curvature / image(moves[slot]));
+            double stretch = Math.sqrt(curvature / bend);
+            Arrays.fill(nextImage, 0);
             for (int i = 0; i < size; i++) {
                 double[] row = root[i];
                 double add = (change[i] - stretch * dot(row, image)) * stretch / curvature;
-                addTo(row, add, image);
+                addTo(row, add, image, nextImage, next[i]);
             }
+            double[] used = image;
+            image = nextImage;
+            nextImage = used;
+            bend = dot(image, image);
+        }
+    }
+
+    /** Adds to a row of the root, and the row to the image of the next move. */
+    private static void addTo(double[] row, double weight, double[] image, double[] nextImage, double nextMove) {
+        for (int j = 0; j < row.length; j++) {
+            double sum = row[j] + weight * image[j];
+            row[j] = sum;
+            nextImage[j] += nextMove * sum;
         }
     }
 

@@ -2,6 +2,7 @@ package io.lendstream.core.goodput;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The best batches of a job whose throughput stays as it is while its gradient noise changes: step times are worked out once a
@@ -13,8 +14,19 @@ public final class GoodputTable {
     private final ThroughputParameters throughput;
     private final BatchGrid grid;
     private final GoodputModel model;
-    private final Map<Integer, double[]> onOneNode = new HashMap<>();
-    private final Map<Integer, double[]> onSeveral = new HashMap<>();
+    private final Map<Integer, Placed> onOneNode = new HashMap<>();
+    private final Map<Integer, Placed> onSeveral = new HashMap<>();
+
+    /** Seconds of each batch on a placement, and the best batch of late. */
+    private static final class Placed {
+        private final double[] seconds;
+        private GradientNoise noise = new GradientNoise(0, 0);
+        private Optional<GoodputModel.Best> best = Optional.empty();
+
+        Placed(double[] seconds) {
+            this.seconds = seconds;
+        }
+    }
 
     /**
      * @param throughput as known now
@@ -28,9 +40,16 @@ public final class GoodputTable {
 
     /** The best batch on a placement while gradients are as noisy as this; goodput 0 where none fits. */
     public GoodputModel.Best best(GradientNoise noise, int nodes, int replicas) {
-        BatchGrid.Row row = grid.row(replicas);
-        double[] seconds =
-                (nodes > 1 ? onSeveral : onOneNode).computeIfAbsent(replicas, any -> seconds(row, nodes, replicas));
+        Placed placed = (nodes > 1 ? onSeveral : onOneNode)
+                .computeIfAbsent(replicas, any -> new Placed(seconds(nodes, replicas)));
+        if (placed.best.isEmpty() || !placed.noise.equals(noise)) {
+            placed.noise = noise;
+            placed.best = Optional.of(best(noise, grid.row(replicas), placed.seconds));
+        }
+        return placed.best.get();
+    }
+
+    private GoodputModel.Best best(GradientNoise noise, BatchGrid.Row row, double[] seconds) {
         double initial = grid.range().initial();
         double noisy = noise.variance() + noise.squared();
         int best = 0;
@@ -48,7 +67,8 @@ public final class GoodputTable {
         return new GoodputModel.Best(row.batch(best), most);
     }
 
-    private double[] seconds(BatchGrid.Row row, int nodes, int replicas) {
+    private double[] seconds(int nodes, int replicas) {
+        BatchGrid.Row row = grid.row(replicas);
         double gamma = throughput.gamma();
         double network = Math.pow(model.throughput().networkSeconds(nodes, replicas), gamma);
         double[] seconds = new double[row.size()];

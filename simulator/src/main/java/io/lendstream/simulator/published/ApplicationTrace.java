@@ -55,7 +55,6 @@ final class ApplicationTrace {
                     "there are no profiles of application %s: %s is no directory; give --profiles the published traces"
                             .formatted(application.name(), folder));
         }
-        Path beyond = tables(traces, timing).resolve(application.name() + "-ge5nodes.csv.gz");
         int epochs = application.epochs();
         double[] progress = new double[epochs];
         Arrays.fill(progress, Double.POSITIVE_INFINITY);
@@ -79,18 +78,7 @@ final class ApplicationTrace {
             validations.put(batch, read);
         }
         return new ApplicationTrace(
-                application, StepTable.read(folder, application.name(), beyond), validations, progress);
-    }
-
-    /**
-     * Where step times on five nodes and more are: beside the measurements. Pollux interpolates fewer of them than DeepBoot,
-     * which added some; where its own tables are not at hand, DeepBoot's come close.
-     */
-    private static Path tables(Path traces, PublishedSettings.Timing timing) {
-        Path own = traces.resolveSibling("interpolation-pollux");
-        return timing == PublishedSettings.Timing.POLLUX && Files.isDirectory(own)
-                ? own
-                : traces.resolveSibling("interpolation");
+                application, StepTable.read(folder, application.name(), timing), validations, progress);
     }
 
     PolluxApplication application() {

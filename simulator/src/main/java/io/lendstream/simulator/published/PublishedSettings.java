@@ -29,9 +29,20 @@ public record PublishedSettings(
     /** Whose pauses jobs make when their GPUs change. */
     public enum Timing {
         /** Those measured for DeepBoot, by application. */
-        DEEPBOOT,
+        DEEPBOOT(8),
         /** 30 s for every change, as in the artefact of Pollux. */
-        POLLUX
+        POLLUX(4);
+
+        private final int mostGpusOfNode;
+
+        Timing(int mostGpusOfNode) {
+            this.mostGpusOfNode = mostGpusOfNode;
+        }
+
+        /** The largest nodes that it has step times of; those of more than four GPUs repeat times of smaller ones. */
+        int mostGpusOfNode() {
+            return mostGpusOfNode;
+        }
     }
 
     private static final Set<String> TAKES_WHOLE_NODES = Set.of("afs", "optimus");

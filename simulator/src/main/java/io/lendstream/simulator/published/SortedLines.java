@@ -4,15 +4,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 
 /**
- * A large zipped CSV whose lines are in the order of their first three, whole, columns. Lines are found by bisection and only
- * those that are asked for are parsed: a run needs some hundreds of hundreds of thousands.
+ * A large zipped CSV of whole numbers whose lines are in the order of their first three. Lines are found by bisection and only
+ * those that are asked for are parsed: a run needs some hundreds of tens of thousands.
  */
 final class SortedLines {
     private static final int KEYS = 3;
@@ -25,43 +24,42 @@ final class SortedLines {
         this.starts = starts;
     }
 
-    static SortedLines read(Path file) {
-        try (InputStream in = new GZIPInputStream(Files.newInputStream(file), 1 << 16)) {
+    static SortedLines read(InputStream zipped) {
+        try (InputStream in = new GZIPInputStream(zipped, 1 << 16)) {
             byte[] text = in.readAllBytes();
             int[] starts = new int[1024];
             int lines = 0;
-            for (int i = 0; i + 1 < text.length; i++) {
-                if (text[i] == '\n') {
+            for (int i = 0; i < text.length; i++) {
+                if (i == 0 || text[i - 1] == '\n') {
                     if (lines == starts.length) {
                         starts = Arrays.copyOf(starts, 2 * lines);
                     }
-                    starts[lines++] = i + 1;
+                    starts[lines++] = i;
                 }
             }
             return new SortedLines(text, Arrays.copyOf(starts, lines));
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + file + ": " + e.getMessage(), e);
+            throw new UncheckedIOException(e);
         }
     }
 
-    /** The two numbers after a key. */
-    Optional<double[]> find(int first, int second, int third) {
+    /** What is after the greatest key with these first two numbers and at most this third one. */
+    Optional<int[]> floor(int first, int second, int third) {
         int low = 0;
         int high = starts.length - 1;
         int[] wanted = {first, second, third};
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            int order = compare(starts[middle], wanted);
-            if (order == 0) {
-                return Optional.of(values(starts[middle]));
-            }
-            if (order < 0) {
+            if (compare(starts[middle], wanted) <= 0) {
                 low = middle + 1;
             } else {
                 high = middle - 1;
             }
         }
-        return Optional.empty();
+        int[] found = high < 0 ? new int[KEYS] : numbers(starts[high]);
+        return high >= 0 && found[0] == first && found[1] == second
+                ? Optional.of(Arrays.copyOfRange(found, KEYS, found.length))
+                : Optional.empty();
     }
 
     private int compare(int start, int[] wanted) {
@@ -79,12 +77,13 @@ final class SortedLines {
         return 0;
     }
 
-    private double[] values(int start) {
+    private int[] numbers(int start) {
         int end = start;
         while (end < text.length && text[end] != '\n') {
             end++;
         }
-        String[] cells = new String(text, start, end - start, StandardCharsets.US_ASCII).split(",", -1);
-        return new double[] {Double.parseDouble(cells[KEYS]), Double.parseDouble(cells[KEYS + 1])};
+        return Stream.of(new String(text, start, end - start, StandardCharsets.US_ASCII).split(",", -1))
+                .mapToInt(Integer::parseInt)
+                .toArray();
     }
 }

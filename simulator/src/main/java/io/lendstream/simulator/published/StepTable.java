@@ -1,18 +1,18 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.simulator.workload.CsvTable;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
  * Step times of an application as the published simulators look them up: up to four nodes a measured placement, interpolated
- * linearly in the local batch; above, a table of what their interpolation between measurements gives, for it is not unique.
+ * linearly in the local batch; above, the {@link StepGrid} of all measurements.
  *
  * <p>On five nodes the published interpolation leans on rows that repeat measurements of smaller jobs, so that times there are
  * partly too short. They are taken as they are.
@@ -24,26 +24,24 @@ final class StepTable {
     /** Seconds of a step and the part of it that waits for synchronisation, at a local batch. */
     record Point(int localBatch, double seconds, double syncSeconds) {}
 
+    private final Path folder;
     private final String application;
+    private final PublishedSettings.Timing timing;
     private final Map<Long, List<Point>> measured;
-    private final Path beyond;
     private final Map<Long, Point> known = new HashMap<>();
-    private Optional<SortedLines> table = Optional.empty();
+    private Optional<StepGrid> grid = Optional.empty();
 
-    private StepTable(String application, Map<Long, List<Point>> measured, Path beyond) {
+    private StepTable(
+            Path folder, String application, PublishedSettings.Timing timing, Map<Long, List<Point>> measured) {
+        this.folder = folder;
         this.application = application;
+        this.timing = timing;
         this.measured = measured;
-        this.beyond = beyond;
     }
 
-    /**
-     * Reads the measurements.
-     *
-     * @param beyond table for five nodes and more, with a row {@code num_nodes,num_replicas,local_bsz,step_time,sync_time}
-     *     for each local batch; it is read when it is first needed
-     */
-    static StepTable read(Path folder, String application, Path beyond) {
-        Map<Long, List<Point>> measured = new HashMap<>();
+    /** Reads the measurements of an application; those on more than four nodes when they are first needed. */
+    static StepTable read(Path folder, String application, PublishedSettings.Timing timing) {
+        Map<Long, List<Point>> measured = new LinkedHashMap<>();
         CsvTable rows =
                 CsvTable.read(folder.resolve("placements.csv"), "placement", "local_bsz", "step_time", "sync_time");
         for (CsvTable.Row row : rows.rows()) {
@@ -51,7 +49,7 @@ final class StepTable {
                     .add(new Point(row.whole("local_bsz", 1), row.number("step_time", 0), row.number("sync_time", 0)));
         }
         measured.values().forEach(points -> points.sort(Comparator.comparingInt(Point::localBatch)));
-        return new StepTable(application, measured, beyond);
+        return new StepTable(folder, application, timing, measured);
     }
 
     /**
@@ -111,24 +109,18 @@ final class StepTable {
         long key = ((long) nodes * 1_000 + replicas) * 1_000_000 + localBatch;
         Point point = known.get(key);
         if (point == null) {
-            point = lines().find(nodes, replicas, localBatch)
-                    .map(times -> new Point(localBatch, times[0], times[1]))
+            point = grid().at(nodes, replicas, localBatch)
                     .orElseThrow(() -> unknown("%d nodes with %d GPUs".formatted(nodes, replicas), localBatch));
             known.put(key, point);
         }
         return point;
     }
 
-    private SortedLines lines() {
-        if (table.isEmpty()) {
-            if (!Files.exists(beyond)) {
-                throw new IllegalArgumentException(
-                        "%s is missing: it has the step times of %s on five nodes and more, which this run needs; put it there, or give fewer nodes"
-                                .formatted(beyond, application));
-            }
-            table = Optional.of(SortedLines.read(beyond));
+    private StepGrid grid() {
+        if (grid.isEmpty()) {
+            grid = Optional.of(StepGrid.read(folder, application, timing, measured));
         }
-        return table.get();
+        return grid.get();
     }
 
     private IllegalStateException unknown(String where, int localBatch) {

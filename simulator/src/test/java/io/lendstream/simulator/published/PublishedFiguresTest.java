@@ -148,7 +148,7 @@ class PublishedFiguresTest {
         for (int i = 0; i < published.length; i++) {
             assertThat(pollux("tiresias", load, i + 1))
                     .as("%s %d", load, i + 1)
-                    .isCloseTo(published[i], withPercentage(hasPolluxTables() ? .004 : .1));
+                    .isCloseTo(published[i], withPercentage(.004));
         }
     }
 
@@ -166,8 +166,15 @@ class PublishedFiguresTest {
         for (int i = 0; i < published.length; i++) {
             assertThat(pollux("optimus", load, i + 1))
                     .as("%s %d", load, i + 1)
-                    .isCloseTo(published[i], withPercentage(hasPolluxTables() ? .004 : 3));
+                    .isCloseTo(published[i], withPercentage(.004));
         }
+    }
+
+    /** The lightest load, which takes least; {@code ./dev bench published} has all. */
+    @ParameterizedTest
+    @CsvSource({"3, 1310.5", "5, 976.8"})
+    void polluxInItsOwnArtefact(int workload, double published) {
+        assertThat(pollux("pollux", "workloads-0.5", workload)).isCloseTo(published, withPercentage(5));
     }
 
     private double pollux(String policy, String load, int workload) {
@@ -177,19 +184,18 @@ class PublishedFiguresTest {
                 .mean();
     }
 
-    private boolean hasPolluxTables() {
-        return Files.isDirectory(data.resolve("deepboot/interpolation-pollux"));
-    }
-
     /**
-     * DeepBoot's figures hang on the last bit of its fits, so that only means over several starts can be compared. The
-     * reference has one run of some, whose own spread is not known.
+     * DeepBoot's figures hang on the last bit of its fits, so that only means over several starts can be compared. Of shared
+     * GPUs without AFE one run is published, and for the small workload it lies outside of what its own simulator gives: from
+     * twelve starts 2379 to 2529 s, on average 2467 s, which counts here in place of the published 2365 s.
      */
     @ParameterizedTest
     @CsvSource({
         // lending, workload, AFE: average and how near; p50, p95 and restarts; cold starts, mean response overhead
         "false, small,  false, 4222, 3, 1256, 1327, 11581, 12024,  501,  508,    0,    0, 0,    0",
         "true,  small,  true,  2334, 3,  912,  921,  6328,  6361, 1828, 1833, 1577, 1606, 2.80, 2.85",
+        "true,  small,  false, 2467, 3,  924, 1092,  5977,  6912, 1830, 1955, 1561, 1628, 2.78, 2.89",
+        "true,  middle, false, 2837, 3, 1040, 1040,  7421,  7421, 3427, 3427, 6694, 6694, 2.37, 2.37",
         "true,  middle, true,  2674, 3,  940,  940,  7378,  7378, 3415, 3415, 6634, 6634, 2.35, 2.35"
     })
     void deepBoot(
@@ -222,29 +228,6 @@ class PublishedFiguresTest {
             assertThat(mean(runs, run -> run.overheadSeconds().mean()))
                     .isBetween(.95 * leastOverhead, 1.05 * mostOverhead);
         }
-    }
-
-    /** Where the reference is a single run, which may be far from its own mean. */
-    @ParameterizedTest
-    @CsvSource({
-        // workload: average, restarts, cold starts, mean response overhead
-        "small,  2365, 1836, 1561, 2.78",
-        "middle, 2837, 3427, 6694, 2.37"
-    })
-    void deepBootWithoutAfeOnSharedGpus(
-            String workload, double average, double restarts, double coldStarts, double overhead) {
-        List<Summary> runs = LongStream.rangeClosed(1, STARTS)
-                .mapToObj(seed -> run(
-                        "deepboot/workload/%s.csv".formatted(workload),
-                        true,
-                        PublishedSettings.of("deepboot", 16, 4),
-                        seed))
-                .toList();
-
-        assertThat(mean(runs, run -> run.jctSeconds().mean())).isCloseTo(average, withPercentage(7));
-        assertThat(mean(runs, Summary::restarts)).isCloseTo(restarts, withPercentage(5));
-        assertThat(mean(runs, Summary::coldStarts)).isCloseTo(coldStarts, withPercentage(5));
-        assertThat(mean(runs, run -> run.overheadSeconds().mean())).isCloseTo(overhead, withPercentage(5));
     }
 
     /** The search draws by chance, and its figures hang on fits as DeepBoot's do: the reference has a run or two of each. */

@@ -1,30 +1,26 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
- * A made-up kind of training job, of the sizes and shapes that real ones have.
+ * A kind of training job of the presets: an application of the Pollux and DeepBoot evaluations, as fast as its model that
+ * {@link ThroughputFit} fitted to the public measurements, and as noisy as they say. How far the fits are off is in
+ * docs/workloads.md. How many jobs it has and how long they take is made up.
  *
- * @param noiseScaleFirst gradient noise scale in the first epoch, in samples
- * @param noiseScaleLast the same in the last
+ * @param noiseScaleFirst gradient noise scale in the first epoch, in samples: the first quartile of its measured epochs
+ * @param noiseScaleLast the same in the last: the third quartile
  * @param maxGpus most it can use
  * @param share of jobs that are of this kind
  * @param workScale how long its jobs are, compared with others
  */
 record ApplicationClass(
-        String name,
+        PolluxApplication application,
         ThroughputParameters throughput,
-        BatchRange batch,
         double noiseScaleFirst,
         double noiseScaleLast,
-        RescaleCosts costs,
         int maxGpus,
         double share,
         double workScale) {
@@ -32,58 +28,48 @@ record ApplicationClass(
 
     static final List<ApplicationClass> ALL = List.of(
             new ApplicationClass(
-                    "vision-small",
-                    new ThroughputParameters(0.018, 0.00055, 0.045, 0.0020, 0.012, 0.0012, 1.9),
-                    new BatchRange(128, 4096, 32, 1024, Optional.empty()),
-                    900,
-                    9000,
-                    costs(22, 3),
+                    application("cifar10"),
+                    new ThroughputParameters(0.017255, 0.00070591, 0.13007, 0.0026071, 0.032359, 0.0054432, 2.4111),
+                    2563.8,
+                    12441,
                     16,
                     .34,
                     0.5),
             new ApplicationClass(
-                    "vision-large",
-                    new ThroughputParameters(0.055, 0.0026, 0.11, 0.0050, 0.030, 0.0030, 2.2),
-                    new BatchRange(256, 12800, 32, 256, Optional.empty()),
-                    2200,
-                    26000,
-                    costs(34, 3),
+                    application("yolov3"),
+                    new ThroughputParameters(0.19365, 0.025545, 0.73199, 0.010117, 0.050112, 0.079600, 1.0839),
+                    369.45,
+                    986.58,
                     32,
                     .12,
                     2.2),
             new ApplicationClass(
-                    "language-small",
-                    new ThroughputParameters(0.040, 0.0150, 0.10, 0.0045, 0.035, 0.0035, 1.7),
-                    new BatchRange(16, 512, 4, 32, Optional.empty()),
-                    70,
-                    420,
-                    costs(40, 4),
+                    application("deepspeech2"),
+                    new ThroughputParameters(0.31199, 0.023485, 0.52531, 0.0097840, 0.0015061, 0.11869, 1.5252),
+                    2738.9,
+                    225350,
                     16,
                     .26,
                     1.0),
             new ApplicationClass(
-                    "language-large",
-                    new ThroughputParameters(0.120, 0.0850, 0.24, 0.0110, 0.080, 0.0080, 2.4),
-                    new BatchRange(16, 1024, 2, 12, Optional.empty()),
-                    160,
-                    1500,
-                    costs(95, 5),
+                    application("imagenet"),
+                    new ThroughputParameters(0.064295, 0.0044927, 0.32794, 0.0061996, 0.061798, 0.018436, 2.6715),
+                    5985.5,
+                    14246,
                     32,
                     .08,
                     3.0),
             new ApplicationClass(
-                    "recommendation",
-                    new ThroughputParameters(0.012, 0.000012, 0.060, 0.0070, 0.020, 0.0040, 1.4),
-                    new BatchRange(1024, 32768, 256, 16384, Optional.empty()),
-                    3000,
-                    16000,
-                    costs(24, 2),
+                    application("bert"),
+                    new ThroughputParameters(0.17566, 0.058659, 1.4236, 0.0085900, 0.25101, 0.044482, 1.9635),
+                    422.97,
+                    1124.3,
                     8,
                     .20,
                     0.4));
 
-    private static RescaleCosts costs(int firstSeconds, int nextSeconds) {
-        return new RescaleCosts(Duration.ofSeconds(firstSeconds), Duration.ofSeconds(nextSeconds));
+    private static PolluxApplication application(String name) {
+        return PolluxApplication.named(name).orElseThrow();
     }
 
     /** Gradient statistics of each epoch: the noise scale grows by the same factor from one to the next. */
@@ -91,7 +77,7 @@ record ApplicationClass(
         List<GradientNoise> epochs = new ArrayList<>();
         for (int epoch = 0; epoch < EPOCHS; epoch++) {
             double scale = noiseScaleFirst * Math.pow(noiseScaleLast / noiseScaleFirst, epoch / (EPOCHS - 1.0));
-            epochs.add(new GradientNoise(1.0, scale / batch.initial()));
+            epochs.add(new GradientNoise(1.0, scale / application.batch().initial()));
         }
         return epochs;
     }

@@ -103,29 +103,30 @@ final class TrainingGenerator {
 
     private TrainingTask task(int number, Draft draft, double gpuSeconds) {
         ApplicationClass kind = draft.kind;
+        PolluxApplication application = kind.application();
         List<GradientNoise> noise = kind.noise();
         GradientNoise middle = noise.get(noise.size() / 2);
-        GoodputModel model = new GoodputModel(kind.throughput(), middle, kind.batch());
+        GoodputModel model = new GoodputModel(kind.throughput(), middle, application.batch());
         int nodes = draft.gpus > 4 ? 2 : 1;
         double iterationsPerSecond =
-                model.best(nodes, draft.gpus).goodput() / kind.batch().initial();
+                model.best(nodes, draft.gpus).goodput() / application.batch().initial();
         double progress = Math.max(1, Math.ceil(iterationsPerSecond * gpuSeconds / draft.gpus));
         Instant at = scene.start().plusSeconds((long) draft.at + 60);
         TrainingJob job = new TrainingJob(
-                new JobId("%s-%03d".formatted(kind.name(), number)),
+                new JobId("%s-%03d".formatted(application.name(), number)),
                 scene.domain(),
                 at,
-                kind.name(),
+                application.name(),
                 draft.gpus,
                 1,
                 kind.maxGpus(),
                 true,
                 0,
                 Optional.empty(),
-                kind.batch(),
+                application.batch(),
                 new GoodputProfile(kind.throughput(), noise.get(0)),
-                kind.costs(),
+                application.costs(),
                 "simulated");
-        return new TrainingTask(job, new ModelTruth(kind.throughput(), noise, kind.batch(), progress));
+        return new TrainingTask(job, new ModelTruth(kind.throughput(), noise, application.batch(), progress));
     }
 }

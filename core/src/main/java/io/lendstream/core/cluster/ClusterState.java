@@ -1,5 +1,6 @@
 package io.lendstream.core.cluster;
 
+import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
 import java.util.Optional;
@@ -27,7 +28,7 @@ public record ClusterState(
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
         PersistentMap<JobId, JobState> jobs,
-        Agenda agenda) {
+        @Derived Agenda agenda) {
 
     /** What people have ordered, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}

@@ -11,7 +11,6 @@ import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -224,7 +223,7 @@ public final class RecordMapper<T> {
 
         private CaseMapping caseMapping(Class<?> type, Schema kinds, String kindName, Schema schema, String path) {
             Object kind = new GenericData.EnumSymbol(kinds, kindName);
-            if (type.getRecordComponents().length == 0) {
+            if (Shape.components(type).isEmpty()) {
                 Structure only = new Structure(type);
                 return new CaseMapping(kind, Optional.empty(), new ConstantMapping(only.create()));
             }
@@ -305,9 +304,8 @@ public final class RecordMapper<T> {
         private final MethodHandle constructor;
 
         Structure(Class<?> type) {
-            RecordComponent[] components = type.getRecordComponents();
-            Class<?>[] types =
-                    Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
+            List<RecordComponent> components = Shape.components(type);
+            Class<?>[] types = components.stream().map(RecordComponent::getType).toArray(Class<?>[]::new);
             try {
                 MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(type, MethodHandles.lookup());
                 for (RecordComponent component : components) {

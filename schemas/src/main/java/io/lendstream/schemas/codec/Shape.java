@@ -1,5 +1,6 @@
 package io.lendstream.schemas.codec;
 
+import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.PersistentMap;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -66,7 +67,7 @@ sealed interface Shape {
             return new Choice(choice);
         }
         if (plain.isRecord()) {
-            List<RecordComponent> components = List.of(plain.getRecordComponents());
+            List<RecordComponent> components = components(plain);
             return components.size() == 1 && components.get(0).getName().equals("value")
                     ? new Wrapper(plain, components.get(0).getGenericType())
                     : new Structure(plain, components);
@@ -77,6 +78,13 @@ sealed interface Shape {
         throw new MismatchException(
                 "%s cannot be mapped: it must be a record, an enum, a sealed interface of records, a number, a text, a time, or an Optional, List or Map of these"
                         .formatted(plain.getName()));
+    }
+
+    /** The components of a record that are written; the others are derived of these. */
+    static List<RecordComponent> components(Class<?> type) {
+        return Arrays.stream(type.getRecordComponents())
+                .filter(component -> !component.isAnnotationPresent(Derived.class))
+                .toList();
     }
 
     private static Shape ofGeneric(ParameterizedType generic) {

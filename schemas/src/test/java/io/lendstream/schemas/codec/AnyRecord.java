@@ -116,11 +116,8 @@ public final class AnyRecord {
     }
 
     private Object made(Class<?> type, Supplier<Object[]> components) {
-        RecordComponent[] parts = type.getRecordComponents();
-        Class<?>[] types = new Class<?>[parts.length];
-        for (int i = 0; i < parts.length; i++) {
-            types[i] = parts[i].getType();
-        }
+        Class<?>[] types =
+                Shape.components(type).stream().map(RecordComponent::getType).toArray(Class<?>[]::new);
         IllegalArgumentException last = new IllegalArgumentException("never tried");
         for (int i = 0; i < ATTEMPTS; i++) {
             try {

@@ -25,7 +25,7 @@ final class PlayOptions {
             names = "--training-nodes",
             paramLabel = "T",
             description =
-                    "How many of the nodes are training's. Default: half; a replay with lending of a workload without inference: all.")
+                    "Training's nodes. Default: half; a replay with lending of a workload without inference: all.")
     private Optional<Integer> trainingNodes = Optional.empty();
 
     @Option(names = "--profiles", paramLabel = "DIR", description = "Training profiles, a directory an application.")

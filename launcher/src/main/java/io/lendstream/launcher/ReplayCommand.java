@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -121,7 +122,7 @@ final class ReplayCommand implements Callable<Integer> {
             arity = "0..1",
             fallbackValue = "deepboot",
             description =
-                    "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published figures. For their workload files; a seed moves the start of online fits by a billionth a step.")
+                    "Event by event as the simulator of the DeepBoot or the Pollux paper, with its flaws, to compare with published figures. For their workload files, and for lists of rigid jobs; a seed moves the start of online fits by a billionth a step.")
     private Optional<String> publishedTiming = Optional.empty();
 
     @Option(
@@ -281,15 +282,8 @@ final class ReplayCommand implements Callable<Integer> {
 
     private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, boolean inPlace) {
         Path file = Path.of(workload);
-        if (!Files.isRegularFile(file) || !PublishedWorkload.knows(file)) {
-            throw UserError.badUsage(
-                    "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size)."
-                            .formatted(workload));
-        }
-        Path traces = play.profiles()
-                .orElseThrow(
-                        () -> UserError.badUsage(
-                                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
+        boolean published = Files.isRegularFile(file) && PublishedWorkload.knows(file);
+        Function<PublishedReplay, RunOutcome> replay = published ? published(file) : list();
         List<RunOutcome> outcomes = new ArrayList<>();
         for (Run run : runs) {
             boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
@@ -298,9 +292,8 @@ final class ReplayCommand implements Callable<Integer> {
                                 bare ? "deepboot" : run.policy, play.nodes(), play.gpusPerNode())
                         .withTiming(timing)
                         .withAfe(inPlace);
-                RunOutcome outcome = new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings)
-                        .withSeed(play.seed())
-                        .run(PublishedWorkload.read(file), traces);
+                RunOutcome outcome = replay.apply(
+                        new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings).withSeed(play.seed()));
                 say(outcome);
                 outcomes.add(outcome);
             } catch (IllegalArgumentException e) {
@@ -308,6 +301,25 @@ final class ReplayCommand implements Callable<Integer> {
             }
         }
         write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
+    }
+
+    private Function<PublishedReplay, RunOutcome> published(Path file) {
+        Path traces = play.profiles()
+                .orElseThrow(
+                        () -> UserError.badUsage(
+                                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
+        PublishedWorkload rows = PublishedWorkload.read(file);
+        return replay -> replay.run(rows, traces);
+    }
+
+    private Function<PublishedReplay, RunOutcome> list() {
+        Workload list = play.load(workload, DOMAIN);
+        if (!list.loads().isEmpty() || list.tasks().stream().anyMatch(task -> task.job().elastic())) {
+            throw UserError.badUsage(
+                    "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size), or a list of rigid jobs."
+                            .formatted(workload));
+        }
+        return replay -> replay.run(list);
     }
 
     private static PublishedSettings.Timing timing(String name) {

@@ -20,6 +20,6 @@ public record Reason(String code, String text, Map<String, Double> numbers, List
 
     /** A number of things, for people: {@code 1 GPU}, {@code 2 GPUs}. */
     public static String counted(int number, String one) {
-        return number == 1 ? "1 " + one : "%d %ss".formatted(number, one);
+        return number == 1 ? "1 " + one : number + " " + one + "s";
     }
 }

@@ -5,9 +5,8 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.NodeId;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Free GPUs by node, out of which jobs are placed afresh. Of nodes that are equally good the first is taken. */
@@ -27,13 +26,18 @@ final class Rooms {
      * @param taken GPUs among them that are not free
      */
     Rooms(List<GpuState> gpus, Set<GpuId> taken) {
-        Map<NodeId, List<GpuId>> nodes = new LinkedHashMap<>();
+        List<List<GpuId>> nodes = new ArrayList<>();
+        Optional<NodeId> last = Optional.empty();
         for (GpuState gpu : gpus) {
             if (!taken.contains(gpu.gpuId())) {
-                nodes.computeIfAbsent(gpu.nodeId(), node -> new ArrayList<>()).add(gpu.gpuId());
+                if (last.isEmpty() || !last.get().equals(gpu.nodeId())) {
+                    last = Optional.of(gpu.nodeId());
+                    nodes.add(new ArrayList<>());
+                }
+                nodes.get(nodes.size() - 1).add(gpu.gpuId());
             }
         }
-        this.free = List.copyOf(nodes.values());
+        this.free = List.copyOf(nodes);
     }
 
     /** Takes {@code count} GPUs, node after node; fewer where there are not so many. */

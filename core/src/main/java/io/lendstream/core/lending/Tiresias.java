@@ -27,6 +27,7 @@ import java.util.Set;
  */
 public record Tiresias(double demoteGpuHours) implements Policy {
     private static final double SECONDS_PER_HOUR = 3600;
+    private static final long NEVER = Long.MAX_VALUE;
 
     @Override
     public PolicyInfo info() {
@@ -52,17 +53,19 @@ public record Tiresias(double demoteGpuHours) implements Policy {
     private final class Planning {
         private final ClusterView cluster;
         private final Instant now;
+        private final long nowMillis;
         private final Map<JobId, Standing> standings = new HashMap<>();
         private final Map<JobId, List<GpuId>> targets = new HashMap<>();
         private final Map<JobId, String> reasons = new HashMap<>();
-        private final Set<JobId> served = new HashSet<>();
+        private final List<JobView> served = new ArrayList<>();
         private final List<JobView> starting = new ArrayList<>();
-        private Instant nextDemotion = Instant.MAX;
+        private long nextDemotion = NEVER;
         private int room;
 
         Planning(ClusterView cluster) {
             this.cluster = cluster;
             this.now = cluster.now();
+            this.nowMillis = now.toEpochMilli();
             this.room = cluster.capacity() - cluster.waiting();
         }
 
@@ -82,19 +85,29 @@ public record Tiresias(double demoteGpuHours) implements Policy {
                 }
             }
             demoted.forEach(this::offer);
+            if (served.size() < cluster.holding().size()) {
+                suspend();
+            }
+            if (!starting.isEmpty()) {
+                place();
+            }
+            Instant until = nextDemotion == NEVER ? Instant.MAX : Instant.ofEpochMilli(nextDemotion);
+            return new Plan(targets, reasons, standings, List.of(), Optional.of(until));
+        }
+
+        /** Takes the GPUs of jobs that were not served, but for those that are being changed. */
+        private void suspend() {
+            Set<JobId> kept = new HashSet<>();
+            served.forEach(job -> kept.add(job.job()));
             for (JobView job : cluster.holding()) {
                 if (cluster.fixed().contains(job.job())) {
                     note(job, true);
-                } else if (!served.contains(job.job())) {
+                } else if (!kept.contains(job.job())) {
                     Standing standing = note(job, false);
                     targets.put(job.job(), List.of());
                     reasons.put(job.job(), "waits" + reason(standing));
                 }
             }
-            if (!starting.isEmpty()) {
-                place();
-            }
-            return new Plan(targets, reasons, standings, List.of(), Optional.of(nextDemotion));
         }
 
         private void offer(JobView job) {
@@ -104,7 +117,7 @@ public record Tiresias(double demoteGpuHours) implements Policy {
             }
             if (!job.gpus().isEmpty()) {
                 if (runs) {
-                    served.add(job.job());
+                    served.add(job);
                     note(job, true);
                 }
             } else {
@@ -128,8 +141,7 @@ public record Tiresias(double demoteGpuHours) implements Policy {
                 targets.put(job.job(), gpus);
                 reasons.put(
                         job.job(),
-                        "gets the %s it asked for%s"
-                                .formatted(Reason.counted(gpus.size(), "GPU"), reason(standing(job))));
+                        "gets the " + Reason.counted(gpus.size(), "GPU") + " it asked for" + reason(standing(job)));
             }
         }
 
@@ -137,11 +149,10 @@ public record Tiresias(double demoteGpuHours) implements Policy {
         private Standing note(JobView job, boolean runs) {
             Standing before = standing(job);
             Standing after = (isDemoted(before, job) ? before.movedTo(1, now) : before).running(runs, now);
-            if (job.standing().filter(after::equals).isEmpty()) {
+            if (after != before || job.standing().isEmpty()) {
                 standings.put(job.job(), after);
             }
-            Instant demotion = demotion(after, job);
-            nextDemotion = demotion.isBefore(nextDemotion) ? demotion : nextDemotion;
+            nextDemotion = Math.min(nextDemotion, demotion(after, job));
             return after;
         }
 
@@ -150,24 +161,23 @@ public record Tiresias(double demoteGpuHours) implements Policy {
         }
 
         private boolean isDemoted(Standing standing, JobView job) {
-            return !demotion(standing, job).isAfter(now);
+            return demotion(standing, job) <= nowMillis;
         }
 
-        /** When a job will have had its time in the first queue, if it runs. */
-        private Instant demotion(Standing standing, JobView job) {
+        /** When a job will have had its time in the first queue, if it runs; in milliseconds since 1970. */
+        private long demotion(Standing standing, JobView job) {
             if (standing.queue() > 0 || standing.runningSince().isEmpty()) {
-                return Instant.MAX;
+                return NEVER;
             }
             double seconds = demoteGpuHours * SECONDS_PER_HOUR / job.requestedGpus();
             long millis = (long) Math.ceil(1000 * seconds - 1e-6);
-            return standing.runningSince()
-                    .get()
-                    .plusMillis(millis - standing.served().toMillis());
+            return standing.runningSince().get().toEpochMilli()
+                    + millis
+                    - standing.served().toMillis();
         }
 
         private String reason(Standing standing) {
-            return " in queue %d after %d s of service"
-                    .formatted(standing.queue(), standing.servedBy(now).toSeconds());
+            return " in queue " + standing.queue() + " after " + standing.servedBy(now).toSeconds() + " s of service";
         }
     }
 

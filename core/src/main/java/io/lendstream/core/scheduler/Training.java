@@ -103,6 +103,7 @@ final class Training {
         int size = 0;
         Optional<NodeId> node = Optional.empty();
         boolean reachable = false;
+        boolean borrows = false;
         for (GpuState gpu : draft.agenda().seats().values()) {
             if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
                 node = Optional.of(gpu.nodeId());
@@ -113,9 +114,10 @@ final class Training {
             largest = Math.max(largest, ++size);
             if (reachable && (gpu.pool() == Pool.TRAINING ? gpu.isFree() || isTraining(gpu) : settings.lending())) {
                 usable.add(gpu);
+                borrows |= gpu.pool() == Pool.INFERENCE;
             }
         }
-        if (settings.lending()) {
+        if (borrows) {
             Set<GpuId> kept = keptIdle(usable);
             usable.removeIf(gpu -> gpu.pool() == Pool.INFERENCE && (!isLendable(gpu) || kept.contains(gpu.gpuId())));
         }

@@ -56,11 +56,39 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
             inference = PublishedSimulator.run(
                     workload.inference(), traces, settings.withNodes(settings.nodes() - trainingNodes), START);
         }
-        WorldResults results = results(training, inference);
+        return outcome(workload.name(), results(training, inference), begun);
+    }
+
+    /**
+     * Runs a list of rigid jobs to its end, by {@link ListSimulator}.
+     *
+     * @throws IllegalArgumentException if there is more in it than rigid jobs that fit the cluster
+     */
+    public RunOutcome run(Workload list) {
+        long begun = System.nanoTime();
+        PublishedSettings there = lending ? settings : settings.withNodes(trainingNodes);
+        ListSimulator.Outcome outcome = ListSimulator.run(list, there);
+        double paused =
+                outcome.runs().stream().mapToDouble(ListedRun::pausedGpuSeconds).sum();
+        WorldResults results = new WorldResults(
+                list.start(),
+                list.start().plusSeconds(outcome.end()),
+                outcome.runs().stream().map(run -> run.result(list.start())).toList(),
+                List.of(),
+                List.of(),
+                there.gpus(),
+                outcome.computingGpuSeconds(),
+                outcome.lastArrival(),
+                0,
+                paused);
+        return outcome(list.name(), results, begun);
+    }
+
+    private RunOutcome outcome(String workload, WorldResults results, long begun) {
         double wallSeconds = (System.nanoTime() - begun) / 1e9;
         long seed = 1 + Math.round((settings.fitStart() - 1) / FIT_START_STEP);
         RunIdentity identity = new RunIdentity(
-                workload.name(), policyName, lending, settings.afe(), seed, settings.nodes(), settings.gpusPerNode());
+                workload, policyName, lending, settings.afe(), seed, settings.nodes(), settings.gpusPerNode());
         return new RunOutcome(identity, results, List.of(), wallSeconds);
     }
 

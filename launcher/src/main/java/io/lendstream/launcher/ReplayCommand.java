@@ -292,8 +292,9 @@ final class ReplayCommand implements Callable<Integer> {
                                 bare ? "deepboot" : run.policy, play.nodes(), play.gpusPerNode())
                         .withTiming(timing)
                         .withAfe(inPlace);
-                RunOutcome outcome = replay.apply(
-                        new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings).withSeed(play.seed()));
+                RunOutcome outcome =
+                        replay.apply(new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings)
+                                .withSeed(play.seed()));
                 say(outcome);
                 outcomes.add(outcome);
             } catch (IllegalArgumentException e) {
@@ -314,7 +315,8 @@ final class ReplayCommand implements Callable<Integer> {
 
     private Function<PublishedReplay, RunOutcome> list() {
         Workload list = play.load(workload, DOMAIN);
-        if (!list.loads().isEmpty() || list.tasks().stream().anyMatch(task -> task.job().elastic())) {
+        if (!list.loads().isEmpty()
+                || list.tasks().stream().anyMatch(task -> task.job().elastic())) {
             throw UserError.badUsage(
                     "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size), or a list of rigid jobs."
                             .formatted(workload));

@@ -148,8 +148,11 @@ public record Tiresias(double demoteGpuHours) implements Policy {
         /** Notes where a job stands after this plan, and when it would be demoted. */
         private Standing note(JobView job, boolean runs) {
             Standing before = standing(job);
-            Standing after = (isDemoted(before, job) ? before.movedTo(1, now) : before).running(runs, now);
-            if (after != before || job.standing().isEmpty()) {
+            boolean demoted = isDemoted(before, job);
+            Standing after = (demoted ? before.movedTo(1, now) : before).running(runs, now);
+            if (demoted
+                    || runs != before.runningSince().isPresent()
+                    || job.standing().isEmpty()) {
                 standings.put(job.job(), after);
             }
             nextDemotion = Math.min(nextDemotion, demotion(after, job));
@@ -177,7 +180,8 @@ public record Tiresias(double demoteGpuHours) implements Policy {
         }
 
         private String reason(Standing standing) {
-            return " in queue " + standing.queue() + " after " + standing.servedBy(now).toSeconds() + " s of service";
+            return " in queue " + standing.queue() + " after "
+                    + standing.servedBy(now).toSeconds() + " s of service";
         }
     }
 

@@ -3,6 +3,7 @@ package io.lendstream.launcher.cluster;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
 import java.util.List;
@@ -11,8 +12,6 @@ import picocli.CommandLine.Option;
 
 /** For whom a command prints: for people, or for tools. */
 final class OutputOptions {
-
-    private static final JsonMapper JSON = new JsonMapper();
 
     @Option(names = "--json", description = "Print JSON, for tools.")
     private boolean json;
@@ -23,7 +22,7 @@ final class OutputOptions {
 
     /** Topics with stable names, whatever our classes are called. */
     static String toJson(List<TopicState> topics) {
-        ArrayNode array = JSON.createArrayNode();
+        ArrayNode array = JsonNodeFactory.instance.arrayNode();
         for (TopicState topic : topics) {
             var object = array.addObject()
                     .put("name", topic.name())
@@ -44,7 +43,7 @@ final class OutputOptions {
 
     /** Subjects with stable names, whatever our classes are called. */
     static String subjectsToJson(List<SubjectReport> subjects) {
-        ArrayNode array = JSON.createArrayNode();
+        ArrayNode array = JsonNodeFactory.instance.arrayNode();
         for (SubjectReport subject : subjects) {
             var object = array.addObject()
                     .put("subject", subject.subject())
@@ -58,7 +57,7 @@ final class OutputOptions {
 
     private static String write(ArrayNode array) {
         try {
-            return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(array);
+            return new JsonMapper().writerWithDefaultPrettyPrinter().writeValueAsString(array);
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a tree can always be written", e);
         }

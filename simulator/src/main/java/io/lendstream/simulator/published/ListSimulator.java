@@ -75,8 +75,8 @@ final class ListSimulator {
      */
     static Outcome run(Workload list, PublishedSettings settings) {
         if (!list.loads().isEmpty()) {
-            throw new IllegalArgumentException("%s has services; lists of jobs are played in published timing without any"
-                    .formatted(list.name()));
+            throw new IllegalArgumentException(
+                    "%s has services; lists of jobs are played in published timing without any".formatted(list.name()));
         }
         ListSimulator simulator = new ListSimulator(list, settings);
         simulator.run();
@@ -87,7 +87,8 @@ final class ListSimulator {
         TrainingJob job = task.job();
         if (job.elastic()) {
             throw new IllegalArgumentException(
-                    "job %s is elastic; lists of jobs are played in published timing as rigid ones".formatted(job.job()));
+                    "job %s is elastic; lists of jobs are played in published timing as rigid ones"
+                            .formatted(job.job()));
         }
         if (job.requestedGpus() > settings.gpus()) {
             throw new IllegalArgumentException("job %s asks for %d GPUs, but there are %d for training"
@@ -133,32 +134,34 @@ final class ListSimulator {
         int next = TICK;
         while (arrived < runs.size() || !open.isEmpty()) {
             clock = Math.max(next, open.isEmpty() ? tickAt(runs.get(arrived).submitted()) : 0);
-            boolean changed = finish() | arrive();
-            next = open.isEmpty() ? clock + TICK : plan(changed);
+            int changed = finish() + arrive();
+            next = open.isEmpty() ? clock + TICK : plan(changed > 0);
         }
     }
 
-    private boolean finish() {
-        boolean any = false;
+    /** Ends the jobs that are done, and says how many. */
+    private int finish() {
+        int done = 0;
         while (!byEnd.isEmpty() && byEnd.first().doneAt() <= clock) {
-            ListedRun done = byEnd.pollFirst();
-            byTurn.remove(done);
-            holding.remove(done);
-            open.remove(done.job());
-            computing += done.complete(lastArrival);
-            any = true;
+            ListedRun run = byEnd.pollFirst();
+            byTurn.remove(run);
+            holding.remove(run);
+            open.remove(run.job());
+            computing += run.complete(lastArrival);
+            done++;
         }
-        return any;
+        return done;
     }
 
-    private boolean arrive() {
+    /** Lets jobs arrive, and says how many. */
+    private int arrive() {
         int before = arrived;
         while (arrived < runs.size() && runs.get(arrived).submitted() <= clock) {
             ListedRun run = runs.get(arrived++);
             open.put(run.job(), run);
             byTurn.add(run);
         }
-        return arrived > before;
+        return arrived - before;
     }
 
     /** Plans, and says when to plan again. */
@@ -176,7 +179,10 @@ final class ListSimulator {
         if (holding.isEmpty() && arrived == runs.size() && !changed && !moved) {
             throw new IllegalStateException(
                     "%d jobs wait for ever, such as %s of %d GPUs: the policy lets none of them run"
-                            .formatted(open.size(), byTurn.first().job(), byTurn.first().requestedGpus()));
+                            .formatted(
+                                    open.size(),
+                                    byTurn.first().job(),
+                                    byTurn.first().requestedGpus()));
         }
         return moved || plan.holdsUntil().isEmpty()
                 ? clock + TICK

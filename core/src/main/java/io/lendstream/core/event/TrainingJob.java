@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param maxGpus most it can use
  * @param elastic whether its number of GPUs may change while it runs
  * @param priority greater goes first; 0 is usual
- * @param profile what is known of its speed and its gradient noise before it has run
+ * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed
  * @param costs what changing its GPUs costs until it has been measured
  * @param driver the actuator's driver that runs it
  */

@@ -70,7 +70,7 @@ final class ListSimulator {
     /**
      * Runs a list to its end.
      *
-     * @throws IllegalArgumentException if there is more in it than rigid jobs that fit the cluster
+     * @throws IllegalArgumentException if there is more in it than rigid jobs that fit the cluster and do not crash
      * @throws IllegalStateException if the policy leaves jobs waiting for ever
      */
     static Outcome run(Workload list, PublishedSettings settings) {
@@ -90,6 +90,10 @@ final class ListSimulator {
                     "job %s is elastic; lists of jobs are played in published timing as rigid ones"
                             .formatted(job.job()));
         }
+        if (task.fate().crashesAt().isPresent()) {
+            throw new IllegalArgumentException(
+                    "job %s crashes on its way; nothing crashes in published timing".formatted(job.job()));
+        }
         if (job.requestedGpus() > settings.gpus()) {
             throw new IllegalArgumentException("job %s asks for %d GPUs, but there are %d for training"
                     .formatted(job.job(), job.requestedGpus(), settings.gpus()));
@@ -97,7 +101,7 @@ final class ListSimulator {
         int submitted = (int) Duration.between(start, job.submittedAt()).toSeconds();
         int seconds = (int) Math.rint(task.truth().totalProgress());
         RescaleCosts costs = settings.afe() ? job.costs() : job.costs().withoutAfe();
-        return new ListedRun(runs.size(), job, submitted, seconds, costs, () -> clock);
+        return new ListedRun(runs.size(), job, task.fate().end(), submitted, seconds, costs, () -> clock);
     }
 
     private static List<GpuState> gpus(PublishedSettings settings, Instant start) {

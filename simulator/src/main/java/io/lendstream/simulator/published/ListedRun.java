@@ -4,6 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Standing;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.lending.Goodput;
@@ -21,6 +22,7 @@ final class ListedRun implements JobView {
 
     private final int index;
     private final TrainingJob job;
+    private final JobPhase end;
     private final int submitted;
     private final RescaleCosts costs;
     private final IntSupplier clock;
@@ -40,13 +42,22 @@ final class ListedRun implements JobView {
 
     /**
      * @param index its place in order of submission
+     * @param end how it ends
      * @param submitted seconds after the start of the workload
      * @param seconds how long it trains
      * @param clock tells the second in which it is looked at
      */
-    ListedRun(int index, TrainingJob job, int submitted, int seconds, RescaleCosts costs, IntSupplier clock) {
+    ListedRun(
+            int index,
+            TrainingJob job,
+            JobPhase end,
+            int submitted,
+            int seconds,
+            RescaleCosts costs,
+            IntSupplier clock) {
         this.index = index;
         this.job = job;
+        this.end = end;
         this.submitted = submitted;
         this.left = seconds;
         this.costs = costs;
@@ -79,7 +90,8 @@ final class ListedRun implements JobView {
                 Optional.of(start.plusSeconds(completed)),
                 restarts,
                 attained,
-                1);
+                1,
+                end);
     }
 
     /** The second in which it will be done if nothing changes. */

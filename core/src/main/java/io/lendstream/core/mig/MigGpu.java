@@ -1,0 +1,190 @@
+package io.lendstream.core.mig;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+
+/**
+ * A kind of GPU and the profiles it offers. What we ship is compiled from NVIDIA's guide and listings of {@code nvidia-smi}; a
+ * machine's NVML knows better, and an instance of this made from it takes precedence.
+ *
+ * @param model by which people name it, such as {@code A100-80GB}
+ * @param memorySlices slots that instances must not share
+ * @param computeSlices slices that instances divide
+ * @param sms streaming multiprocessors without MIG
+ * @param profiles biggest first
+ */
+public record MigGpu(String model, int computeSlices, int memorySlices, int sms, List<MigProfile> profiles) {
+    private static final List<Integer> ONES = List.of(0, 1, 2, 3, 4, 5, 6);
+    private static final List<Integer> PAIRS = List.of(0, 2, 4, 6);
+    private static final List<Integer> TWOS = List.of(0, 2, 4);
+    private static final List<Integer> HALVES = List.of(0, 4);
+    private static final List<Integer> WHOLE = List.of(0);
+    private static final double UNKNOWN = 0;
+
+    /** Those that we know of; memory and SMs are left out where listings of the hardware have not been seen. */
+    public static final List<MigGpu> KNOWN = List.of(
+            new MigGpu(
+                    "A30-24GB",
+                    4,
+                    4,
+                    56,
+                    List.of(
+                            profile("4g.24gb", 0, 4, 4, UNKNOWN, 56, WHOLE, 1),
+                            profile("2g.12gb", 5, 2, 2, 11.69, 28, List.of(0, 2), 2),
+                            profile("1g.6gb", 14, 1, 1, 5.81, 14, List.of(0, 1, 2, 3), 4),
+                            profile("1g.6gb+me", 21, 1, 1, 5.81, 14, List.of(0, 1, 2, 3), 1))),
+            eight(
+                    "A100-40GB",
+                    108,
+                    new int[] {5, 10, 20, 40},
+                    new double[] {4.75, 9.625, 19.5, 39.25},
+                    14,
+                    14,
+                    28,
+                    42,
+                    56,
+                    98),
+            eight(
+                    "A100-80GB",
+                    108,
+                    new int[] {10, 20, 40, 80},
+                    new double[] {9.5, 19.5, 39.25, 79},
+                    14,
+                    14,
+                    28,
+                    42,
+                    56,
+                    98),
+            eight(
+                    "H100-SXM5-80GB",
+                    132,
+                    new int[] {10, 20, 40, 80},
+                    new double[] {9.75, 19.62, 39.5, 79.25},
+                    16,
+                    26,
+                    32,
+                    60,
+                    64,
+                    132),
+            eight(
+                    "H100-PCIe-80GB",
+                    114,
+                    new int[] {10, 20, 40, 80},
+                    new double[] {9.75, 19.62, 39.5, 79.25},
+                    14,
+                    14,
+                    30,
+                    46,
+                    62,
+                    114),
+            eight(
+                    "H100-NVL-94GB",
+                    132,
+                    new int[] {12, 24, 47, 94},
+                    new double[] {UNKNOWN, 21.62, 46.38, 93.12},
+                    16,
+                    26,
+                    32,
+                    60,
+                    64,
+                    132),
+            eight(
+                    "H200-141GB",
+                    132,
+                    new int[] {18, 35, 71, 141},
+                    new double[] {16, 32.5, UNKNOWN, 140},
+                    16,
+                    26,
+                    32,
+                    60,
+                    64,
+                    132),
+            eight("B200-180GB", 148, new int[] {23, 45, 90, 180}, new double[4], 0, 0, 0, 0, 0, 0));
+
+    public MigGpu {
+        profiles = profiles.stream()
+                .sorted(Comparator.comparingInt(MigProfile::computeSlices)
+                        .thenComparingInt(MigProfile::memorySlices)
+                        .reversed()
+                        .thenComparing(MigProfile::hasMediaEngines)
+                        .thenComparing(MigProfile::name))
+                .toList();
+        for (MigProfile profile : profiles) {
+            int end = profile.starts().get(profile.starts().size() - 1) + profile.memorySlices();
+            if (end > memorySlices || profile.computeSlices() > computeSlices) {
+                throw new IllegalArgumentException(
+                        "MIG profile %s ends at memory slice %d of %d and has %d compute slices of %d"
+                                .formatted(profile.name(), end, memorySlices, profile.computeSlices(), computeSlices));
+            }
+        }
+    }
+
+    /** One of those we know, by its name or the beginning of it: {@code A100-80GB}, {@code H100-SXM5}. */
+    public static Optional<MigGpu> named(String model) {
+        return KNOWN.stream().filter(gpu -> gpu.model.startsWith(model)).findFirst();
+    }
+
+    public Optional<MigProfile> profile(String name) {
+        return profiles.stream().filter(profile -> profile.name().equals(name)).findFirst();
+    }
+
+    /** The same without instances that have media engines, or more memory than their compute slices have: one profile a size. */
+    public MigGpu plain() {
+        return new MigGpu(
+                model,
+                computeSlices,
+                memorySlices,
+                sms,
+                profiles.stream().filter(this::isPlain).toList());
+    }
+
+    /** The same without instances that have media engines, which a layout of instances for serving does not need. */
+    public MigGpu withoutMediaEngines() {
+        return new MigGpu(
+                model,
+                computeSlices,
+                memorySlices,
+                sms,
+                profiles.stream().filter(profile -> !profile.hasMediaEngines()).toList());
+    }
+
+    private boolean isPlain(MigProfile profile) {
+        boolean smaller = profiles.stream()
+                .anyMatch(other -> other.computeSlices() == profile.computeSlices()
+                        && other.memorySlices() < profile.memorySlices());
+        return !profile.hasMediaEngines() && !smaller;
+    }
+
+    /** GPUs of seven compute and eight memory slices: all but A30. Sizes of memory are for one, two, four and eight slices. */
+    private static MigGpu eight(String model, int allSms, int[] gb, double[] gib, int... sms) {
+        return new MigGpu(
+                model,
+                7,
+                8,
+                allSms,
+                List.of(
+                        profile("7g." + gb[3] + "gb", 0, 7, 8, gib[3], sms[5], WHOLE, 1),
+                        profile("4g." + gb[2] + "gb", 5, 4, 4, gib[2], sms[4], WHOLE, 1),
+                        profile("3g." + gb[2] + "gb", 9, 3, 4, gib[2], sms[3], HALVES, 2),
+                        profile("2g." + gb[1] + "gb", 14, 2, 2, gib[1], sms[2], TWOS, 3),
+                        profile("1g." + gb[1] + "gb", 15, 1, 2, gib[1], sms[1], PAIRS, 4),
+                        profile("1g." + gb[0] + "gb", 19, 1, 1, gib[0], sms[0], ONES, 7),
+                        profile("1g." + gb[0] + "gb+me", 20, 1, 1, gib[0], sms[0], ONES, 1)));
+    }
+
+    private static MigProfile profile(
+            String name, int id, int compute, int memory, double gib, int sms, List<Integer> starts, int most) {
+        return new MigProfile(
+                name,
+                id,
+                compute,
+                memory,
+                gib == UNKNOWN ? OptionalDouble.empty() : OptionalDouble.of(gib),
+                sms == 0 ? OptionalInt.empty() : OptionalInt.of(sms),
+                starts,
+                most);
+    }
+}

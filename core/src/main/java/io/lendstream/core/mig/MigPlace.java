@@ -1,0 +1,29 @@
+package io.lendstream.core.mig;
+
+/**
+ * An instance, or room for one: a profile from one memory slice on.
+ *
+ * @param start its first memory slice
+ */
+public record MigPlace(MigProfile profile, int start) {
+    public MigPlace {
+        if (!profile.starts().contains(start)) {
+            throw new IllegalArgumentException("a %s instance must start at one of %s, but was to start at %d"
+                    .formatted(profile.name(), profile.starts(), start));
+        }
+    }
+
+    int bits() {
+        return profile.bits(start);
+    }
+
+    /** As {@code nvidia-smi mig -cgi} takes it, by id: {@code 9:4}. */
+    public String argument() {
+        return profile.id() + ":" + start;
+    }
+
+    @Override
+    public String toString() {
+        return profile.name() + "@" + start;
+    }
+}

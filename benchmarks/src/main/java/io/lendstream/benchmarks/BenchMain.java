@@ -8,17 +8,25 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
-/** {@code ./dev bench NAME}. */
+/** {@code ./dev bench NAME [RUNS]}. */
 public final class BenchMain {
+    private static final int RUNS = 3;
+
     private BenchMain() {}
 
     public static void main(String[] arguments) throws IOException {
+        boolean counts =
+                arguments.length == 2 && arguments[0].equals("replay") && arguments[1].matches("[1-9]\\d{0,2}");
+        int runs = counts ? Integer.parseInt(arguments[1]) : RUNS;
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "decision-latency", () -> new DecisionLatency().measure(),
                 "plan", PlanTime::measure,
-                "published", () -> new PublishedFigures().measure()));
-        if (arguments.length != 1 || !benches.containsKey(arguments[0])) {
-            System.err.println("Usage: ./dev bench NAME, where NAME is: " + String.join(", ", benches.keySet()));
+                "published", () -> new PublishedFigures().measure(),
+                "replay", () -> new ReplayTime(runs).measure()));
+        if ((arguments.length != 1 && !counts) || !benches.containsKey(arguments[0])) {
+            System.err.printf(
+                    "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d)%n",
+                    String.join(", ", benches.keySet()), RUNS);
             System.exit(2);
         }
         Result result = benches.getOrDefault(arguments[0], () -> Result.NONE).get();

@@ -20,6 +20,7 @@ import io.lendstream.core.lending.Policy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,10 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/** How long a policy plans for: a whole plan for a cluster of four GPUs a node, with a job per five GPUs. */
+/**
+ * How long a policy plans for: a whole plan for a cluster of four GPUs a node, with a job per five GPUs; and what the plan is
+ * worth beside the exact optimum ({@link PlanValue}).
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
@@ -54,16 +58,24 @@ public class PlanTime {
     private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
     private static final int GPUS_PER_NODE = 4;
     /** What a plan may take, in milliseconds, by the number of GPUs. */
-    private static final Map<String, Double> BUDGET = Map.of("64", 0.2, "1000", 5.0, "10000", 50.0);
+    private static final Map<Integer, Double> BUDGET = Map.of(64, 0.2, 1000, 5.0, 10_000, 50.0);
+
+    @Param({"deepboot", "lendstream"})
+    public String planner = "deepboot";
 
     @Param({"64", "1000", "10000"})
     public int gpus;
 
-    private final Policy policy = Policies.parse("deepboot");
-    private ClusterView cluster = new ClusterView(NOW, List.of(), List.of(), Set.of(), 0, GPUS_PER_NODE, 0);
+    private Policy policy = Policies.parse(planner);
+    private ClusterView cluster = draw(0);
 
     @Setup
-    public void draw() {
+    public void prepare() {
+        policy = Policies.parse(planner);
+        cluster = draw(gpus);
+    }
+
+    private static ClusterView draw(int gpus) {
         SplittableRandom random = new SplittableRandom(gpus);
         List<GpuState> all = new ArrayList<>();
         for (int i = 0; i < gpus; i++) {
@@ -79,7 +91,7 @@ public class PlanTime {
             }
             jobs.add(job(random, i, held));
         }
-        cluster = new ClusterView(NOW, jobs, all, Set.of(), all.size() / GPUS_PER_NODE, GPUS_PER_NODE, 0);
+        return new ClusterView(NOW, jobs, all, Set.of(), all.size() / GPUS_PER_NODE, GPUS_PER_NODE, 0);
     }
 
     @Benchmark
@@ -143,21 +155,43 @@ public class PlanTime {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
+        Map<Integer, Double> optima = new HashMap<>();
+        List<String> table = new ArrayList<>();
+        table.add("planner      GPUs   median   budget       worth   optimum  worth/optimum");
+        for (RunResult result : timed()) {
+            String planner = result.getParams().getParam("planner");
+            int gpus = Integer.parseInt(result.getParams().getParam("gpus"));
+            String name = "%s_%d_gpus".formatted(planner, gpus);
+            double median = result.getPrimaryResult().getStatistics().getPercentile(50);
+            double budget = BUDGET.get(gpus);
+            metrics.put(name + "_p50_ms", median);
+            reference.put(name + "_p50_ms", budget);
+            ratio.put(name + "_p50_ms", median / budget);
+
+            ClusterView cluster = draw(gpus);
+            PlanValue value = new PlanValue(cluster, GPUS_PER_NODE);
+            double worth = value.of(Policies.parse(planner).plan(cluster));
+            double optimum = optima.computeIfAbsent(gpus, any -> value.optimum());
+            metrics.put(name + "_worth", worth);
+            reference.put(name + "_worth", optimum);
+            ratio.put(name + "_worth", worth / optimum);
+            table.add("%-10s %6d %5.2f ms %5.1f ms  %10.3f %9.3f  %13.9f"
+                    .formatted(planner, gpus, median, budget, worth, optimum, worth / optimum));
+        }
+        table.add(
+                "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
+        table.forEach(System.out::println);
+        return new BenchMain.Result(metrics, reference, ratio);
+    }
+
+    private static Iterable<RunResult> timed() {
         try {
-            for (RunResult result : new Runner(new OptionsBuilder()
+            return new Runner(new OptionsBuilder()
                             .include(PlanTime.class.getName())
                             .build())
-                    .run()) {
-                String size = result.getParams().getParam("gpus");
-                double median = result.getPrimaryResult().getStatistics().getPercentile(50);
-                double budget = BUDGET.get(size);
-                metrics.put("plan_%s_gpus_p50_ms".formatted(size), median);
-                reference.put("plan_%s_gpus_p50_ms".formatted(size), budget);
-                ratio.put("plan_%s_gpus_p50_ms".formatted(size), median / budget);
-            }
+                    .run();
         } catch (RunnerException e) {
             throw new IllegalStateException("the benchmark could not be run: " + e.getMessage(), e);
         }
-        return new BenchMain.Result(metrics, reference, ratio);
     }
 }

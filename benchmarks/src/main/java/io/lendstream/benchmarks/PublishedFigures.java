@@ -4,12 +4,10 @@ import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.published.PublishedWorkload;
 import io.lendstream.simulator.results.Summary;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
@@ -172,19 +170,12 @@ final class PublishedFigures {
             new Load("pollux", "workloads-1.5", List.of(3855.8, 3380.6, 3299.9, 3902.7, 4007.3)),
             new Load("pollux", "workloads-2.0", List.of(6186.3, 4190.8, 5131.8, 5262.4, 6590.8)));
 
-    private final Path data =
-            Optional.ofNullable(System.getenv("LENDSTREAM_DATA")).map(Path::of).orElse(Path.of("../shared/data"));
+    private final Path data = PublicData.with("published", "deepboot", "pollux");
     private final Map<String, Double> ours = new LinkedHashMap<>();
     private final Map<String, Double> published = new LinkedHashMap<>();
     private final Map<String, Double> ratio = new LinkedHashMap<>();
 
     BenchMain.Result measure() {
-        if (!Files.isDirectory(data.resolve("deepboot"))) {
-            System.err.printf(
-                    "published: %s is no directory; set LENDSTREAM_DATA to the directory that has the published workloads in deepboot/ and pollux/%n",
-                    data.resolve("deepboot"));
-            System.exit(1);
-        }
         System.out.println("Ours of what is published; ! is outside of what the reference gives by more than 5 %.");
         ROWS.forEach(this::measure);
         LOADS.forEach(this::measure);

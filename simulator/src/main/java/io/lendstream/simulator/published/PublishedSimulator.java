@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -35,6 +36,8 @@ import java.util.stream.Stream;
  */
 final class PublishedSimulator {
     private static final int TICK = 60;
+    /** Seconds without anything to come in which some job must have trained. */
+    private static final int PATIENCE = 86_400;
 
     private final PublishedSettings settings;
     private final Port port;
@@ -54,10 +57,11 @@ final class PublishedSimulator {
     private int lastArrival;
     private int arrivedRequests;
     private int clock;
+    private int busyAt;
     private double computing;
     private double onSecondHalf;
 
-    private PublishedSimulator(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
+    PublishedSimulator(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
         this.settings = settings;
         this.port = Port.of(settings.policy());
         this.start = start;
@@ -112,21 +116,55 @@ final class PublishedSimulator {
     /** Runs a workload to its end. */
     static PublishedRun run(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
         PublishedSimulator simulator = new PublishedSimulator(workload, traces, settings, start);
-        simulator.run();
-        return new PublishedRun(simulator.trainings, simulator.requests, simulator.computing, simulator.onSecondHalf);
+        while (!simulator.isOver()) {
+            simulator.step();
+        }
+        return simulator.outcome();
     }
 
-    private void run() {
-        while (!isOver()) {
-            int before = clock;
-            clock = nextEvent();
-            pods.passTo(clock);
-            for (TrainingRun run : open) {
-                advance(run, before);
-            }
-            open.removeIf(TrainingRun::isDone);
-            serve();
-            schedule();
+    PublishedRun outcome() {
+        return new PublishedRun(trainings, requests, computing, onSecondHalf);
+    }
+
+    int clock() {
+        return clock;
+    }
+
+    Pods pods() {
+        return pods;
+    }
+
+    /** Goes on to the next event. */
+    void step() {
+        int before = clock;
+        clock = nextEvent();
+        pods.passTo(clock);
+        for (TrainingRun run : open) {
+            advance(run, before);
+        }
+        open.removeIf(TrainingRun::isDone);
+        serve();
+        schedule();
+        endsSometime();
+    }
+
+    /**
+     * Where a job never gets a GPU, the published simulators run on for ever: it asks for more than there are, or is only ever
+     * given GPUs that it loses to replicas asleep ({@link PublishedSettings#halves}).
+     */
+    private void endsSometime() {
+        if (arrivedRequests < requests.size() || !unfinished.isEmpty() || clock < lastArrival) {
+            busyAt = clock;
+        }
+        if (!open.isEmpty() && clock - busyAt > PATIENCE) {
+            TrainingRun first = open.get(0);
+            throw new IllegalArgumentException(
+                    "job %s never ends: it asks for %d of %d GPUs, and for a whole day in which nothing else was to come %s let no job train; ask for fewer GPUs, give the cluster more, or name another policy"
+                            .formatted(
+                                    first.row().name(),
+                                    first.row().replicas(),
+                                    settings.gpus(),
+                                    settings.policy().info().name()));
         }
     }
 
@@ -140,10 +178,13 @@ final class PublishedSimulator {
         long held = run.attainedGpuSeconds() - attained;
         double counted = Math.max(0, Math.min(clock, lastArrival) - before) / (double) (clock - before);
         computing += counted * (held - (run.pausedGpuSeconds() - paused));
+        if (held > run.pausedGpuSeconds() - paused) {
+            busyAt = clock;
+        }
         onSecondHalf += (double) held * run.gpusFrom(settings.nodes() / 2) / run.gpus();
     }
 
-    private boolean isOver() {
+    boolean isOver() {
         return arrivedRequests == requests.size() && unfinished.isEmpty() && open.isEmpty();
     }
 
@@ -162,9 +203,17 @@ final class PublishedSimulator {
             waiting.forEach(request -> services.add(request.row().application()));
             int wanted =
                     pods.all().mapToInt(pod -> wakesAt(pod, services)).min().orElse(Integer.MAX_VALUE);
-            next = Math.min(next, Math.max(wanted, clock + 1));
+            next = Math.min(next, Math.max(isForgotten() ? 0 : wanted, clock + 1));
         }
         return next;
+    }
+
+    /**
+     * Whether waiting requests would never be looked at again: those that have arrived at a tick, where nothing but ticks is to
+     * come. The published simulators run on for ever then. Here the next second is an event.
+     */
+    private boolean isForgotten() {
+        return pods.all().findAny().isEmpty() && !events.tailMap(clock, false).containsValue(true);
     }
 
     /** When a replica gives those who wait reason to look again. */
@@ -350,7 +399,7 @@ final class PublishedSimulator {
         Map<TrainingRun, int[]> next = new HashMap<>();
         for (TrainingRun run : active) {
             List<GpuId> target = plan.targets().getOrDefault(run.id(), held.getOrDefault(run.id(), List.of()));
-            int[] nodes = target.stream().mapToInt(nodeOf::get).toArray();
+            int[] nodes = nodesOf(target);
             if (port == Port.OPTIMUS) {
                 nodes = without(nodes, inferenceNodes);
             }
@@ -377,6 +426,15 @@ final class PublishedSimulator {
         }
         BitSet forInference = inferenceNodes();
         next.forEach((run, nodes) -> run.allocate(without(nodes, forInference), clock, pauses));
+    }
+
+    /** The node of each GPU, those of one node together: policies that keep a job near to where it is list them mixed. */
+    private int[] nodesOf(List<GpuId> target) {
+        Map<Integer, Integer> gpusByNode = new LinkedHashMap<>();
+        target.forEach(gpu -> gpusByNode.merge(nodeOf.get(gpu), 1, Integer::sum));
+        return gpusByNode.entrySet().stream()
+                .flatMapToInt(node -> IntStream.generate(node::getKey).limit(node.getValue()))
+                .toArray();
     }
 
     private ClusterView view(List<TrainingRun> active, int[] taken, int waiting) {

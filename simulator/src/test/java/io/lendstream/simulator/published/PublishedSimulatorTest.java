@@ -1,6 +1,7 @@
 package io.lendstream.simulator.published;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.simulator.workload.Workload;
 import java.io.IOException;
@@ -87,6 +88,20 @@ class PublishedSimulatorTest {
                 .requests();
 
         assertThat(requests.get(0).started()).isEqualTo(70);
+    }
+
+    @Test
+    void aRequestThatArrivesAtATickIsServedWhereNothingElseIsToCome() {
+        PublishedRun run = run(PublishedSettings.of("tiresias", 2, 4), job("bert-0", 1, 1), request("last", 120, 5));
+
+        assertThat(run.requests().get(0).started()).isEqualTo(121);
+    }
+
+    @Test
+    void aJobThatAsksForMoreThanThereIsIsNamed() {
+        assertThatThrownBy(() -> run(PublishedSettings.of("tiresias", 2, 4), job("bert-0", 1, 2), job("bert-1", 1, 9)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("job bert-1 never ends: it asks for 9 of 8 GPUs");
     }
 
     @Test

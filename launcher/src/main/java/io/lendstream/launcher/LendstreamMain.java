@@ -8,7 +8,10 @@ import io.lendstream.launcher.stack.StackException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -18,16 +21,6 @@ import picocli.CommandLine.ScopeType;
 @Command(
         name = "lendstream",
         description = "Lends GPUs that inference leaves idle to training, and takes them back in time.",
-        subcommands = {
-            DemoCommand.class,
-            ReplayCommand.class,
-            StackCommand.class,
-            TopicsCommand.class,
-            SchemasCommand.class,
-            ListCommands.ThePolicies.class,
-            ListCommands.TheModels.class,
-            ListCommands.ThePresets.class
-        },
         versionProvider = LendstreamMain.Version.class,
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
@@ -36,6 +29,18 @@ import picocli.CommandLine.ScopeType;
         optionListHeading = "%nOptions:%n",
         footerHeading = "%n")
 public final class LendstreamMain extends CommandGroup {
+    private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
+
+    static {
+        COMMANDS.put("demo", DemoCommand.class);
+        COMMANDS.put("replay", ReplayCommand.class);
+        COMMANDS.put("stack", StackCommand.class);
+        COMMANDS.put("topics", TopicsCommand.class);
+        COMMANDS.put("schemas", SchemasCommand.class);
+        COMMANDS.put("policies", ListCommands.ThePolicies.class);
+        COMMANDS.put("models", ListCommands.TheModels.class);
+        COMMANDS.put("presets", ListCommands.ThePresets.class);
+    }
 
     @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "Show where an error comes from.")
     private boolean verbose;
@@ -57,13 +62,27 @@ public final class LendstreamMain extends CommandGroup {
 
     /** Runs one command and returns its exit code. */
     static int run(String[] args, PrintWriter out, PrintWriter err) {
-        return commandLine().setOut(out).setErr(err).execute(args);
+        boolean known = args.length > 0 && COMMANDS.containsKey(args[0]);
+        CommandLine commandLine = known ? commandLine(Set.of(args[0])) : commandLine();
+        return commandLine.setOut(out).setErr(err).execute(args);
     }
 
+    /** With all commands. */
     static CommandLine commandLine() {
+        CommandLine commandLine = commandLine(COMMANDS.keySet());
+        addServices(commandLine);
+        return commandLine;
+    }
+
+    /** With some commands: to read the options of all takes a tenth of a second, for a single one that is wanted. */
+    private static CommandLine commandLine(Set<String> names) {
         var main = new LendstreamMain();
         var commandLine = new CommandLine(main);
-        addServices(commandLine);
+        COMMANDS.forEach((name, type) -> {
+            if (names.contains(name)) {
+                commandLine.addSubcommand(name, type);
+            }
+        });
         // Not in the annotation: subcommands without a footer of their own would inherit it.
         commandLine
                 .getCommandSpec()

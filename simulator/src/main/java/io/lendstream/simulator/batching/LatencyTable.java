@@ -1,0 +1,60 @@
+package io.lendstream.simulator.batching;
+
+import io.lendstream.core.latency.LatencySample;
+import io.lendstream.core.latency.Slice;
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigProfile;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * What was measured of a model on a kind of GPU.
+ *
+ * @param rows by profile from small to large, batch and input size
+ */
+public record LatencyTable(String model, MigGpu gpu, List<Row> rows) {
+    /**
+     * One measurement.
+     *
+     * @param inputSize of each input, in tokens or whatever the table counts; 1 where inputs are all alike
+     * @param millis a batch takes
+     */
+    public record Row(MigProfile profile, int batch, int inputSize, double millis) {}
+
+    public LatencyTable {
+        rows = rows.stream()
+                .sorted(Comparator.<Row>comparingInt(row -> row.profile().computeSlices())
+                        .thenComparingInt(row -> row.profile().memorySlices())
+                        .thenComparingInt(Row::batch)
+                        .thenComparingInt(Row::inputSize))
+                .toList();
+        if (rows.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a latency table must have at least 1 row, but that of %s has none".formatted(model));
+        }
+    }
+
+    /** The largest input that was measured. */
+    public int largestInput() {
+        return rows.stream().mapToInt(Row::inputSize).max().orElseThrow();
+    }
+
+    /** A row as the latency model takes it. */
+    public LatencySample sample(Row row) {
+        return new LatencySample(
+                Slice.of(gpu, row.profile()), row.batch(), (double) row.inputSize() / largestInput(), row.millis());
+    }
+
+    public List<LatencySample> samples() {
+        return rows.stream().map(this::sample).toList();
+    }
+
+    /** The largest batch that was measured on a profile; 0 where none ran. Larger ones did not fit its memory. */
+    public int largestBatch(MigProfile profile) {
+        return rows.stream()
+                .filter(row -> row.profile().equals(profile))
+                .mapToInt(Row::batch)
+                .max()
+                .orElse(0);
+    }
+}

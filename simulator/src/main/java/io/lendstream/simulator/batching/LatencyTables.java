@@ -1,0 +1,166 @@
+package io.lendstream.simulator.batching;
+
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigProfile;
+import io.lendstream.simulator.workload.CsvTable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Reads measured latencies: a directory of ParvaGPU's tables ({@code bert.csv}, a file a model) or of MIGPerf's, or one file of
+ * ours: {@code model,profile,batch,inputSize,latencyMs}.
+ *
+ * <p>ParvaGPU rounds latencies to a millisecond: they are worked out of throughputs, which are of one process. Rows of several
+ * processes, and those of zero throughput, where memory did not suffice, are left out. Of a point that MIGPerf measured twice the
+ * mean counts.
+ *
+ * @see <a href="https://github.com/MunQ-Lee/ParvaGPU_SC24">ParvaGPU, SC 2024</a>
+ * @see <a href="https://github.com/MLSysOps/MIGProfiler">MIGPerf, arXiv 2301.00407</a>
+ */
+public final class LatencyTables {
+    private static final List<String> PARVAGPU = List.of("Mig instance", "Batch size", "Workload Number", "Throughput");
+    private static final List<String> MIGPERF =
+            List.of("model_name", "seq_length", "batch_size", "latency", "instance_memory");
+    private static final List<String> OURS = List.of("model", "profile", "batch", "inputSize", "latencyMs");
+    private static final int MIGPERF_GPU_MEMORY = 40;
+
+    private final MigGpu gpu;
+    private final Map<String, Map<LatencyTable.Row, List<Double>>> byModel = new TreeMap<>();
+
+    private LatencyTables(MigGpu gpu) {
+        this.gpu = gpu;
+    }
+
+    /**
+     * The tables of a directory or a file, by model.
+     *
+     * @param gpu that they were measured on
+     * @throws IllegalArgumentException if there are none, or a line cannot be read, by file, line and column
+     */
+    public static List<LatencyTable> read(Path place, MigGpu gpu) {
+        LatencyTables tables = new LatencyTables(gpu);
+        Set<Path> files = new HashSet<>();
+        if (Files.isDirectory(place)) {
+            try (Stream<Path> there = Files.list(place)) {
+                there.filter(file -> file.toString().matches(".*\\.csv(\\.gz)?"))
+                        .sorted()
+                        .forEach(file -> {
+                            if (tables.take(file)) {
+                                files.add(file);
+                            }
+                        });
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot read " + place + ": " + e.getMessage(), e);
+            }
+        } else if (tables.take(place)) {
+            files.add(place);
+        }
+        if (files.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "%s has no latency tables: no CSV file with the columns %s, those of ParvaGPU (%s) or of MIGPerf (%s)"
+                            .formatted(
+                                    place,
+                                    String.join(",", OURS),
+                                    String.join(",", PARVAGPU),
+                                    String.join(",", MIGPERF)));
+        }
+        return tables.tables();
+    }
+
+    private boolean take(Path file) {
+        List<String> header = CsvTable.header(file);
+        if (header.containsAll(PARVAGPU)) {
+            parvaGpu(file);
+        } else if (header.containsAll(MIGPERF)) {
+            migPerf(file);
+        } else if (header.containsAll(OURS)) {
+            ours(file);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private void parvaGpu(Path file) {
+        String model = file.getFileName().toString().replaceFirst("\\.csv(\\.gz)?$", "");
+        for (CsvTable.Row row :
+                CsvTable.read(file, PARVAGPU.toArray(String[]::new)).rows()) {
+            double perSecond = row.number("Throughput", 0);
+            if (row.whole("Workload Number", 1) == 1 && perSecond > 0) {
+                int batch = row.whole("Batch size", 1);
+                int slices = row.whole("Mig instance", 1);
+                MigProfile profile = gpu.plain().profiles().stream()
+                        .filter(each -> each.computeSlices() == slices)
+                        .findFirst()
+                        .orElseThrow(
+                                () -> row.bad("Mig instance", "the compute slices of a profile of " + gpu.model()));
+                add(model, profile, batch, 1, 1000 * batch / perSecond);
+            }
+        }
+    }
+
+    private void migPerf(Path file) {
+        String model = file.getFileName()
+                .toString()
+                .replaceFirst("^infer_(bsz|seq)_", "")
+                .replaceFirst("\\.csv(\\.gz)?$", "");
+        for (CsvTable.Row row :
+                CsvTable.read(file, MIGPERF.toArray(String[]::new)).rows()) {
+            int eighths = row.whole("instance_memory", 1) * gpu.memorySlices() / MIGPERF_GPU_MEMORY;
+            MigProfile profile = gpu.plain().profiles().stream()
+                    .filter(each -> each.memorySlices() == eighths && each.computeSlices() != 4)
+                    .findFirst()
+                    .orElseThrow(() -> row.bad("instance_memory", "5, 10, 20 or 40"));
+            add(model, profile, row.whole("batch_size", 1), row.whole("seq_length", 1), row.above("latency", 0));
+        }
+    }
+
+    private void ours(Path file) {
+        for (CsvTable.Row row : CsvTable.read(file, OURS.toArray(String[]::new)).rows()) {
+            MigProfile profile = gpu.profile(row.text("profile"))
+                    .orElseThrow(() -> row.bad(
+                            "profile",
+                            "one of %s of %s"
+                                    .formatted(
+                                            gpu.profiles().stream()
+                                                    .map(MigProfile::name)
+                                                    .toList(),
+                                            gpu.model())));
+            if (row.text("model").isEmpty()) {
+                throw row.bad("model", "a name");
+            }
+            int size = row.text("inputSize").isEmpty() ? 1 : row.whole("inputSize", 1);
+            add(row.text("model"), profile, row.whole("batch", 1), size, row.above("latencyMs", 0));
+        }
+    }
+
+    private void add(String model, MigProfile profile, int batch, int size, double millis) {
+        byModel.computeIfAbsent(model, any -> new LinkedHashMap<>())
+                .computeIfAbsent(new LatencyTable.Row(profile, batch, size, 0), any -> new ArrayList<>())
+                .add(millis);
+    }
+
+    private List<LatencyTable> tables() {
+        List<LatencyTable> tables = new ArrayList<>();
+        byModel.forEach((model, points) -> {
+            List<LatencyTable.Row> rows = new ArrayList<>();
+            points.forEach((point, millis) -> rows.add(new LatencyTable.Row(
+                    point.profile(),
+                    point.batch(),
+                    point.inputSize(),
+                    millis.stream().mapToDouble(Double::doubleValue).average().orElseThrow())));
+            tables.add(new LatencyTable(model, gpu, rows));
+        });
+        return tables;
+    }
+}

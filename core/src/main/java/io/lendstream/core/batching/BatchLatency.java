@@ -1,0 +1,30 @@
+package io.lendstream.core.batching;
+
+/** How long an instance takes for a batch. */
+public interface BatchLatency {
+    /**
+     * Milliseconds of a batch; never falls as batches grow.
+     *
+     * @param batch inputs, at least 1; between whole numbers an estimate for capacities, which reckon with means
+     */
+    double millis(double batch);
+
+    /** The largest batch that its memory holds, or that anybody vouches for; at least 1. */
+    int largestBatch();
+
+    /** The same with every batch longer by a factor, as a margin for what is not known. */
+    default BatchLatency times(double factor) {
+        BatchLatency plain = this;
+        return new BatchLatency() {
+            @Override
+            public double millis(double batch) {
+                return factor * plain.millis(batch);
+            }
+
+            @Override
+            public int largestBatch() {
+                return plain.largestBatch();
+            }
+        };
+    }
+}

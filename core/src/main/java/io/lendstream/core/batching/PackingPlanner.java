@@ -1,0 +1,371 @@
+package io.lendstream.core.batching;
+
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigLayouts;
+import io.lendstream.core.mig.MigProfile;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Packs services onto as few GPUs as can be, and then onto as few slices.
+ *
+ * <p>A service's price is what a request per second costs of a GPU on the profile that suits it best. GPU by GPU the cut is
+ * taken whose instances, each given to whom it is worth most, are worth most together: O(GPUs x cuts x slots x services). The
+ * result is then improved for a number of rounds: prices are disturbed, or some GPUs are given up and what they served is
+ * packed again. What comes out hangs on the demands and the seed alone.
+ *
+ * <p>Near the optimum, not at it: tests compare with an exact solver.
+ */
+public final class PackingPlanner {
+    private static final double ENOUGH = 1e-9;
+    private static final double DISTURBANCE = .25;
+    private static final int MOST_GIVEN_UP = 5;
+
+    private final MigGpu gpu;
+    private final List<Packing.Demand> demands;
+    private final List<MigProfile> profiles;
+    private final int[][] cuts;
+    private final double[][] capacity;
+    private final double[] price;
+
+    /** A packing in the making: for each GPU its cut, and the service of each slot. */
+    private static final class Draft {
+        private final List<int[]> slots = new ArrayList<>();
+        private final List<int[]> services = new ArrayList<>();
+    }
+
+    /**
+     * For a kind of GPU.
+     *
+     * @param demands at least one
+     */
+    public PackingPlanner(MigGpu gpu, List<Packing.Demand> demands) {
+        if (demands.isEmpty()) {
+            throw new IllegalArgumentException("there must be at least 1 service to plan for, but there is none");
+        }
+        this.gpu = gpu;
+        this.demands = List.copyOf(demands);
+        this.profiles = gpu.profiles();
+        this.cuts = MigLayouts.of(gpu).cuts().stream()
+                .map(cut -> cut.stream().mapToInt(profiles::indexOf).toArray())
+                .toArray(int[][]::new);
+        this.capacity = new double[demands.size()][profiles.size()];
+        this.price = new double[demands.size()];
+        for (int service = 0; service < price.length; service++) {
+            price[service] = Double.POSITIVE_INFINITY;
+            for (int profile = 0; profile < profiles.size(); profile++) {
+                capacity[service][profile] = demands.get(service).capacity(profiles.get(profile));
+                double share = (double) profiles.get(profile).computeSlices() / gpu.computeSlices();
+                price[service] = Math.min(price[service], share / capacity[service][profile]);
+            }
+        }
+    }
+
+    /** The first packing, without improvement. */
+    public Packing greedy() {
+        Draft draft = new Draft();
+        fill(draft, rates(), price);
+        return packing(draft);
+    }
+
+    /** The best of so many rounds. */
+    public Packing improved(int rounds, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        Draft best = rounded(new PackingRelaxation(gpu, demands));
+        shrink(best);
+        Draft greedy = new Draft();
+        fill(greedy, rates(), price);
+        shrink(greedy);
+        if (isNoWorse(greedy, best)) {
+            best = greedy;
+        }
+        for (int round = 0; round < rounds; round++) {
+            boolean afresh = round % Math.max(2, best.slots.size() / 2) == 0;
+            Draft tried = afresh ? disturbed(random) : repaired(best, random);
+            shrink(tried);
+            if (isNoWorse(tried, best)) {
+                best = tried;
+            }
+        }
+        return packing(best);
+    }
+
+    private double[] rates() {
+        return demands.stream().mapToDouble(Packing.Demand::ratePerSecond).toArray();
+    }
+
+    /** The whole GPUs of the relaxation with its whole instances; what is left of them and of the demands as ever. */
+    private Draft rounded(PackingRelaxation relaxation) {
+        int[][] instances = new int[demands.size()][profiles.size()];
+        for (int service = 0; service < instances.length; service++) {
+            for (int profile = 0; profile < profiles.size(); profile++) {
+                instances[service][profile] = (int) (relaxation.instances(service, profile) + ENOUGH);
+            }
+        }
+        Draft draft = new Draft();
+        double[] left = rates();
+        for (int cut = 0; cut < cuts.length; cut++) {
+            for (int i = (int) (relaxation.cut(cut) + ENOUGH); i > 0; i--) {
+                int[] services = new int[cuts[cut].length];
+                double[] trial = left.clone();
+                for (int slot = 0; slot < services.length; slot++) {
+                    services[slot] = planned(instances, cuts[cut][slot], trial);
+                }
+                if (Arrays.stream(services).anyMatch(service -> service >= 0)) {
+                    take(draft, cuts[cut], services, left);
+                }
+            }
+        }
+        fill(draft, left, price);
+        return draft;
+    }
+
+    /** Whom the relaxation gives such an instance, or else who needs it most. */
+    private int planned(int[][] instances, int profile, double[] left) {
+        int chosen = -1;
+        for (int service = 0; service < instances.length && chosen < 0; service++) {
+            if (instances[service][profile] > 0) {
+                instances[service][profile]--;
+                chosen = service;
+            }
+        }
+        chosen = chosen < 0 ? worthiest(profile, left, price) : chosen;
+        if (chosen >= 0) {
+            left[chosen] -= capacity[chosen][profile];
+        }
+        return chosen;
+    }
+
+    private Draft disturbed(SplittableRandom random) {
+        Draft draft = new Draft();
+        fill(draft, rates(), disturb(random));
+        return draft;
+    }
+
+    private double[] disturb(SplittableRandom random) {
+        double[] disturbed = price.clone();
+        for (int i = 0; i < disturbed.length; i++) {
+            disturbed[i] *= Math.exp(DISTURBANCE * (2 * random.nextDouble() - 1) * 2);
+        }
+        return disturbed;
+    }
+
+    /** Gives up some GPUs, and packs anew what they served. */
+    private Draft repaired(Draft from, SplittableRandom random) {
+        int all = from.slots.size();
+        int given = Math.min(all, 2 + random.nextInt(MOST_GIVEN_UP - 1));
+        boolean[] gone = new boolean[all];
+        for (int i = 0; i < given; i++) {
+            gone[emptier(from, random)] = true;
+        }
+        Draft draft = new Draft();
+        double[] left = rates();
+        for (int gpu = 0; gpu < all; gpu++) {
+            if (!gone[gpu]) {
+                add(draft, from.slots.get(gpu), from.services.get(gpu), left);
+            }
+        }
+        fill(draft, left, random.nextBoolean() ? price : disturb(random));
+        return draft;
+    }
+
+    /** Of three GPUs at random the one of which least is in use. */
+    private int emptier(Draft draft, SplittableRandom random) {
+        int best = random.nextInt(draft.slots.size());
+        for (int i = 0; i < 2; i++) {
+            int other = random.nextInt(draft.slots.size());
+            best = slices(draft.slots.get(other)) < slices(draft.slots.get(best)) ? other : best;
+        }
+        return best;
+    }
+
+    private int slices(int[] slots) {
+        int sum = 0;
+        for (int slot : slots) {
+            sum += profiles.get(slot).computeSlices();
+        }
+        return sum;
+    }
+
+    private void add(Draft draft, int[] slots, int[] services, double[] left) {
+        draft.slots.add(slots);
+        draft.services.add(services);
+        for (int slot = 0; slot < slots.length; slot++) {
+            left[services[slot]] -= capacity[services[slot]][slots[slot]];
+        }
+    }
+
+    /** Adds GPUs until nothing is left. */
+    private void fill(Draft draft, double[] left, double[] prices) {
+        double[] trial = new double[left.length];
+        int[] services = new int[profiles.get(profiles.size() - 1).most() + 1];
+        while (isAnyLeft(left)) {
+            double most = 0;
+            int[] bestCut = {};
+            int[] bestServices = {};
+            for (int[] cut : cuts) {
+                System.arraycopy(left, 0, trial, 0, left.length);
+                double worth = 0;
+                int used = 0;
+                for (int profile : cut) {
+                    int service = worthiest(profile, trial, prices);
+                    services[used++] = service;
+                    if (service >= 0) {
+                        worth += prices[service] * Math.min(capacity[service][profile], trial[service]);
+                        trial[service] -= capacity[service][profile];
+                    }
+                }
+                if (worth > most) {
+                    most = worth;
+                    bestCut = cut;
+                    bestServices = Arrays.copyOf(services, used);
+                }
+            }
+            take(draft, bestCut, bestServices, left);
+        }
+    }
+
+    private boolean isAnyLeft(double[] left) {
+        for (int service = 0; service < left.length; service++) {
+            if (left[service] > ENOUGH * demands.get(service).ratePerSecond()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** To whom an instance is worth most; -1 where nobody needs it. */
+    private int worthiest(int profile, double[] left, double[] prices) {
+        int best = -1;
+        double most = 0;
+        for (int service = 0; service < left.length; service++) {
+            double worth =
+                    left[service] > 0 ? prices[service] * Math.min(capacity[service][profile], left[service]) : 0;
+            if (worth > most) {
+                most = worth;
+                best = service;
+            }
+        }
+        return best;
+    }
+
+    private void take(Draft draft, int[] cut, int[] services, double[] left) {
+        int used = 0;
+        int[] slots = new int[cut.length];
+        int[] given = new int[cut.length];
+        for (int slot = 0; slot < cut.length; slot++) {
+            if (services[slot] >= 0) {
+                slots[used] = cut[slot];
+                given[used++] = services[slot];
+            }
+        }
+        if (used == 0) {
+            throw new IllegalStateException("what is left of the demands is worth nothing to any instance");
+        }
+        add(draft, Arrays.copyOf(slots, used), Arrays.copyOf(given, used), left);
+    }
+
+    /** Gives each instance the smallest profile that still covers what its service needs of it; those not needed go. */
+    private void shrink(Draft draft) {
+        double[] spare = new double[demands.size()];
+        for (int i = 0; i < spare.length; i++) {
+            spare[i] = -demands.get(i).ratePerSecond();
+        }
+        for (int gpu = 0; gpu < draft.slots.size(); gpu++) {
+            for (int slot = 0; slot < draft.slots.get(gpu).length; slot++) {
+                int service = draft.services.get(gpu)[slot];
+                spare[service] += capacity[service][draft.slots.get(gpu)[slot]];
+            }
+        }
+        for (int gpu = draft.slots.size() - 1; gpu >= 0; gpu--) {
+            int[] slots = draft.slots.get(gpu).clone();
+            int[] services = draft.services.get(gpu);
+            boolean[] gone = new boolean[slots.length];
+            for (int slot = slots.length - 1; slot >= 0; slot--) {
+                int service = services[slot];
+                double needed = capacity[service][slots[slot]] - spare[service];
+                if (needed <= ENOUGH) {
+                    spare[service] -= capacity[service][slots[slot]];
+                    gone[slot] = true;
+                    continue;
+                }
+                int smallest = smallest(service, slots[slot], needed);
+                spare[service] -= capacity[service][slots[slot]] - capacity[service][smallest];
+                slots[slot] = smallest;
+            }
+            keep(draft, gpu, slots, gone);
+        }
+    }
+
+    private int smallest(int service, int profile, double needed) {
+        int best = profile;
+        for (int other = 0; other < profiles.size(); other++) {
+            boolean smaller = profiles.get(other).memorySlices()
+                            <= profiles.get(profile).memorySlices()
+                    && profiles.get(other).computeSlices() < profiles.get(best).computeSlices()
+                    && fitsWithin(other, profile);
+            if (smaller && capacity[service][other] >= needed) {
+                best = other;
+            }
+        }
+        return best;
+    }
+
+    /** Whether a profile may begin wherever another does. */
+    private boolean fitsWithin(int inner, int outer) {
+        return profiles.get(inner).starts().containsAll(profiles.get(outer).starts());
+    }
+
+    private static void keep(Draft draft, int gpu, int[] slots, boolean[] gone) {
+        int used = 0;
+        int[] services = draft.services.get(gpu);
+        int[] kept = new int[slots.length];
+        int[] given = new int[slots.length];
+        for (int slot = 0; slot < slots.length; slot++) {
+            if (!gone[slot]) {
+                kept[used] = slots[slot];
+                given[used++] = services[slot];
+            }
+        }
+        if (used == 0) {
+            draft.slots.remove(gpu);
+            draft.services.remove(gpu);
+        } else {
+            draft.slots.set(gpu, Arrays.copyOf(kept, used));
+            draft.services.set(gpu, Arrays.copyOf(given, used));
+        }
+    }
+
+    private boolean isNoWorse(Draft tried, Draft best) {
+        int order = Integer.compare(tried.slots.size(), best.slots.size());
+        return order != 0 ? order < 0 : slices(tried) <= slices(best);
+    }
+
+    private int slices(Draft draft) {
+        int sum = 0;
+        for (int[] slots : draft.slots) {
+            sum += slices(slots);
+        }
+        return sum;
+    }
+
+    private Packing packing(Draft draft) {
+        List<Packing.Cut> gpus = new ArrayList<>();
+        for (int gpu = 0; gpu < draft.slots.size(); gpu++) {
+            int[] slots = draft.slots.get(gpu);
+            int[] services = draft.services.get(gpu);
+            List<Integer> order = new ArrayList<>();
+            for (int slot = 0; slot < slots.length; slot++) {
+                order.add(slot);
+            }
+            order.sort(Comparator.comparingInt(slot -> slots[slot]));
+            gpus.add(new Packing.Cut(
+                    order.stream().map(slot -> profiles.get(slots[slot])).toList(),
+                    order.stream().map(slot -> services[slot]).toList()));
+        }
+        return new Packing(gpus);
+    }
+}

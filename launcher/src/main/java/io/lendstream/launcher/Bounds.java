@@ -24,6 +24,9 @@ public final class Bounds {
 
     /** Said before there is anything to write. */
     public static void checkOut(Path out) {
+        if (out.toString().isEmpty()) {
+            throw UserError.badUsage("--out is '', but must be a directory; name one, or . for this.");
+        }
         ResultFiles.obstacle(out).ifPresent(obstacle -> {
             throw UserError.badUsage("--out is %s, but %s; name another directory.".formatted(out, obstacle));
         });

@@ -23,6 +23,7 @@ import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
 import io.lendstream.simulator.results.Summary;
+import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -163,13 +164,16 @@ final class ReplayCommand implements Callable<Integer> {
                 throw UserError.badUsage(
                         "--node-mtbf must be left out with --published-timing: no node is lost there.");
             }
+            if (check) {
+                throw UserError.badUsage(
+                        "--check must be left out with --published-timing: no decisions are made there that could be checked.");
+            }
             if (anchored.orElse(false)) {
                 throw UserError.badUsage(
                         "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy.");
             }
             Bounds.checkOut(out);
-            replayPublished(runs, timing(publishedTiming.get()), inPlace);
-            return 0;
+            return replayPublished(runs, timing(publishedTiming.get()), inPlace) ? 0 : UserError.FAILED;
         }
         Workload played = play.load(workload, DOMAIN);
         Bounds.checkOut(out);
@@ -262,6 +266,7 @@ final class ReplayCommand implements Callable<Integer> {
     private Judged replay(Workload played, Run run, boolean inPlace, Outages outages) {
         boolean nobodyToBorrowFrom = run.lends && played.loads().isEmpty();
         SimulatedNodes.Layout layout = nobodyToBorrowFrom ? play.layoutForTraining(DOMAIN) : play.layout(DOMAIN);
+        checkFits(played, run, layout);
         ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, inPlace, layout)
                 .withOutages(outages)
                 .withoutLog();
@@ -280,11 +285,25 @@ final class ReplayCommand implements Callable<Integer> {
         return new Judged(run, replayed.outcome(), facts, replayed.events(), verdict);
     }
 
-    private void replayPublished(List<Run> runs, PublishedSettings.Timing timing, boolean inPlace) {
+    /** Whether every job can run at all, by the GPUs that training can have at most. */
+    private static void checkFits(Workload played, Run run, SimulatedNodes.Layout layout) {
+        int most = (run.lends ? layout.nodes() : layout.trainingNodes()) * layout.gpusPerNode();
+        for (TrainingTask task : played.tasks()) {
+            if (task.job().minGpus() > most) {
+                throw UserError.badUsage(
+                        "job %s needs %d GPUs, but training has %d at most with lending %s; give it more nodes."
+                                .formatted(task.job().job(), task.job().minGpus(), most, run.lends ? "on" : "off"));
+            }
+        }
+    }
+
+    /** Whether all came to an end. */
+    private boolean replayPublished(List<Run> runs, PublishedSettings.Timing timing, boolean inPlace) {
         Path file = Path.of(workload);
         boolean published = Files.isRegularFile(file) && PublishedWorkload.knows(file);
         Function<PublishedReplay, RunOutcome> replay = published ? published(file) : list();
         List<RunOutcome> outcomes = new ArrayList<>();
+        boolean failed = false;
         for (Run run : runs) {
             boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
             try {
@@ -299,9 +318,16 @@ final class ReplayCommand implements Callable<Integer> {
                 outcomes.add(outcome);
             } catch (IllegalArgumentException e) {
                 throw UserError.badUsage(String.valueOf(e.getMessage()));
+            } catch (IllegalStateException e) {
+                say("%s, lending %s, fails: %s".formatted(run.policy, run.lends ? "on" : "off", e.getMessage()));
+                failed = true;
             }
         }
+        if (outcomes.isEmpty()) {
+            throw UserError.failed("no policy came to an end");
+        }
         write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
+        return !failed;
     }
 
     private Function<PublishedReplay, RunOutcome> published(Path file) {

@@ -33,6 +33,8 @@ import java.util.TreeSet;
  */
 final class ListSimulator {
     private static final int TICK = 60;
+    /** So that sums of two remain whole numbers of 32 bits. */
+    private static final int MOST_SECONDS = 500_000_000;
 
     private final PublishedSettings settings;
     private final Instant start;
@@ -98,10 +100,19 @@ final class ListSimulator {
             throw new IllegalArgumentException("job %s asks for %d GPUs, but there are %d for training"
                     .formatted(job.job(), job.requestedGpus(), settings.gpus()));
         }
-        int submitted = (int) Duration.between(start, job.submittedAt()).toSeconds();
-        int seconds = (int) Math.rint(task.truth().totalProgress());
+        int submitted =
+                seconds(job, (double) Duration.between(start, job.submittedAt()).toSeconds());
+        int seconds = seconds(job, Math.rint(task.truth().totalProgress()));
         RescaleCosts costs = settings.afe() ? job.costs() : job.costs().withoutAfe();
         return new ListedRun(runs.size(), job, task.fate().end(), submitted, seconds, costs, () -> clock);
+    }
+
+    private static int seconds(TrainingJob job, double seconds) {
+        if (seconds > MOST_SECONDS) {
+            throw new IllegalArgumentException("job %s comes after or takes %.0f s, but must not more than %d s"
+                    .formatted(job.job(), seconds, MOST_SECONDS));
+        }
+        return (int) seconds;
     }
 
     private static List<GpuState> gpus(PublishedSettings settings, Instant start) {
@@ -137,6 +148,9 @@ final class ListSimulator {
     private void run() {
         int next = TICK;
         while (arrived < runs.size() || !open.isEmpty()) {
+            if (clock > 2 * MOST_SECONDS) {
+                throw new IllegalStateException("%d jobs are not done after %d s".formatted(open.size(), clock));
+            }
             clock = Math.max(next, open.isEmpty() ? tickAt(runs.get(arrived).submitted()) : 0);
             int changed = finish() + arrive();
             next = open.isEmpty() ? clock + TICK : plan(changed > 0);

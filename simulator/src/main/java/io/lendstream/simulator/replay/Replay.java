@@ -137,7 +137,7 @@ public final class Replay {
             }
             if (now.isAfter(giveUp)) {
                 throw new IllegalStateException(
-                        "the replay of %s with %s is not over %d days after its last arrival (%s): some jobs or requests never get GPUs; give the cluster more nodes"
+                        "the replay of %s with %s is not over %d days after its last arrival (%s): a job needs longer, or more GPUs than ever are free at once, or nodes are lost too often; more nodes, or none lost, may help"
                                 .formatted(
                                         workload.name(), settings.policyName(), PATIENCE.toDays(), world.progress()));
             }

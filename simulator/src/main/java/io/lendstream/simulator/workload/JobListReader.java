@@ -4,8 +4,10 @@ import io.lendstream.core.event.JobPhase;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Reads lists of jobs in a format of our own: {@code job,submitSeconds,gpus,runSeconds}, and where they are known {@code
@@ -13,6 +15,9 @@ import java.util.Optional;
  * its work at which the job crashes once. Times are seconds since the start.
  */
 final class JobListReader {
+    /** Some thirty years. */
+    private static final double MOST_SECONDS = 1e9;
+
     private static final List<String> COLUMNS = List.of("job", "submitSeconds", "gpus", "runSeconds");
 
     private JobListReader() {}
@@ -24,21 +29,33 @@ final class JobListReader {
     static Workload read(Path file, Scene scene) {
         ListedJobs jobs = new ListedJobs(scene);
         List<TrainingTask> tasks = new ArrayList<>();
+        Set<String> names = new HashSet<>();
         for (CsvTable.Row row :
                 CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows()) {
             if (row.text("job").isEmpty()) {
                 throw row.bad("job", "a name");
             }
+            if (!names.add(row.text("job"))) {
+                throw row.bad("job", "a name that no line above has");
+            }
             String application = row.text("application");
             TrainingTask task = jobs.task(
                     row.text("job"),
                     application.isEmpty() ? "listed" : application,
-                    scene.start().plus(seconds(row.number("submitSeconds", 0))),
+                    scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
-                    row.above("runSeconds", 0));
+                    bounded(row, "runSeconds", row.above("runSeconds", 0)));
             tasks.add(task.meeting(new Fate(outcome(row), crash(row))));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
+    }
+
+    private static double bounded(CsvTable.Row row, String column, double seconds) {
+        if (seconds > MOST_SECONDS) {
+            throw row.bad(
+                    column, "at most %.0f seconds: times count from the start of the workload".formatted(MOST_SECONDS));
+        }
+        return seconds;
     }
 
     private static JobPhase outcome(CsvTable.Row row) {

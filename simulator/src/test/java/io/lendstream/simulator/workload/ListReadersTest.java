@@ -123,6 +123,13 @@ class ListReadersTest {
     void saysWhereABadLineStands() {
         assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds", "a,0,1,10", "b,0,1,0"))
                 .hasMessageEndingWith("list.csv, line 3, column runSeconds: found '0', expected a number above 0");
+        assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds", "a,0,1,10", "a,9,1,20"))
+                .as("two jobs of one name would be taken for one")
+                .hasMessageContaining("line 3, column job: found 'a'");
+        assertThatThrownBy(() -> read(scene, "job,submitSeconds,gpus,runSeconds", "a,1700000000000,1,10"))
+                .as("milliseconds since 1970")
+                .hasMessageContaining(
+                        "line 2, column submitSeconds: found '1700000000000', expected at most 1000000000");
         assertThatThrownBy(() ->
                         read(scene, "timestamp,duration,num_gpus,gpu_time,cluster", "yesterday,66.0,1,66.0,11cb48"))
                 .hasMessageContaining("line 2, column timestamp: found 'yesterday', expected a time such as");

@@ -72,6 +72,11 @@ public record Packing(List<Cut> gpus) {
         double capacity(MigProfile profile) {
             return capacities.getOrDefault(profile, 0.0);
         }
+
+        /** By profile, in the order of the GPU's. */
+        double[] capacities(MigGpu gpu) {
+            return gpu.profiles().stream().mapToDouble(this::capacity).toArray();
+        }
     }
 
     public Packing {

@@ -3,9 +3,12 @@ package io.lendstream.core.batching;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigProfile;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -22,7 +25,12 @@ import java.util.SplittableRandom;
 public final class PackingPlanner {
     private static final double ENOUGH = 1e-9;
     private static final double DISTURBANCE = .25;
+    private static final double SLOT_DISTURBANCE = .05;
     private static final int MOST_GIVEN_UP = 5;
+    /** Of so many rounds one begins with whole covers, one with prices disturbed; the others repair. */
+    private static final int AFRESH = 4;
+
+    private static final int ENOUGH_ROUNDS = 40;
 
     private final MigGpu gpu;
     private final List<Packing.Demand> demands;
@@ -55,9 +63,9 @@ public final class PackingPlanner {
         this.capacity = new double[demands.size()][profiles.size()];
         this.price = new double[demands.size()];
         for (int service = 0; service < price.length; service++) {
+            capacity[service] = demands.get(service).capacities(gpu);
             price[service] = Double.POSITIVE_INFINITY;
             for (int profile = 0; profile < profiles.size(); profile++) {
-                capacity[service][profile] = demands.get(service).capacity(profiles.get(profile));
                 double share = (double) profiles.get(profile).computeSlices() / gpu.computeSlices();
                 price[service] = Math.min(price[service], share / capacity[service][profile]);
             }
@@ -71,24 +79,28 @@ public final class PackingPlanner {
         return packing(draft);
     }
 
-    /** The best of so many rounds. */
+    /**
+     * The best of so many rounds; of fewer where no plan can do with fewer GPUs, and for a while none with fewer slices was
+     * found.
+     */
     public Packing improved(int rounds, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        Draft best = rounded(new PackingRelaxation(gpu, demands));
+        SlotPrices slots = SlotPrices.of(gpu, demands);
+        int bound = PackingBounds.of(gpu, demands, slots).gpus();
+        Draft best = new Draft();
+        fill(best, rates(), price);
         shrink(best);
-        Draft greedy = new Draft();
-        fill(greedy, rates(), price);
-        shrink(greedy);
-        if (isNoWorse(greedy, best)) {
-            best = greedy;
-        }
-        for (int round = 0; round < rounds; round++) {
-            boolean afresh = round % Math.max(2, best.slots.size() / 2) == 0;
-            Draft tried = afresh ? disturbed(random) : repaired(best, random);
+        int since = 0;
+        for (int round = 0; round < rounds && (best.slots.size() > bound || since < ENOUGH_ROUNDS); round++) {
+            Draft tried = switch (round % AFRESH) {
+                case 0 -> covered(slots.toArray(), round, random);
+                case 1 -> disturbed(random);
+                default -> repaired(best, random);
+            };
             shrink(tried);
-            if (isNoWorse(tried, best)) {
-                best = tried;
-            }
+            int order = compare(tried, best);
+            best = order <= 0 ? tried : best;
+            since = order < 0 ? 0 : since + 1;
         }
         return packing(best);
     }
@@ -97,46 +109,48 @@ public final class PackingPlanner {
         return demands.stream().mapToDouble(Packing.Demand::ratePerSecond).toArray();
     }
 
-    /** The whole GPUs of the relaxation with its whole instances; what is left of them and of the demands as ever. */
-    private Draft rounded(PackingRelaxation relaxation) {
-        int[][] instances = new int[demands.size()][profiles.size()];
-        for (int service = 0; service < instances.length; service++) {
-            for (int profile = 0; profile < profiles.size(); profile++) {
-                instances[service][profile] = (int) (relaxation.instances(service, profile) + ENOUGH);
+    /** Each service takes the instances that cost it least, and these are packed; the first time at the true prices. */
+    private Draft covered(double[] prices, int round, SplittableRandom random) {
+        List<Deque<Integer>> waiting = new ArrayList<>();
+        for (int profile = 0; profile < prices.length; profile++) {
+            prices[profile] *= round == 0 ? 1 : Math.exp(SLOT_DISTURBANCE * (2 * random.nextDouble() - 1));
+            waiting.add(new ArrayDeque<>());
+        }
+        for (int service = 0; service < capacity.length; service++) {
+            int[] instances = Cover.of(demands.get(service).ratePerSecond(), capacity[service], prices);
+            for (int profile = 0; profile < instances.length; profile++) {
+                waiting.get(profile).addAll(Collections.nCopies(instances[profile], service));
             }
         }
         Draft draft = new Draft();
-        double[] left = rates();
-        for (int cut = 0; cut < cuts.length; cut++) {
-            for (int i = (int) (relaxation.cut(cut) + ENOUGH); i > 0; i--) {
-                int[] services = new int[cuts[cut].length];
-                double[] trial = left.clone();
-                for (int slot = 0; slot < services.length; slot++) {
-                    services[slot] = planned(instances, cuts[cut][slot], trial);
-                }
-                if (Arrays.stream(services).anyMatch(service -> service >= 0)) {
-                    take(draft, cuts[cut], services, left);
-                }
-            }
+        while (waiting.stream().anyMatch(services -> !services.isEmpty())) {
+            int[] cut = fullest(waiting, prices);
+            int[] services = Arrays.stream(cut)
+                    .map(profile -> waiting.get(profile).isEmpty()
+                            ? -1
+                            : waiting.get(profile).remove())
+                    .toArray();
+            take(draft, cut, services, new double[capacity.length]);
         }
-        fill(draft, left, price);
         return draft;
     }
 
-    /** Whom the relaxation gives such an instance, or else who needs it most. */
-    private int planned(int[][] instances, int profile, double[] left) {
-        int chosen = -1;
-        for (int service = 0; service < instances.length && chosen < 0; service++) {
-            if (instances[service][profile] > 0) {
-                instances[service][profile]--;
-                chosen = service;
+    /** The cut that takes most off what waits. */
+    private int[] fullest(List<Deque<Integer>> waiting, double[] prices) {
+        int[] best = cuts[0];
+        double most = -1;
+        for (int[] cut : cuts) {
+            int[] taken = new int[prices.length];
+            double worth = 0;
+            for (int profile : cut) {
+                worth += ++taken[profile] <= waiting.get(profile).size() ? prices[profile] : 0;
+            }
+            if (worth > most) {
+                most = worth;
+                best = cut;
             }
         }
-        chosen = chosen < 0 ? worthiest(profile, left, price) : chosen;
-        if (chosen >= 0) {
-            left[chosen] -= capacity[chosen][profile];
-        }
-        return chosen;
+        return best;
     }
 
     private Draft disturbed(SplittableRandom random) {
@@ -339,9 +353,10 @@ public final class PackingPlanner {
         }
     }
 
-    private boolean isNoWorse(Draft tried, Draft best) {
-        int order = Integer.compare(tried.slots.size(), best.slots.size());
-        return order != 0 ? order < 0 : slices(tried) <= slices(best);
+    /** Fewer GPUs first, then fewer slices. */
+    private int compare(Draft one, Draft other) {
+        int order = Integer.compare(one.slots.size(), other.slots.size());
+        return order != 0 ? order : Integer.compare(slices(one), slices(other));
     }
 
     private int slices(Draft draft) {

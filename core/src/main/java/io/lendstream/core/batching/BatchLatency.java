@@ -27,4 +27,20 @@ public interface BatchLatency {
             }
         };
     }
+
+    /** The same with no batch larger than some. */
+    default BatchLatency upTo(int batch) {
+        BatchLatency plain = this;
+        return new BatchLatency() {
+            @Override
+            public double millis(double size) {
+                return plain.millis(size);
+            }
+
+            @Override
+            public int largestBatch() {
+                return Math.min(batch, plain.largestBatch());
+            }
+        };
+    }
 }

@@ -4,14 +4,13 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * One instance that answers requests in batches, played event by event: as soon as it is free it takes what waits, up to its largest
- * batch, in order of arrival.
+ * One instance that answers requests in batches, played event by event. As soon as it is free it takes a batch, as
+ * {@link BatchChoice} says.
  *
- * @param latency what batches really take
- * @param mostBatch most that it takes at once
+ * @param mix what batches really take
  * @param noise standard deviation of the logarithm of a batch's time
  */
-public record BatchServer(BatchLatency latency, int mostBatch, double noise) {
+public record BatchServer(Mix mix, double noise) {
     private static final double WARM_UP = .05;
 
     /**
@@ -32,33 +31,78 @@ public record BatchServer(BatchLatency latency, int mostBatch, double noise) {
      */
     public Outcome play(double ratePerSecond, double cv2, int requests, double sloMillis, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        double[] arrivals = new double[requests];
+        int buckets = mix.parts().size();
+        double[][] arrivals = new double[buckets][requests];
+        int[] came = new int[buckets];
         double at = 0;
+        double counted = 0;
         for (int i = 0; i < requests; i++) {
             at += gamma(random, 1 / cv2) * cv2 * 1000 / ratePerSecond;
-            arrivals[i] = at;
+            int bucket = bucket(random);
+            arrivals[bucket][came[bucket]++] = at;
+            counted = i == (int) (WARM_UP * requests) ? at : counted;
         }
+        BatchChoice choice = new BatchChoice(mix);
+        int[] batch = new int[buckets];
         double[] taken = new double[requests];
+        int answered = 0;
+        int[] next = new int[buckets];
+        int[] ready = new int[buckets];
+        double[] heads = new double[buckets];
         double now = 0;
         double busy = 0;
-        int next = 0;
-        while (next < requests) {
-            now = Math.max(now, arrivals[next]);
-            int end = next;
-            while (end < requests && end - next < mostBatch && arrivals[end] <= now) {
-                end++;
+        while (true) {
+            double first = Double.POSITIVE_INFINITY;
+            for (int bucket = 0; bucket < buckets; bucket++) {
+                heads[bucket] = next[bucket] < came[bucket] ? arrivals[bucket][next[bucket]] : Double.POSITIVE_INFINITY;
+                first = Math.min(first, heads[bucket]);
             }
-            double lasts = latency.millis(end - next) * Math.exp(noise * gaussian(random));
+            if (first == Double.POSITIVE_INFINITY) {
+                break;
+            }
+            now = Math.max(now, first);
+            for (int bucket = 0; bucket < buckets; bucket++) {
+                int until = next[bucket] + ready[bucket];
+                int most = Math.min(
+                        came[bucket],
+                        next[bucket] + mix.parts().get(bucket).latency().largestBatch());
+                while (until < most && arrivals[bucket][until] <= now) {
+                    until++;
+                }
+                ready[bucket] = until - next[bucket];
+            }
+            int edge = choice.next(heads, ready, batch);
+            int size = Arrays.stream(batch).sum();
+            double lasts = mix.parts().get(edge).latency().millis(size) * Math.exp(noise * gaussian(random));
             now += lasts;
             busy += lasts;
-            for (; next < end; next++) {
-                taken[next] = now - arrivals[next];
+            for (int bucket = 0; bucket < buckets; bucket++) {
+                for (int i = 0; i < batch[bucket]; i++) {
+                    double arrival = arrivals[bucket][next[bucket]++];
+                    if (arrival >= counted) {
+                        taken[answered++] = now - arrival;
+                    }
+                }
+                ready[bucket] -= batch[bucket];
             }
         }
-        double[] counted = Arrays.copyOfRange(taken, (int) (WARM_UP * requests), requests);
-        Arrays.sort(counted);
-        long late = Arrays.stream(counted).filter(millis -> millis > sloMillis).count();
-        return new Outcome(counted[(int) (.99 * counted.length)], (double) late / counted.length, busy / now);
+        double[] all = Arrays.copyOf(taken, answered);
+        Arrays.sort(all);
+        long late = Arrays.stream(all).filter(millis -> millis > sloMillis).count();
+        return new Outcome(all[(int) (.99 * answered)], (double) late / answered, busy / now);
+    }
+
+    private int bucket(SplittableRandom random) {
+        int last = mix.parts().size() - 1;
+        if (last == 0) {
+            return 0;
+        }
+        double draw = random.nextDouble();
+        int bucket = 0;
+        while (bucket < last && draw >= mix.parts().get(bucket).share()) {
+            draw -= mix.parts().get(bucket++).share();
+        }
+        return bucket;
     }
 
     /** A Gamma variable of a shape and scale 1, by Marsaglia and Tsang (2000). */

@@ -21,12 +21,10 @@ package io.lendstream.core.batching;
  * <p>The formula errs on the side of caution, and for bursts near saturation on the other; {@link #played} makes sure.
  *
  * @param ratePerSecond at most; 0 where not even single requests are in time
- * @param typicalBatch at that rate
- * @param largestBatch which a batch exceeds once in a hundred times
  * @param p99Millis expected at that rate; 0 without a rate
  */
-public record Capacity(double ratePerSecond, double typicalBatch, int largestBatch, double p99Millis) {
-    public static final Capacity NONE = new Capacity(0, 0, 0, 0);
+public record Capacity(double ratePerSecond, double p99Millis) {
+    public static final Capacity NONE = new Capacity(0, 0);
 
     private static final double QUANTILE_99 = 2.33;
     private static final double ABOVE_FORMULA = 1.12;
@@ -49,52 +47,47 @@ public record Capacity(double ratePerSecond, double typicalBatch, int largestBat
      */
     public static Capacity of(BatchLatency latency, double sloMillis, double cv2, double load) {
         double high = load * MOST_LOAD * 1000 * latency.largestBatch() / latency.millis(latency.largestBatch());
-        Capacity best = at(latency, PRECISION, cv2);
-        if (!isFeasible(latency, best, sloMillis)) {
+        if (!isFeasible(latency, PRECISION, sloMillis, cv2)) {
             return NONE;
         }
-        Capacity most = at(latency, high, cv2);
-        if (isFeasible(latency, most, sloMillis)) {
-            return most;
-        }
-        double low = PRECISION;
+        double low = isFeasible(latency, high, sloMillis, cv2) ? high : PRECISION;
         while (high - low > PRECISION * high) {
             double middle = (low + high) / 2;
-            Capacity tried = at(latency, middle, cv2);
-            if (isFeasible(latency, tried, sloMillis)) {
+            if (isFeasible(latency, middle, sloMillis, cv2)) {
                 low = middle;
-                best = tried;
             } else {
                 high = middle;
             }
         }
-        return best;
+        return at(latency, low, cv2);
     }
 
     /**
-     * The most that an instance can be given by playing it: {@link #of} is tried, and the rate raised or lowered until the p99 is
+     * The most that an instance can be given by playing it. A rate is tried of which each bucket takes its share of what
+     * {@link #of} says of it alone, and the rate raised or lowered until the p99 is
      * just below the objective. A pure function, as chance is the same each time.
      *
      * @param noise standard deviation of the logarithm of a batch's time
      */
-    public static Capacity played(BatchLatency latency, double sloMillis, double cv2, double load, double noise) {
-        Capacity formula = of(latency, sloMillis, cv2, load);
-        if (formula.ratePerSecond == 0) {
+    public static Capacity played(Mix mix, double sloMillis, double cv2, double load, double noise) {
+        double inverse = 0;
+        for (Mix.Part part : mix.parts()) {
+            inverse += part.share() / of(part.latency(), sloMillis, cv2, load).ratePerSecond();
+        }
+        if (Double.isInfinite(inverse)) {
             return NONE;
         }
-        BatchServer server = new BatchServer(latency, latency.largestBatch(), noise);
-        double most = load * MOST_LOAD * 1000 * latency.largestBatch() / latency.millis(latency.largestBatch());
+        BatchServer server = new BatchServer(mix, noise);
+        double most = load * MOST_LOAD * mix.mostPerSecond();
         double low = 0;
         double high = most * (1 + PLAYED_PRECISION);
-        double tried = formula.ratePerSecond;
+        double tried = Math.min(most, 1 / inverse);
         Capacity best = NONE;
         while (high - low > PLAYED_PRECISION * high && low < most) {
             double p99 = server.play(tried, cv2, PLAYED_REQUESTS, sloMillis, 1).p99Millis();
             if (p99 <= BELOW_OBJECTIVE * sloMillis) {
                 low = tried;
-                Capacity there = at(latency, tried, cv2);
-                best = new Capacity(
-                        tried, there.typicalBatch, Math.min(there.largestBatch, latency.largestBatch()), p99);
+                best = new Capacity(tried, p99);
             } else {
                 high = tried;
             }
@@ -103,18 +96,30 @@ public record Capacity(double ratePerSecond, double typicalBatch, int largestBat
         return best;
     }
 
-    private static boolean isFeasible(BatchLatency latency, Capacity tried, double sloMillis) {
-        return tried.p99Millis <= sloMillis && tried.largestBatch <= latency.largestBatch();
+    private static boolean isFeasible(BatchLatency latency, double ratePerSecond, double sloMillis, double cv2) {
+        double large = large(latency, ratePerSecond, cv2);
+        return Math.ceil(large) <= latency.largestBatch() && p99Millis(latency, large) <= sloMillis;
     }
 
-    /** What becomes of a rate; a batch and a p99 without bounds where the instance cannot keep up. */
+    /** What becomes of a rate; a p99 without bounds where the instance cannot keep up. */
     public static Capacity at(BatchLatency latency, double ratePerSecond, double cv2) {
+        double large = large(latency, ratePerSecond, cv2);
+        return new Capacity(
+                ratePerSecond, Double.isInfinite(large) ? Double.POSITIVE_INFINITY : p99Millis(latency, large));
+    }
+
+    private static double p99Millis(BatchLatency latency, double large) {
+        return ABOVE_FORMULA * 2 * latency.millis(large);
+    }
+
+    /** The batch that is exceeded once in a hundred times; infinite where the instance cannot keep up. */
+    private static double large(BatchLatency latency, double ratePerSecond, double cv2) {
         double perMilli = ratePerSecond / 1000;
         double most = latency.largestBatch();
         double typical = perMilli * latency.millis(1);
         if (typical > 1) {
             if (perMilli * latency.millis(most) > most) {
-                return new Capacity(ratePerSecond, most, Integer.MAX_VALUE, Double.POSITIVE_INFINITY);
+                return Double.POSITIVE_INFINITY;
             }
             double low = 1;
             double high = most;
@@ -137,7 +142,6 @@ public record Capacity(double ratePerSecond, double typicalBatch, int largestBat
             double deviation = Math.sqrt(typical * cv2 / (1 - rho * rho));
             large = Math.max(1, typical + (cv2 - 1) + QUANTILE_99 * deviation + SKEW * (2 * cv2 - 1));
         }
-        double p99 = ABOVE_FORMULA * 2 * latency.millis(large);
-        return new Capacity(ratePerSecond, typical, (int) Math.ceil(large), p99);
+        return large;
     }
 }

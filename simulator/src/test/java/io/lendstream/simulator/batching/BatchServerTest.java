@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.lendstream.core.batching.BatchLatency;
 import io.lendstream.core.batching.BatchServer;
 import io.lendstream.core.batching.Capacity;
+import io.lendstream.core.batching.Mix;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import java.nio.file.Path;
@@ -31,7 +32,7 @@ class BatchServerTest {
 
     @Test
     void singleRequestsTakeWhatABatchOfOneTakes() {
-        BatchServer.Outcome outcome = new BatchServer(new Line(4, 1, 8), 8, 0).play(1, 1, REQUESTS, 10, 1);
+        BatchServer.Outcome outcome = new BatchServer(Mix.of(new Line(4, 1, 8)), 0).play(1, 1, REQUESTS, 10, 1);
 
         assertThat(outcome.busy()).isCloseTo(.005, within(.0005));
         assertThat(outcome.p99Millis()).isBetween(5.0, 10.0);
@@ -40,7 +41,7 @@ class BatchServerTest {
 
     @Test
     void burstsMakeItLater() {
-        BatchServer server = new BatchServer(new Line(10, 1, 64), 64, 0);
+        BatchServer server = new BatchServer(Mix.of(new Line(10, 1, 64)), 0);
 
         assertThat(server.play(500, 4, REQUESTS, 60, 1).p99Millis())
                 .isGreaterThan(1.1 * server.play(500, 1, REQUESTS, 60, 1).p99Millis());
@@ -52,7 +53,7 @@ class BatchServerTest {
             for (double rate : new double[] {100, 300, 600, 850}) {
                 Line line = new Line(fixed, 1, 4096);
                 double foreseen = Capacity.at(line, rate, 1).p99Millis();
-                double played = new BatchServer(line, 4096, 0)
+                double played = new BatchServer(Mix.of(line), 0)
                         .play(rate, 1, 4 * REQUESTS, 1000, 1)
                         .p99Millis();
 
@@ -71,15 +72,15 @@ class BatchServerTest {
         int served = 0;
         for (LatencyTable table : LatencyTables.read(data, gpu)) {
             for (MigProfile profile : gpu.plain().profiles()) {
-                BatchLatency truth = MeasuredLatency.of(table, profile, 1).orElseThrow();
+                BatchLatency truth = new MeasuredLatency(table).on(profile, 1).orElseThrow();
                 for (double slo : new double[] {8 * truth.millis(1), 25 * truth.millis(1)}) {
                     for (double cv2 : new double[] {1, 4}) {
-                        Capacity capacity = Capacity.played(truth.times(1.05), slo, cv2, 1, .02);
+                        Capacity capacity = Capacity.played(Mix.of(truth.times(1.05)), slo, cv2, 1, .02);
                         if (capacity.ratePerSecond() == 0) {
                             continue;
                         }
                         served++;
-                        BatchServer server = new BatchServer(truth, truth.largestBatch(), .02);
+                        BatchServer server = new BatchServer(Mix.of(truth), .02);
                         double p99 = server.play(capacity.ratePerSecond(), cv2, REQUESTS, slo, 9)
                                 .p99Millis();
                         worst = Math.max(worst, p99 / slo);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.lendstream.core.batching.BatchLatency;
 import io.lendstream.core.batching.BatchServer;
 import io.lendstream.core.batching.Capacity;
+import io.lendstream.core.batching.Mix;
 import io.lendstream.core.batching.Packing;
 import io.lendstream.core.batching.PackingBounds;
 import io.lendstream.core.batching.PackingPlanner;
@@ -72,8 +73,9 @@ class PackingPlannerTest {
 
     private double capacity(LatencyTable table, MigProfile profile, double slo) {
         return known.computeIfAbsent("%s %s %s".formatted(table.model(), profile.name(), slo), key -> {
-            BatchLatency truth = MeasuredLatency.of(table, profile, 1).orElseThrow();
-            return Capacity.played(truth.times(MARGIN), slo, 1, 1, NOISE).ratePerSecond();
+            BatchLatency truth = new MeasuredLatency(table).on(profile, 1).orElseThrow();
+            return Capacity.played(Mix.of(truth.times(MARGIN)), slo, 1, 1, NOISE)
+                    .ratePerSecond();
         });
     }
 
@@ -125,12 +127,12 @@ class PackingPlannerTest {
                         * service.demand.capacities().get(profile)
                         / capacities[index];
                 BatchLatency truth =
-                        MeasuredLatency.of(service.table, profile, 1).orElseThrow();
+                        new MeasuredLatency(service.table).on(profile, 1).orElseThrow();
                 worst = Math.max(
                         worst,
                         played.computeIfAbsent(
                                 index + profile.name(),
-                                key -> new BatchServer(truth, truth.largestBatch(), NOISE)
+                                key -> new BatchServer(Mix.of(truth), NOISE)
                                                 .play(rate, 1, 100_000, service.sloMillis, 5)
                                                 .p99Millis()
                                         / service.sloMillis));

@@ -32,13 +32,13 @@ public record Hinge(
         return new double[] {logFloor, logFixed, logPerInput, compute, memory, logCurvature};
     }
 
-    /** Work of a batch, in inputs of the largest size. */
-    public double work(int batch, double size) {
+    /** Work of a batch, in inputs of the largest size; of a mean of batches, it need not be whole. */
+    public double work(double batch, double size) {
         double k = Math.exp(logCurvature);
         return batch * size * (1 + k * size) / (1 + k);
     }
 
-    double logMillis(Slice slice, int batch, double size) {
+    double logMillis(Slice slice, double batch, double size) {
         double above = Math.log(Math.exp(logFixed) + Math.exp(logPerInput) * work(batch, size))
                 - compute * Math.log(slice.compute())
                 - memory * Math.log(slice.memory());
@@ -51,7 +51,7 @@ public record Hinge(
     }
 
     /** The slopes of {@link #logMillis} by the parameters, in their order. */
-    double[] slopes(Slice slice, int batch, double size) {
+    double[] slopes(Slice slice, double batch, double size) {
         double k = Math.exp(logCurvature);
         double fixed = Math.exp(logFixed);
         double proportional = Math.exp(logPerInput) * work(batch, size);

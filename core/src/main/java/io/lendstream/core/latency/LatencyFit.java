@@ -19,7 +19,18 @@ public final class LatencyFit {
     /** How far a hinge is off where it was fitted to everything, in logarithms. */
     static final double NOISE = .03;
 
+    /** Samples that contradict each other can keep it stepping to and fro; it is then as near as it gets. */
+    private static final int MOST_STEPS = 500;
+
     private static final double[][] STARTS = {{-.1, -1}, {-.5, .3}};
+
+    /**
+     * What a hinge is fitted to.
+     *
+     * @param batch of a mean of batches, it need not be whole
+     * @param weight in samples; 1 for one that was measured well
+     */
+    record Point(Slice slice, double batch, double size, double millis, double weight) {}
 
     private LatencyFit() {}
 
@@ -29,19 +40,30 @@ public final class LatencyFit {
      * @param samples at least one
      */
     public static LatencyModel of(List<LatencySample> samples, LatencyPrior prior) {
+        return ofPoints(points(samples), prior);
+    }
+
+    static List<Point> points(List<LatencySample> samples) {
+        return samples.stream()
+                .map(sample -> new Point(sample.slice(), sample.batch(), sample.size(), sample.millis(), 1))
+                .toList();
+    }
+
+    static LatencyModel ofPoints(List<Point> samples, LatencyPrior prior) {
         Hinge hinge = hinge(samples, prior);
-        double[] residuals = new double[samples.size()];
         double squares = 0;
-        for (int i = 0; i < residuals.length; i++) {
-            residuals[i] = residual(samples.get(i), hinge, prior);
-            squares += residuals[i] * residuals[i];
+        double weights = 0;
+        for (Point sample : samples) {
+            double residual = residual(sample, hinge, prior);
+            squares += sample.weight() * residual * residual;
+            weights += sample.weight();
         }
         // As if two samples more had been off by the usual noise.
-        double noise = Math.sqrt((squares + 2 * NOISE * NOISE) / (residuals.length + 2));
+        double noise = Math.sqrt((squares + 2 * NOISE * NOISE) / (weights + 2));
         return new LatencyModel(hinge, prior, Math.max(NOISE, noise), covariance(samples, hinge, prior));
     }
 
-    static Hinge hinge(List<LatencySample> samples, LatencyPrior prior) {
+    static Hinge hinge(List<Point> samples, LatencyPrior prior) {
         if (samples.isEmpty()) {
             throw new IllegalArgumentException(
                     "a latency model must be fitted to at least 1 sample, but there is none");
@@ -51,8 +73,8 @@ public final class LatencyFit {
         return cost(samples, prior, other) < cost(samples, prior, best) ? other : best;
     }
 
-    private static Hinge fit(List<LatencySample> samples, LatencyPrior prior, double[] start) {
-        double least = samples.stream().mapToDouble(LatencySample::millis).min().orElseThrow();
+    private static Hinge fit(List<Point> samples, LatencyPrior prior, double[] start) {
+        double least = samples.stream().mapToDouble(Point::millis).min().orElseThrow();
         double perInput = samples.stream()
                 .mapToDouble(sample -> sample.millis() * sample.slice().compute() / (sample.batch() * sample.size()))
                 .min()
@@ -69,8 +91,9 @@ public final class LatencyFit {
                 .start(from)
                 .target(new double[samples.size() + LatencyPrior.FIGURES])
                 .model(point -> evaluate(samples, prior, Hinge.of(point.toArray())))
-                .maxEvaluations(500)
-                .maxIterations(500)
+                .checker((iteration, before, after) -> iteration >= MOST_STEPS)
+                .maxEvaluations(Integer.MAX_VALUE)
+                .maxIterations(Integer.MAX_VALUE)
                 .build();
         return Hinge.of(new LevenbergMarquardtOptimizer()
                 .withCostRelativeTolerance(1e-9)
@@ -81,28 +104,29 @@ public final class LatencyFit {
                 .toArray());
     }
 
-    private static double residual(LatencySample sample, Hinge hinge, LatencyPrior prior) {
+    private static double residual(Point sample, Hinge hinge, LatencyPrior prior) {
         return hinge.logMillis(sample.slice(), sample.batch(), sample.size())
                 + prior.correction(sample.slice(), sample.batch(), sample.size())
                 - Math.log(sample.millis());
     }
 
-    private static double cost(List<LatencySample> samples, LatencyPrior prior, Hinge hinge) {
+    private static double cost(List<Point> samples, LatencyPrior prior, Hinge hinge) {
         RealVector residuals = evaluate(samples, prior, hinge).getFirst();
         return residuals.dotProduct(residuals);
     }
 
     /** Residuals in standard deviations, those of samples before those of the prior, and their slopes. */
-    private static Pair<RealVector, RealMatrix> evaluate(List<LatencySample> samples, LatencyPrior prior, Hinge hinge) {
+    private static Pair<RealVector, RealMatrix> evaluate(List<Point> samples, LatencyPrior prior, Hinge hinge) {
         int rows = samples.size() + LatencyPrior.FIGURES;
         double[] residuals = new double[rows];
         RealMatrix slopes = MatrixUtils.createRealMatrix(rows, Hinge.PARAMETERS);
         for (int i = 0; i < samples.size(); i++) {
-            LatencySample sample = samples.get(i);
-            residuals[i] = residual(sample, hinge, prior) / NOISE;
+            Point sample = samples.get(i);
+            double certainty = Math.sqrt(sample.weight());
+            residuals[i] = certainty * residual(sample, hinge, prior) / NOISE;
             double[] slope = hinge.slopes(sample.slice(), sample.batch(), sample.size());
             for (int j = 0; j < slope.length; j++) {
-                slopes.setEntry(i, j, slope[j] / NOISE);
+                slopes.setEntry(i, j, certainty * slope[j] / NOISE);
             }
         }
         double[] figures = LatencyPrior.figures(hinge);
@@ -120,7 +144,7 @@ public final class LatencyFit {
         return new Pair<>(new ArrayRealVector(residuals, false), slopes);
     }
 
-    private static double[][] covariance(List<LatencySample> samples, Hinge hinge, LatencyPrior prior) {
+    private static double[][] covariance(List<Point> samples, Hinge hinge, LatencyPrior prior) {
         RealMatrix slopes = evaluate(samples, prior, hinge).getSecond();
         return new LUDecomposition(slopes.transposeMultiply(slopes))
                 .getSolver()

@@ -28,7 +28,7 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
      * Where a hinge may be off: batches and sizes count by the nearest power of two.
      */
     record Place(Slice slice, int batch, int size) implements Comparable<Place> {
-        static Place of(Slice slice, int batch, double size) {
+        static Place of(Slice slice, double batch, double size) {
             return new Place(slice, (int) Math.rint(log2(batch)), (int) Math.rint(log2(size)));
         }
 
@@ -73,7 +73,7 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
             return WIDE;
         }
         List<Hinge> hinges =
-                models.stream().map(samples -> LatencyFit.hinge(samples, WIDE)).toList();
+                models.stream().map(samples -> LatencyFit.hinge(LatencyFit.points(samples), WIDE)).toList();
         List<Double> means = new ArrayList<>();
         List<Double> spreads = new ArrayList<>();
         for (int i = 0; i < FIGURES; i++) {
@@ -109,7 +109,7 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
         return corrections;
     }
 
-    double correction(Slice slice, int batch, double size) {
+    double correction(Slice slice, double batch, double size) {
         return corrections.getOrDefault(Place.of(slice, batch, size), 0.0);
     }
 

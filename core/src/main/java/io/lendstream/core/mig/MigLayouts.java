@@ -21,6 +21,7 @@ public final class MigLayouts {
     private final List<MigPlace> places = new ArrayList<>();
     private final Map<Integer, Integer> indexOf = new HashMap<>();
     private final List<Integer> states = new ArrayList<>();
+    private final List<int[]> counts = new ArrayList<>();
     private final boolean allowsFourAndThree;
 
     private MigLayouts(MigGpu gpu, boolean allowsFourAndThree) {
@@ -44,6 +45,7 @@ public final class MigLayouts {
     private void extend(int state, int from) {
         indexOf.put(state, states.size());
         states.add(state);
+        counts.add(count(state));
         for (int place = from; place < places.size(); place++) {
             if (fits(state, place)) {
                 extend(state | 1 << place, place + 1);
@@ -100,14 +102,13 @@ public final class MigLayouts {
 
     /** What a GPU can be cut into, regardless of places, where no other cut has all of it and more; biggest first. */
     public List<List<MigProfile>> cuts() {
-        Map<String, int[]> counts = new LinkedHashMap<>();
-        for (int state : states) {
-            int[] count = counts(state);
-            counts.putIfAbsent(Arrays.toString(count), count);
+        Map<String, int[]> different = new LinkedHashMap<>();
+        for (int[] count : counts) {
+            different.putIfAbsent(Arrays.toString(count), count);
         }
         List<List<MigProfile>> best = new ArrayList<>();
-        for (int[] count : counts.values()) {
-            if (counts.values().stream().noneMatch(other -> exceeds(other, count))) {
+        for (int[] count : different.values()) {
+            if (different.values().stream().noneMatch(other -> exceeds(other, count))) {
                 best.add(profiles(count));
             }
         }
@@ -126,6 +127,11 @@ public final class MigLayouts {
     }
 
     private int[] counts(int state) {
+        return counts.get(indexOf.getOrDefault(state, -1));
+    }
+
+    /** Places of each profile. */
+    private int[] count(int state) {
         int[] count = new int[gpu.profiles().size()];
         places(state).forEach(place -> count[gpu.profiles().indexOf(place.profile())]++);
         return count;
@@ -189,21 +195,13 @@ public final class MigLayouts {
      * @return a place for each, in the order in which they are to be created; empty where there is no room for all
      */
     public Optional<List<MigPlace>> place(List<MigPlace> layout, List<MigProfile> more) {
-        int[] wanted = new int[gpu.profiles().size()];
-        for (MigProfile profile : more) {
-            int index = gpu.profiles().indexOf(profile);
-            if (index < 0) {
-                throw new IllegalArgumentException(
-                        "%s has no MIG profile %s; it has %s".formatted(gpu.model(), profile.name(), names()));
-            }
-            wanted[index]++;
-        }
         int before = state(layout);
         int best = -1;
         long bestRoom = -1;
-        int[] target = counts(before);
+        int[] target = counted(more);
+        int[] there = counts(before);
         for (int i = 0; i < target.length; i++) {
-            target[i] += wanted[i];
+            target[i] += there[i];
         }
         for (int state : states) {
             if ((state & before) == before && Arrays.equals(counts(state), target)) {
@@ -215,6 +213,34 @@ public final class MigLayouts {
             }
         }
         return best < 0 ? Optional.empty() : Optional.of(places(best & ~before));
+    }
+
+    /** Every layout of just these profiles, the one that leaves room for most first; none where no GPU can be cut so. */
+    public List<List<MigPlace>> layouts(List<MigProfile> profiles) {
+        int[] target = counted(profiles);
+        Map<Integer, Long> rooms = new LinkedHashMap<>();
+        for (int state : states) {
+            if (Arrays.equals(counts(state), target)) {
+                rooms.put(state, room(state));
+            }
+        }
+        return rooms.entrySet().stream()
+                .sorted(Map.Entry.<Integer, Long>comparingByValue().reversed())
+                .map(entry -> places(entry.getKey()))
+                .toList();
+    }
+
+    private int[] counted(List<MigProfile> wanted) {
+        int[] count = new int[gpu.profiles().size()];
+        for (MigProfile profile : wanted) {
+            int index = gpu.profiles().indexOf(profile);
+            if (index < 0) {
+                throw new IllegalArgumentException(
+                        "%s has no MIG profile %s; it has %s".formatted(gpu.model(), profile.name(), names()));
+            }
+            count[index]++;
+        }
+        return count;
     }
 
     /** The most compute slices that could still be added; then how many ways there are to go on. */
@@ -232,8 +258,9 @@ public final class MigLayouts {
 
     private int computeSlices(int state) {
         int sum = 0;
-        for (int place = 0; place < places.size(); place++) {
-            sum += (state & 1 << place) != 0 ? places.get(place).profile().computeSlices() : 0;
+        int[] count = counts(state);
+        for (int profile = 0; profile < count.length; profile++) {
+            sum += count[profile] * gpu.profiles().get(profile).computeSlices();
         }
         return sum;
     }

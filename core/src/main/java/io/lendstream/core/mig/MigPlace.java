@@ -13,7 +13,8 @@ public record MigPlace(MigProfile profile, int start) {
         }
     }
 
-    int bits() {
+    /** The memory slices that it covers; places of one GPU must not share any. */
+    public int bits() {
         return profile.bits(start);
     }
 

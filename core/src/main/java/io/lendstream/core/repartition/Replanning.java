@@ -1,0 +1,104 @@
+package io.lendstream.core.repartition;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * Whether to change to a new plan: at once where the one in force does not suffice any more; to fewer GPUs only after some
+ * agreeing periods in a row, and where that lasts; else not at all.
+ *
+ * <p>A period agrees if the new plan saves GPUs for long enough. The first proposal that does so counts for the first period, and
+ * the next one a period or more later for the second; one in between that disagrees starts the count anew, and so does a pause
+ * of more than two periods.
+ *
+ * @param agreed periods in a row that have agreed so far
+ * @param counted when the last of them was counted; of no meaning without one
+ */
+public record Replanning(Settings settings, int agreed, Instant counted) {
+    /**
+     * When a change is worth it.
+     *
+     * @param period between two counts
+     * @param periods that have to agree; at least 1
+     * @param leastSaved GPUs; at least 1
+     * @param horizon for which that many have to be saved
+     */
+    public record Settings(Duration period, int periods, int leastSaved, Duration horizon) {
+        public static final Settings DEFAULT = new Settings(Duration.ofMinutes(5), 2, 1, Duration.ofMinutes(30));
+
+        public Settings {
+            if (period.isNegative() || horizon.isNegative() || periods < 1 || leastSaved < 1) {
+                throw new IllegalArgumentException(
+                        "period and horizon must be at least PT0S, periods and GPUs saved at least 1, but are %s, %s, %d and %d"
+                                .formatted(period, horizon, periods, leastSaved));
+            }
+        }
+    }
+
+    /**
+     * What is known when a new plan has been made.
+     *
+     * @param gpusInForce of the plan in force
+     * @param covers whether the plan in force still answers what is demanded within the objectives
+     * @param gpusPlanned of the new plan
+     * @param lasts for how long the new plan is predicted to suffice
+     */
+    public record Proposal(int gpusInForce, boolean covers, int gpusPlanned, Duration lasts) {}
+
+    /**
+     * What is to be done.
+     *
+     * @param next to be asked next time
+     * @param changes whether the new plan is to be put in force
+     * @param reason for people
+     */
+    public record Verdict(Replanning next, boolean changes, String reason) {}
+
+    /** Before anything has been proposed. */
+    public static Replanning start(Settings settings) {
+        return new Replanning(settings, 0, Instant.EPOCH);
+    }
+
+    /** What to do about a proposal. */
+    public Verdict consider(Instant now, Proposal proposal) {
+        int saved = proposal.gpusInForce - proposal.gpusPlanned;
+        if (!proposal.covers) {
+            return change(
+                    "%d GPUs no longer cover the demand, %d do".formatted(proposal.gpusInForce, proposal.gpusPlanned));
+        }
+        if (saved < settings.leastSaved) {
+            return new Verdict(
+                    start(settings),
+                    false,
+                    "%d GPUs cover the demand, and %d would save %d, less than %d"
+                            .formatted(proposal.gpusInForce, proposal.gpusPlanned, saved, settings.leastSaved));
+        }
+        if (proposal.lasts.compareTo(settings.horizon) < 0) {
+            return new Verdict(
+                    start(settings),
+                    false,
+                    "%d GPUs less would do for %s, shorter than %s".formatted(saved, proposal.lasts, settings.horizon));
+        }
+        Replanning next = agreeing(now);
+        if (next.agreed < settings.periods) {
+            return new Verdict(
+                    next,
+                    false,
+                    "%d GPUs less would do for %s, but only %d of %d periods agree"
+                            .formatted(saved, proposal.lasts, next.agreed, settings.periods));
+        }
+        return change("%d GPUs less do for %s, as %d periods agree".formatted(saved, proposal.lasts, next.agreed));
+    }
+
+    private Verdict change(String reason) {
+        return new Verdict(start(settings), true, reason);
+    }
+
+    private Replanning agreeing(Instant now) {
+        boolean first = agreed == 0 || now.isAfter(counted.plus(settings.period.multipliedBy(2)));
+        if (first) {
+            return new Replanning(settings, 1, now);
+        }
+        return now.isBefore(counted.plus(settings.period)) ? this : new Replanning(settings, agreed + 1, now);
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * The way from the GPU instances that run to those of a plan, without a service ever falling short; and when a new plan is
+ * worth the way.
+ */
+@NullMarked
+package io.lendstream.core.repartition;
+
+import org.jspecify.annotations.NullMarked;

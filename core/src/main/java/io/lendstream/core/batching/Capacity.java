@@ -62,26 +62,31 @@ public record Capacity(double ratePerSecond, double p99Millis) {
         return at(latency, low, cv2);
     }
 
-    /**
-     * The most that an instance can be given by playing it. A rate is tried of which each bucket takes its share of what
-     * {@link #of} says of it alone, and the rate raised or lowered until the p99 is
-     * just below the objective. A pure function, as chance is the same each time.
-     *
-     * @param noise standard deviation of the logarithm of a batch's time
-     */
-    public static Capacity played(Mix mix, double sloMillis, double cv2, double load, double noise) {
+    /** About the most that an instance can be given: each bucket takes its share of what the instance would do with it alone. */
+    static Capacity of(Mix mix, double sloMillis, double cv2, double load) {
         double inverse = 0;
         for (Mix.Part part : mix.parts()) {
             inverse += part.share() / of(part.latency(), sloMillis, cv2, load).ratePerSecond();
         }
-        if (Double.isInfinite(inverse)) {
+        return Double.isInfinite(inverse) ? NONE : new Capacity(1 / inverse, sloMillis);
+    }
+
+    /**
+     * The most that an instance can be given by playing it: a rate is tried, and raised or lowered until the p99 is just below
+     * the objective. A pure function, as chance is the same each time.
+     *
+     * @param noise standard deviation of the logarithm of a batch's time
+     */
+    public static Capacity played(Mix mix, double sloMillis, double cv2, double load, double noise) {
+        Capacity estimate = of(mix, sloMillis, cv2, load);
+        if (estimate.ratePerSecond == 0) {
             return NONE;
         }
         BatchServer server = new BatchServer(mix, noise);
         double most = load * MOST_LOAD * mix.mostPerSecond();
         double low = 0;
         double high = most * (1 + PLAYED_PRECISION);
-        double tried = Math.min(most, 1 / inverse);
+        double tried = Math.min(most, estimate.ratePerSecond);
         Capacity best = NONE;
         while (high - low > PLAYED_PRECISION * high && low < most) {
             double p99 = server.play(tried, cv2, PLAYED_REQUESTS, sloMillis, 1).p99Millis();

@@ -10,26 +10,26 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What a latency model says of a model, with a margin for what it does not know: where it has a wide spread, batches are taken to be
- * longer.
+ * What has been learned of a model, with a margin for what is not known.
  *
  * @param gpu on whose instances
  * @param largestSize of the model's inputs
- * @param vouched inputs of the largest size that ran at once, by memory slices of the instance; those with more memory hold
- *     as many
- * @param leastMargin 0.1 for 10 % at least
- * @param mostMargin at most, whatever the spread
+ * @param vouched inputs of the largest size that ran at once, by memory slices of the instance; one with twice the memory holds
+ *     twice as many
+ * @param margin by how much longer batches are taken to be
  */
 public record LearnedLatency(
-        LatencyModel model,
-        MigGpu gpu,
-        int largestSize,
-        NavigableMap<Integer, Double> vouched,
-        double leastMargin,
-        double mostMargin)
+        LatencyModel model, MigGpu gpu, int largestSize, NavigableMap<Integer, Double> vouched, Margin margin)
         implements ModelLatency {
-    /** One in twenty is longer. */
-    private static final double DEVIATIONS = 1.64;
+    /** How far to trust a model. */
+    public interface Margin {
+        /**
+         * A fraction: 0.1 for ten per cent longer than the model says.
+         *
+         * @param size as a share of the largest
+         */
+        double of(Slice slice, int batch, double size);
+    }
 
     public LearnedLatency {
         vouched = java.util.Collections.unmodifiableNavigableMap(new TreeMap<>(vouched));
@@ -37,12 +37,8 @@ public record LearnedLatency(
 
     @Override
     public Optional<BatchLatency> on(MigProfile profile, int size) {
-        Map.Entry<Integer, Double> known = vouched.floorEntry(profile.memorySlices());
-        if (known == null) {
-            return Optional.empty();
-        }
         double share = (double) size / largestSize;
-        int most = (int) (known.getValue() / share);
+        int most = (int) (inputs(profile.memorySlices()) / share);
         if (most < 1) {
             return Optional.empty();
         }
@@ -55,8 +51,16 @@ public record LearnedLatency(
         return Optional.of(new TabulatedLatency(millis));
     }
 
+    /** Of twice the memory a batch needs no more than twice: part of it is for the model itself. */
+    private double inputs(int memorySlices) {
+        double most = 0;
+        for (Map.Entry<Integer, Double> ran : vouched.headMap(memorySlices, true).entrySet()) {
+            most = Math.max(most, ran.getValue() * (memorySlices / ran.getKey()));
+        }
+        return most;
+    }
+
     private double millis(Slice slice, int batch, double share) {
-        double margin = Math.exp(DEVIATIONS * model.spread(slice, batch, share)) - 1;
-        return model.millis(slice, batch, share) * (1 + Math.max(leastMargin, Math.min(mostMargin, margin)));
+        return model.millis(slice, batch, share) * (1 + margin.of(slice, batch, share));
     }
 }

@@ -38,7 +38,7 @@ public record PlannedService(
         return new PlannedService(name, ratePerSecond, sloMillis, cv2, other, sizes);
     }
 
-    /** The share of requests above one size, and up to another. */
+    /** The share of requests above one size, and up to another; all are of the largest where no sizes are given. */
     double share(int above, int upTo) {
         double all = 0;
         double within = 0;
@@ -46,6 +46,6 @@ public record PlannedService(
             all += entry.getValue();
             within += entry.getKey() > above && entry.getKey() <= upTo ? entry.getValue() : 0;
         }
-        return all > 0 ? within / all : above == 0 ? 1 : 0;
+        return all > 0 ? within / all : upTo == Integer.MAX_VALUE ? 1 : 0;
     }
 }

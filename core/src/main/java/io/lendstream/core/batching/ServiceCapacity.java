@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * What one instance of each profile does for a service.
@@ -24,15 +25,20 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
         byProfile = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(byProfile));
     }
 
+    /** How a capacity is found. */
+    private interface Judge {
+        Capacity of(Mix mix);
+    }
+
     /**
      * With the buckets that serve most: as many as save computing, or fewer where a tight objective leaves no time for a batch of
-     * each.
+     * each. Capacities are played, which takes some 10 to 100 ms each.
+     *
+     * @param load most share of what an instance can do that is given to it; 1 for no reserve
      */
     public static ServiceCapacity of(PlannedService service, MigGpu gpu, double load) {
-        List<Integer> most = service.sizes().isEmpty()
-                ? List.of(service.latency().largestSize())
-                : bucketizer(service, gpu, MOST_BUCKETS).best(histogram(service));
-        ServiceCapacity best = with(service, gpu, load, most);
+        List<Integer> most = bucketizer(service, gpu, MOST_BUCKETS).best(histogram(service));
+        ServiceCapacity best = with(service, gpu, most, playing(service, load));
         for (int buckets = most.size() / 2; buckets >= 1; buckets /= 2) {
             ServiceCapacity fewer = ofBuckets(service, gpu, load, buckets);
             best = fewer.perSlice() > best.perSlice() ? fewer : best;
@@ -42,15 +48,29 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
 
     /** With so many buckets. */
     public static ServiceCapacity ofBuckets(PlannedService service, MigGpu gpu, double load, int buckets) {
-        return with(service, gpu, load, bucketizer(service, gpu, buckets).edges(histogram(service), buckets));
+        return with(
+                service,
+                gpu,
+                bucketizer(service, gpu, buckets).edges(histogram(service), buckets),
+                playing(service, load));
     }
 
-    private static ServiceCapacity with(PlannedService service, MigGpu gpu, double load, List<Integer> edges) {
+    /** By formula, at once: for comparing, not for promises. */
+    public static ServiceCapacity estimated(PlannedService service, MigGpu gpu, double load) {
+        List<Integer> edges = bucketizer(service, gpu, MOST_BUCKETS).best(histogram(service));
+        return with(service, gpu, edges, mix -> Capacity.of(mix, service.sloMillis(), service.cv2(), load));
+    }
+
+    private static Judge playing(PlannedService service, double load) {
+        return mix -> Capacity.played(mix, service.sloMillis(), service.cv2(), load, NOISE);
+    }
+
+    private static ServiceCapacity with(PlannedService service, MigGpu gpu, List<Integer> edges, Judge judge) {
         Map<MigProfile, Capacity> capacities = new LinkedHashMap<>();
         ServiceCapacity shape = new ServiceCapacity(service, edges, Map.of());
         for (MigProfile profile : gpu.profiles()) {
             shape.mix(service.latency(), profile)
-                    .map(mix -> Capacity.played(mix, service.sloMillis(), service.cv2(), load, NOISE))
+                    .map(judge::of)
                     .filter(capacity -> capacity.ratePerSecond() > 0)
                     .ifPresent(capacity -> capacities.put(profile, capacity));
         }
@@ -104,8 +124,13 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
                 .orElse(0);
     }
 
+    /** Of the service's sizes; where none are given, all are of the largest. */
     private static SizeHistogram histogram(PlannedService service) {
-        return new SizeHistogram(service.sizes(), Instant.EPOCH);
+        return new SizeHistogram(
+                service.sizes().isEmpty()
+                        ? new TreeMap<>(Map.of(service.latency().largestSize(), 1.0))
+                        : service.sizes(),
+                Instant.EPOCH);
     }
 
     /** By what an input costs in a large batch on the largest instance that takes all sizes. */

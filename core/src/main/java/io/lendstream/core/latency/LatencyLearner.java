@@ -190,9 +190,7 @@ public final class LatencyLearner {
             MeasuredBin bin = bins.get(key);
             bins.put(
                     key,
-                    bin == null
-                            ? MeasuredBin.of(served, reports)
-                            : bin.with(served, expected(bin, served), reports));
+                    bin == null ? MeasuredBin.of(served, reports) : bin.with(served, expected(bin, served), reports));
             if (bins.size() > MOST_BINS) {
                 bins.remove(bins.values().stream()
                         .min(Comparator.comparingLong(MeasuredBin::at))
@@ -233,8 +231,8 @@ public final class LatencyLearner {
 
         /** Bins close to each other are off the hinge alike: together they count as one sample. */
         private List<LatencyFit.Point> points() {
-            Map<LatencyPrior.Place, Long> neighbours = bins.values().stream()
-                    .collect(Collectors.groupingBy(Draft::place, Collectors.counting()));
+            Map<LatencyPrior.Place, Long> neighbours =
+                    bins.values().stream().collect(Collectors.groupingBy(Draft::place, Collectors.counting()));
             return bins.values().stream()
                     .map(bin -> new LatencyFit.Point(
                             bin.bin().slice(),

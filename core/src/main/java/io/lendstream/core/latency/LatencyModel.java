@@ -48,7 +48,10 @@ public final class LatencyModel {
         return new FittedHinge(
                 hinge,
                 noise,
-                Arrays.stream(covariance).flatMapToDouble(Arrays::stream).boxed().toList());
+                Arrays.stream(covariance)
+                        .flatMapToDouble(Arrays::stream)
+                        .boxed()
+                        .toList());
     }
 
     /** Milliseconds that are as likely to be too few as too many. */
@@ -83,14 +86,23 @@ public final class LatencyModel {
     }
 
     private double spreadOfHinge(Slice slice, int batch, double size) {
+        return Math.sqrt(noise * noise + together(slice, batch, size, slice, batch, size));
+    }
+
+    /**
+     * How far what is said of two batches is wrong together, for want of knowledge of the parameters: the covariance of the
+     * logarithms of {@link #millis}.
+     */
+    double together(Slice slice, int batch, double size, Slice otherSlice, int otherBatch, double otherSize) {
         double[] slopes = hinge.slopes(slice, batch, size);
-        double variance = noise * noise;
+        double[] others = hinge.slopes(otherSlice, otherBatch, otherSize);
+        double sum = 0;
         for (int i = 0; i < slopes.length; i++) {
             for (int j = 0; j < slopes.length; j++) {
-                variance += slopes[i] * covariance[i][j] * slopes[j];
+                sum += slopes[i] * covariance[i][j] * others[j];
             }
         }
-        return Math.sqrt(variance);
+        return sum;
     }
 
     /**

@@ -32,7 +32,8 @@ public final class ProbeChoice {
         double sum = 0;
         for (Map.Entry<Point, Double> entry : matter.entrySet()) {
             Point other = entry.getKey();
-            double together = model.covariance(point, other);
+            double together = model.together(
+                    point.slice(), point.batch(), point.size(), other.slice(), other.batch(), other.size());
             sum += entry.getValue() * together * together / (spread * spread);
         }
         return sum;

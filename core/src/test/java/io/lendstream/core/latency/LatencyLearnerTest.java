@@ -51,11 +51,7 @@ class LatencyLearnerTest {
         for (int i = 0; i < batches; i++) {
             int batch = 1 + random.nextInt(20);
             traffic.add(ServedBatches.of(
-                    slice,
-                    batch,
-                    1,
-                    1,
-                    factor * truth(slice, batch, 1) * Math.exp(noise * random.nextGaussian())));
+                    slice, batch, 1, 1, factor * truth(slice, batch, 1) * Math.exp(noise * random.nextGaussian())));
         }
         return traffic;
     }
@@ -103,8 +99,8 @@ class LatencyLearnerTest {
         for (int i = 0; i < 400; i++) {
             few = few.observed(ServedBatches.of(ONE, 1 + i % 8, 1, 1, truth(ONE, 1 + i % 8, 1)));
         }
-        LatencyLearner enough = few.observed(List.of(
-                ServedBatches.of(THREE, 8, 1, 10, odd), ServedBatches.of(THREE, 8, 1, 400, odd)));
+        LatencyLearner enough =
+                few.observed(List.of(ServedBatches.of(THREE, 8, 1, 10, odd), ServedBatches.of(THREE, 8, 1, 400, odd)));
 
         assertThat(few.state().bins().get(0).isMeasured()).isTrue();
         assertThat(enough.model().orElseThrow().millis(THREE, 8, 1)).isCloseTo(odd, within(.01 * odd));
@@ -140,7 +136,10 @@ class LatencyLearnerTest {
         Random random = new Random(2);
         LatencyLearner learner = probed();
         for (int i = 0; i < 2000; i++) {
-            double mean = random.doubles(10).map(any -> Math.exp(.06 * random.nextGaussian())).sum() / 10;
+            double mean = random.doubles(10)
+                            .map(any -> Math.exp(.06 * random.nextGaussian()))
+                            .sum()
+                    / 10;
             learner = learner.observed(ServedBatches.of(THREE, 4, 1, 10, mean * truth(THREE, 4, 1)));
         }
 
@@ -149,7 +148,8 @@ class LatencyLearnerTest {
     }
 
     @Property(tries = 60)
-    void latencyNeverFallsAsBatchesGrowWhateverWasMeasured(@ForAll long seed, @ForAll @DoubleRange(max = .3) double noise) {
+    void latencyNeverFallsAsBatchesGrowWhateverWasMeasured(
+            @ForAll long seed, @ForAll @DoubleRange(max = .3) double noise) {
         Random random = new Random(seed);
         List<List<LatencySample>> others = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -221,7 +221,9 @@ class LatencyLearnerTest {
 
         assertThat(some.margin(THREE, 8, 1)).isBetween(.07, .085);
         assertThat(many.margin(THREE, 8, 1)).isBetween(.05, .06);
-        assertThat(many.margin(SEVEN, 8, 1)).as("of a slice that has not served").isGreaterThanOrEqualTo(.1);
+        assertThat(many.margin(SEVEN, 8, 1))
+                .as("of a slice that has not served")
+                .isGreaterThanOrEqualTo(.1);
     }
 
     @ParameterizedTest

@@ -101,8 +101,8 @@ class LatencyLearnerTablesTest {
     /** Serves on a profile, with random arrivals at half of what its largest batches would do. */
     private static LatencyLearner serving(LatencyLearner learner, LatencyTable table, MigProfile profile, long seed) {
         Random random = new Random(seed);
-        MeasuredLatency truth = MeasuredLatency.of(table, profile, table.largestInput())
-                .orElseThrow();
+        MeasuredLatency truth =
+                MeasuredLatency.of(table, profile, table.largestInput()).orElseThrow();
         Slice slice = Slice.of(table.gpu(), profile);
         double perMilli = .5 * truth.largestBatch() / truth.millis(truth.largestBatch());
         LatencyLearner next = learner;
@@ -141,7 +141,8 @@ class LatencyLearnerTablesTest {
         assumeThat(tables)
                 .as("latency tables; set LENDSTREAM_DATA to the directory that has them")
                 .exists();
-        List<LatencyTable> all = LatencyTables.read(tables, MigGpu.named("A100-80GB").orElseThrow());
+        List<LatencyTable> all =
+                LatencyTables.read(tables, MigGpu.named("A100-80GB").orElseThrow());
         Errors serving = new Errors("serving");
         Errors seen = new Errors("seen");
         Errors beyond = new Errors("beyond");
@@ -156,8 +157,10 @@ class LatencyLearnerTablesTest {
                             .toList()));
             LatencyModel before = probed.model().orElseThrow();
             Errors ofModel = new Errors(table.model());
-            List<MigProfile> profiles =
-                    table.rows().stream().map(LatencyTable.Row::profile).distinct().toList();
+            List<MigProfile> profiles = table.rows().stream()
+                    .map(LatencyTable.Row::profile)
+                    .distinct()
+                    .toList();
             for (MigProfile profile : profiles) {
                 LatencyLearner served = serving(probed, table, profile, 1);
                 LatencyModel after = served.model().orElseThrow();

@@ -53,25 +53,25 @@ final class Passage {
         }
 
         /** What a service must not fall below: what it needs, or what it has where that is less already. */
-        private double needed(String service) {
-            return Math.min(loads.floor(service), serving.getOrDefault(service, 0.0));
+        private double keeps(String service) {
+            return Math.min(loads.needed(service), serving.getOrDefault(service, 0.0));
         }
 
         /** By how much a service would fall below that; at most rounding where it would not. */
         private double lacking(String service) {
             double left = serving.getOrDefault(service, 0.0) - capacity(going, service) + capacity(temporary, service);
-            return needed(service) - left;
+            return keeps(service) - left;
         }
 
         private boolean lacks(String service) {
-            return lacking(service) > ENOUGH * loads.floor(service);
+            return lacking(service) > ENOUGH * loads.needed(service);
         }
 
         private List<Transition.Shortfall> shortfalls() {
             return serving.keySet().stream()
                     .filter(this::lacks)
                     .map(service ->
-                            new Transition.Shortfall(service, needed(service), needed(service) - lacking(service)))
+                            new Transition.Shortfall(service, keeps(service), keeps(service) - lacking(service)))
                     .toList();
         }
 
@@ -109,7 +109,7 @@ final class Passage {
 
     /** All the way, or as far as is safe. */
     Transition lead(boolean mayFallShort) {
-        make(fitting());
+        exchange(false);
         while (!missing.isEmpty() || !surplus.isEmpty()) {
             if (!exchange(false) && !compact() && !exchange(true)) {
                 Exchange next = leastHarmful();
@@ -120,8 +120,8 @@ final class Passage {
             }
         }
         return transition(least.keySet().stream()
-                .filter(service -> least.get(service) < loads.floor(service) * (1 - ENOUGH))
-                .map(service -> new Transition.Shortfall(service, loads.floor(service), least.get(service)))
+                .filter(service -> least.get(service) < loads.needed(service) * (1 - ENOUGH))
+                .map(service -> new Transition.Shortfall(service, loads.needed(service), least.get(service)))
                 .toList());
     }
 

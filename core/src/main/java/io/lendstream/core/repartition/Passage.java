@@ -128,16 +128,14 @@ final class Passage {
     /**
      * Makes room for as many missing instances as can be.
      *
-     * @param mayAdd whether one of them may have others serve for a while
+     * @param mayAdd whether others may serve for a while in place of what goes
      * @return whether there was any
      */
     private boolean exchange(boolean mayAdd) {
         Exchange all = new Exchange();
         for (Instance each : easiestFirst()) {
-            boolean adds = mayAdd && all.temporary.isEmpty();
-            Optional<Exchange> more =
-                    with(all, each, adds).filter(tried -> tried.shortfalls().isEmpty());
-            all = more.orElse(all);
+            Exchange more = with(all, each, mayAdd);
+            all = more.shortfalls().isEmpty() ? more : all;
         }
         carryOut(all);
         return !all.coming.isEmpty();
@@ -152,22 +150,16 @@ final class Passage {
                 .toList();
     }
 
-    /** The exchange that lets one more instance be made; empty where what serves for a while is in its way. */
-    private Optional<Exchange> with(Exchange before, Instance wanted, boolean mayAdd) {
+    /** The exchange that lets one more instance be made. */
+    private Exchange with(Exchange before, Instance wanted, boolean mayAdd) {
         Exchange exchange = new Exchange(before);
         List<Instance> inTheWay = inTheWayOf(wanted);
-        boolean isBlocked = before.temporary.stream()
-                .anyMatch(each ->
-                        each.gpu().equals(wanted.gpu()) && !layouts.isLegal(List.of(each.place(), wanted.place())));
-        if (isBlocked) {
-            return Optional.empty();
-        }
         exchange.coming.add(wanted);
         exchange.going.addAll(inTheWay);
         if (mayAdd) {
             inTheWay.stream().map(Instance::service).distinct().forEach(service -> replace(exchange, service));
         }
-        return Optional.of(exchange);
+        return exchange;
     }
 
     /** Instances of no use to the target that have to go first. */
@@ -281,7 +273,7 @@ final class Passage {
         Exchange last = new Exchange();
         last.going.addAll(surplus);
         return missing.stream()
-                .flatMap(each -> with(new Exchange(), each, true).stream())
+                .map(each -> with(new Exchange(), each, true))
                 .min(Comparator.comparingDouble(Exchange::harm))
                 .orElse(last);
     }

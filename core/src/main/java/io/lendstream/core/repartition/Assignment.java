@@ -46,12 +46,12 @@ final class Assignment {
     private record Slot(MigProfile profile, String service) {}
 
     /** A GPU with what it would cost to empty it. */
-    private record Board(GpuId gpu, List<Instance> running, double emptying) {}
+    private record Candidate(GpuId gpu, List<Instance> running, double emptying) {}
 
     /** A cut laid out on a GPU. */
     private record Fit(double cost, List<Instance> instances) {}
 
-    private record Pair(int cut, int board, double cost) {}
+    private record Pair(int cut, int candidate, double cost) {}
 
     /** @param waiting what it counts to wait for room, in times that an instance takes to go */
     Assignment(MigLayouts layouts, RepartitionTimes times, Loads loads, double waiting) {
@@ -82,24 +82,25 @@ final class Assignment {
                 chosen.addAll(left.remove(holding.remove()));
             }
         }
-        List<Board> boards = new ArrayList<>();
-        left.forEach((gpu, instances) -> boards.add(new Board(
+        List<Candidate> candidates = new ArrayList<>();
+        left.forEach((gpu, instances) -> candidates.add(new Candidate(
                 gpu,
                 instances,
                 instances.stream().mapToDouble(this::destruction).sum())));
-        int[] boardOf = boards(cuts, boards);
-        for (int cut = 0; cut < boardOf.length; cut++) {
-            chosen.addAll(cheapest(cuts.get(cut), boards.get(boardOf[cut])).instances);
+        int[] chosenOf = candidates(cuts, candidates);
+        for (int cut = 0; cut < chosenOf.length; cut++) {
+            chosen.addAll(cheapest(cuts.get(cut), candidates.get(chosenOf[cut])).instances);
         }
         chosen.sort(Comparator.naturalOrder());
         return chosen;
     }
 
-    private int[] boards(List<Cut> cuts, List<Board> boards) {
-        double[][] costs = new double[cuts.size()][boards.size()];
+    private int[] candidates(List<Cut> cuts, List<Candidate> candidates) {
+        double[][] costs = new double[cuts.size()][candidates.size()];
         for (int cut = 0; cut < cuts.size(); cut++) {
-            for (int board = 0; board < boards.size(); board++) {
-                costs[cut][board] = cheapest(cuts.get(cut), boards.get(board)).cost - boards.get(board).emptying;
+            for (int candidate = 0; candidate < candidates.size(); candidate++) {
+                costs[cut][candidate] =
+                        cheapest(cuts.get(cut), candidates.get(candidate)).cost - candidates.get(candidate).emptying;
             }
         }
         return cuts.size() > MOST_EXACT ? greedily(costs) : Hungarian.columns(costs);
@@ -108,21 +109,21 @@ final class Assignment {
     static int[] greedily(double[][] costs) {
         List<Pair> pairs = new ArrayList<>();
         for (int cut = 0; cut < costs.length; cut++) {
-            for (int board = 0; board < costs[cut].length; board++) {
-                pairs.add(new Pair(cut, board, costs[cut][board]));
+            for (int candidate = 0; candidate < costs[cut].length; candidate++) {
+                pairs.add(new Pair(cut, candidate, costs[cut][candidate]));
             }
         }
         pairs.sort(Comparator.comparingDouble(Pair::cost));
-        int[] boardOf = new int[costs.length];
-        Arrays.fill(boardOf, -1);
+        int[] chosenOf = new int[costs.length];
+        Arrays.fill(chosenOf, -1);
         boolean[] taken = new boolean[costs[0].length];
         for (Pair pair : pairs) {
-            if (boardOf[pair.cut] < 0 && !taken[pair.board]) {
-                boardOf[pair.cut] = pair.board;
-                taken[pair.board] = true;
+            if (chosenOf[pair.cut] < 0 && !taken[pair.candidate]) {
+                chosenOf[pair.cut] = pair.candidate;
+                taken[pair.candidate] = true;
             }
         }
-        return boardOf;
+        return chosenOf;
     }
 
     private Cut cut(Packing.Cut cut) {
@@ -159,18 +160,18 @@ final class Assignment {
         return RepartitionTimes.seconds(times.destroy()) + away * loads.relative(instance);
     }
 
-    private Fit cheapest(Cut cut, Board board) {
+    private Fit cheapest(Cut cut, Candidate candidate) {
         List<MigPlace> best = List.of();
         double least = Double.POSITIVE_INFINITY;
         for (List<MigPlace> layout : layouts(cut)) {
-            double cost = cost(cut, board, layout, new ArrayList<>());
+            double cost = cost(cut, candidate, layout, new ArrayList<>());
             if (cost < least) {
                 least = cost;
                 best = layout;
             }
         }
         List<Instance> instances = new ArrayList<>();
-        cost(cut, board, best, instances);
+        cost(cut, candidate, best, instances);
         return new Fit(least, instances);
     }
 
@@ -187,12 +188,12 @@ final class Assignment {
     }
 
     /** @param instances takes those of the cut in this layout */
-    private double cost(Cut cut, Board board, List<MigPlace> layout, List<Instance> instances) {
-        double cost = cut.creation + board.emptying;
+    private double cost(Cut cut, Candidate candidate, List<MigPlace> layout, List<Instance> instances) {
+        double cost = cut.creation + candidate.emptying;
         int gone = 0;
         int used = 0;
         int kept = 0;
-        for (Instance running : board.running) {
+        for (Instance running : candidate.running) {
             int place = layout.indexOf(running.place());
             int slot = place < 0 ? -1 : slot(cut, used, new Slot(running.place().profile(), running.service())::equals);
             if (slot < 0) {
@@ -209,7 +210,7 @@ final class Assignment {
                 MigPlace added = layout.get(place);
                 int slot = slot(cut, used, each -> each.profile.equals(added.profile()));
                 used |= 1 << slot;
-                instances.add(new Instance(board.gpu, added, cut.slots.get(slot).service));
+                instances.add(new Instance(candidate.gpu, added, cut.slots.get(slot).service));
                 cost += (added.bits() & gone) == 0 ? 0 : waiting * RepartitionTimes.seconds(times.destroy());
             }
         }

@@ -22,7 +22,7 @@ final class Loads {
             }
         }
         running.forEach(instance -> atStart.merge(instance.service(), capacity(instance), Double::sum));
-        double answered = byName.keySet().stream().mapToDouble(this::floor).sum();
+        double answered = byName.keySet().stream().mapToDouble(this::needed).sum();
         this.perInstance = running.isEmpty() ? 0 : answered / running.size();
     }
 
@@ -45,7 +45,7 @@ final class Loads {
     }
 
     /** Below which a service must not fall: its rate, or what serves it at the start where that is less. */
-    double floor(String service) {
+    double needed(String service) {
         Packing.Demand demand = byName.get(service);
         return demand == null ? 0 : Math.min(demand.ratePerSecond(), atStart(service));
     }
@@ -53,6 +53,6 @@ final class Loads {
     /** The requests that an instance of the start answers, over those of an average one; each as much as it can of its service's. */
     double relative(Instance instance) {
         double share = atStart(instance.service()) == 0 ? 0 : capacity(instance) / atStart(instance.service());
-        return perInstance == 0 ? 0 : share * floor(instance.service()) / perInstance;
+        return perInstance == 0 ? 0 : share * needed(instance.service()) / perInstance;
     }
 }

@@ -53,25 +53,25 @@ final class Passage {
         }
 
         /** What a service must not fall below: what it needs, or what it has where that is less already. */
-        private double needed(String service) {
-            return Math.min(loads.floor(service), serving.getOrDefault(service, 0.0));
+        private double keeps(String service) {
+            return Math.min(loads.needed(service), serving.getOrDefault(service, 0.0));
         }
 
         /** By how much a service would fall below that; at most rounding where it would not. */
         private double lacking(String service) {
             double left = serving.getOrDefault(service, 0.0) - capacity(going, service) + capacity(temporary, service);
-            return needed(service) - left;
+            return keeps(service) - left;
         }
 
         private boolean lacks(String service) {
-            return lacking(service) > ENOUGH * loads.floor(service);
+            return lacking(service) > ENOUGH * loads.needed(service);
         }
 
         private List<Transition.Shortfall> shortfalls() {
             return serving.keySet().stream()
                     .filter(this::lacks)
                     .map(service ->
-                            new Transition.Shortfall(service, needed(service), needed(service) - lacking(service)))
+                            new Transition.Shortfall(service, keeps(service), keeps(service) - lacking(service)))
                     .toList();
         }
 
@@ -109,7 +109,7 @@ final class Passage {
 
     /** All the way, or as far as is safe. */
     Transition lead(boolean mayFallShort) {
-        make(fitting());
+        exchange(false);
         while (!missing.isEmpty() || !surplus.isEmpty()) {
             if (!exchange(false) && !compact() && !exchange(true)) {
                 Exchange next = leastHarmful();
@@ -120,24 +120,22 @@ final class Passage {
             }
         }
         return transition(least.keySet().stream()
-                .filter(service -> least.get(service) < loads.floor(service) * (1 - ENOUGH))
-                .map(service -> new Transition.Shortfall(service, loads.floor(service), least.get(service)))
+                .filter(service -> least.get(service) < loads.needed(service) * (1 - ENOUGH))
+                .map(service -> new Transition.Shortfall(service, loads.needed(service), least.get(service)))
                 .toList());
     }
 
     /**
      * Makes room for as many missing instances as can be.
      *
-     * @param mayAdd whether one of them may have others serve for a while
+     * @param mayAdd whether others may serve for a while in place of what goes
      * @return whether there was any
      */
     private boolean exchange(boolean mayAdd) {
         Exchange all = new Exchange();
         for (Instance each : easiestFirst()) {
-            boolean adds = mayAdd && all.temporary.isEmpty();
-            Optional<Exchange> more =
-                    with(all, each, adds).filter(tried -> tried.shortfalls().isEmpty());
-            all = more.orElse(all);
+            Exchange more = with(all, each, mayAdd);
+            all = more.shortfalls().isEmpty() ? more : all;
         }
         carryOut(all);
         return !all.coming.isEmpty();
@@ -152,22 +150,16 @@ final class Passage {
                 .toList();
     }
 
-    /** The exchange that lets one more instance be made; empty where what serves for a while is in its way. */
-    private Optional<Exchange> with(Exchange before, Instance wanted, boolean mayAdd) {
+    /** The exchange that lets one more instance be made. */
+    private Exchange with(Exchange before, Instance wanted, boolean mayAdd) {
         Exchange exchange = new Exchange(before);
         List<Instance> inTheWay = inTheWayOf(wanted);
-        boolean isBlocked = before.temporary.stream()
-                .anyMatch(each ->
-                        each.gpu().equals(wanted.gpu()) && !layouts.isLegal(List.of(each.place(), wanted.place())));
-        if (isBlocked) {
-            return Optional.empty();
-        }
         exchange.coming.add(wanted);
         exchange.going.addAll(inTheWay);
         if (mayAdd) {
             inTheWay.stream().map(Instance::service).distinct().forEach(service -> replace(exchange, service));
         }
-        return Optional.of(exchange);
+        return exchange;
     }
 
     /** Instances of no use to the target that have to go first. */
@@ -281,7 +273,7 @@ final class Passage {
         Exchange last = new Exchange();
         last.going.addAll(surplus);
         return missing.stream()
-                .flatMap(each -> with(new Exchange(), each, true).stream())
+                .map(each -> with(new Exchange(), each, true))
                 .min(Comparator.comparingDouble(Exchange::harm))
                 .orElse(last);
     }

@@ -17,6 +17,10 @@ import java.util.Random;
 record Cases(
         MigLayouts layouts, List<GpuId> gpus, List<Instance> running, Packing target, List<Packing.Demand> demands) {
     private static final List<MigLayouts> KINDS = List.of(kind("A30-24GB"), kind("A100-80GB"));
+    private static final List<List<List<MigPlace>>> STATES =
+            KINDS.stream().map(MigLayouts::states).toList();
+    private static final List<List<List<MigPlace>>> MAXIMAL =
+            KINDS.stream().map(MigLayouts::maximal).toList();
 
     static MigLayouts kind(String model) {
         return MigLayouts.of(MigGpu.named(model).orElseThrow().withoutMediaEngines());
@@ -26,9 +30,15 @@ record Cases(
         return new GpuId("gpu-%03d".formatted(index));
     }
 
-    /** @param load rates over what can be answered both at the start and by the target */
+    /**
+     * Of up to six GPUs and five services.
+     *
+     * @param load rates over what can be answered both at the start and by the target
+     * @param alike whether all instances can do the same, and are all needed
+     */
     static Cases random(Random random, int spares, double load, boolean alike) {
-        MigLayouts layouts = KINDS.get(random.nextInt(KINDS.size()));
+        int kind = random.nextInt(KINDS.size());
+        MigLayouts layouts = KINDS.get(kind);
         int services = 1 + random.nextInt(5);
         List<Packing.Demand> able = new ArrayList<>();
         for (int service = 0; service < services; service++) {
@@ -39,7 +49,7 @@ record Cases(
         List<GpuId> gpus = new ArrayList<>();
         for (int gpu = 0; gpu < before + spares; gpu++) {
             gpus.add(gpu(gpu));
-            List<MigPlace> places = gpu < before ? any(layouts.maximal(), random) : List.<MigPlace>of();
+            List<MigPlace> places = gpu < before ? any(MAXIMAL.get(kind), random) : List.<MigPlace>of();
             for (MigPlace place : places) {
                 String service = "service-" + random.nextInt(services + (alike ? 0 : 1));
                 if (random.nextInt(8) > 0) {
@@ -49,7 +59,7 @@ record Cases(
         }
         List<Packing.Cut> cuts = new ArrayList<>();
         for (int gpu = 1 + random.nextInt(before); gpu > 0; gpu--) {
-            List<MigProfile> profiles = any(layouts.states(), random).stream()
+            List<MigProfile> profiles = any(STATES.get(kind), random).stream()
                     .map(MigPlace::profile)
                     .toList();
             cuts.add(new Packing.Cut(
@@ -62,7 +72,8 @@ record Cases(
         for (int service = 0; service < services; service++) {
             Packing.Demand each = able.get(service);
             double both = Math.min(later[service], Reached.capacity(each, running));
-            demands.add(new Packing.Demand(each.service(), alike ? 1 : Math.max(1e-3, load * both), each.capacities()));
+            demands.add(
+                    new Packing.Demand(each.service(), alike ? 1000 : Math.max(1e-3, load * both), each.capacities()));
         }
         return new Cases(layouts, gpus, running, target, demands);
     }

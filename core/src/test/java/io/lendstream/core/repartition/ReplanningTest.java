@@ -1,0 +1,87 @@
+package io.lendstream.core.repartition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.repartition.Replanning.Proposal;
+import io.lendstream.core.repartition.Replanning.Settings;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Random;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+class ReplanningTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Proposal FEWER = new Proposal(6, true, 5, Duration.ofMinutes(30));
+    private static final Replanning START = Replanning.start(Settings.DEFAULT);
+
+    private static Instant minutes(double minutes) {
+        return NOW.plusMillis(Math.round(minutes * 60_000));
+    }
+
+    @Example
+    void changesAtOnceWhereThePlanInForceNoLongerSuffices() {
+        var verdict = START.consider(NOW, new Proposal(6, false, 8, Duration.ZERO));
+
+        assertThat(verdict.changes()).isTrue();
+        assertThat(verdict.reason()).isEqualTo("6 GPUs no longer cover the demand, 8 do");
+    }
+
+    @Example
+    void changesToFewerGpusInTheSecondPeriodThatAgrees() {
+        var first = START.consider(NOW, FEWER);
+        var early = first.next().consider(minutes(4.9), FEWER);
+        var second = early.next().consider(minutes(5), FEWER);
+
+        assertThat(first.changes()).isFalse();
+        assertThat(first.reason()).isEqualTo("1 GPUs less would do for PT30M, but only 1 of 2 periods agree");
+        assertThat(early.changes()).isFalse();
+        assertThat(second.changes()).isTrue();
+        assertThat(second.reason()).isEqualTo("1 GPUs less do for PT30M, as 2 periods agree");
+        assertThat(second.next()).isEqualTo(START);
+    }
+
+    @Example
+    void keepsWhatSavesNothingOrNotForLongEnough() {
+        var same = START.consider(NOW, new Proposal(6, true, 6, Duration.ofHours(2)));
+        var brief = START.consider(NOW, new Proposal(6, true, 4, Duration.ofMinutes(29)));
+
+        assertThat(same.changes()).isFalse();
+        assertThat(same.reason()).isEqualTo("6 GPUs cover the demand, and 6 would save 0, less than 1");
+        assertThat(brief.changes()).isFalse();
+        assertThat(brief.reason()).isEqualTo("2 GPUs less would do for PT29M, shorter than PT30M");
+    }
+
+    @Example
+    void aPeriodThatDisagreesOrALongPauseStartsTheCountAnew() {
+        var first = START.consider(NOW, FEWER).next();
+        var disagreed = first.consider(minutes(3), new Proposal(6, true, 6, Duration.ofHours(1)));
+
+        assertThat(disagreed.next().consider(minutes(6), FEWER).changes()).isFalse();
+        assertThat(first.consider(minutes(10), FEWER).changes()).isTrue();
+        assertThat(first.consider(minutes(11), FEWER).changes()).isFalse();
+    }
+
+    @Property(tries = 300)
+    void neverSavesGpusTwiceWithinThePeriodsThatHaveToAgree(@ForAll Random random) {
+        Replanning replanning = START;
+        double last = -100;
+        for (double minute = 0; minute < 200; minute += random.nextDouble() * 4) {
+            var verdict = replanning.consider(
+                    minutes(minute), random.nextInt(8) == 0 ? new Proposal(6, true, 7, Duration.ZERO) : FEWER);
+            replanning = verdict.next();
+            if (verdict.changes()) {
+                assertThat(minute - last).isGreaterThanOrEqualTo(5);
+                last = minute;
+            }
+        }
+    }
+
+    @Example
+    void refusesSettingsWithoutAPeriodThatAgrees() {
+        assertThatThrownBy(() -> new Settings(Duration.ofMinutes(5), 0, 1, Duration.ZERO))
+                .hasMessageContaining("periods and GPUs saved at least 1, but are PT5M, PT0S, 0 and 1");
+    }
+}

@@ -31,7 +31,8 @@ public final class LatencyLearner {
 
     private static final double LEAST_MARGIN = .05;
     private static final double NEW_MARGIN = .1;
-    private static final double MOST_MARGIN = .15;
+    private static final double DRIFTED_MARGIN = .15;
+    private static final double MOST_MARGIN = .3;
     /** After so many batches that were in time, the margin of a slice is as small as it gets. */
     private static final double CONFIRMED = 500;
 
@@ -109,14 +110,14 @@ public final class LatencyLearner {
     }
 
     /**
-     * By how much to plan with longer batches than the model says: a fraction of 0.05 to 0.15.
+     * By how much to plan with longer batches than the model says: a fraction of 0.05 to 0.3.
      *
      * <p>1.64 standard deviations of what is off, so that one batch in twenty takes longer, with what is not known of the parameters
      * at this point; but at least 0.1 for a model that is new, and 0.15 for one that has drifted. The latter shrink with each batch
      * that the slice served no slower than planned for, and are down to 0.05 after 500.
      */
     public double margin(Slice slice, int batch, double size) {
-        double first = state.drifted ? MOST_MARGIN : NEW_MARGIN;
+        double first = state.drifted ? DRIFTED_MARGIN : NEW_MARGIN;
         long confirmed = state.watches.stream()
                 .filter(watch -> watch.slice().equals(slice))
                 .mapToLong(DriftWatch::confirmed)

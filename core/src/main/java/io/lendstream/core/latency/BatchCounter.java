@@ -28,8 +28,9 @@ public record BatchCounter(Phase input, Phase infer, Phase output) {
 
         public Phase {
             if (count < 0 || nanos < 0) {
-                throw new IllegalArgumentException("counters must be at least 0, but a server counted %d batches in %d ns"
-                        .formatted(count, nanos));
+                throw new IllegalArgumentException(
+                        "counters must be at least 0, but a server counted %d batches in %d ns"
+                                .formatted(count, nanos));
             }
         }
 

@@ -13,8 +13,8 @@ public record LatencyBin(Slice slice, int batch, int size) implements Comparable
 
     static LatencyBin of(Slice slice, int batch, double size) {
         int shift = Math.max(0, Integer.SIZE - Integer.numberOfLeadingZeros(batch) - BATCH_BITS);
-        return new LatencyBin(slice, batch >> shift << shift, (int)
-                Math.rint(-SIZES_PER_OCTAVE * Math.log(size) / Math.log(2)));
+        return new LatencyBin(
+                slice, batch >> shift << shift, (int) Math.rint(-SIZES_PER_OCTAVE * Math.log(size) / Math.log(2)));
     }
 
     /** The bins that are alike but for the batch, named by the one of batch 1. */

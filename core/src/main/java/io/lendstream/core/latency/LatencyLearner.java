@@ -114,6 +114,9 @@ public final class LatencyLearner {
      * <p>1.64 standard deviations of what is off, so that one batch in twenty takes longer, with what is not known of the parameters
      * at this point; but at least 0.1 for a model that is new, and 0.15 for one that has drifted. The latter shrink with each batch
      * that the slice served no slower than planned for, and are down to 0.05 after 500.
+     *
+     * <p>Times with their margins can fall as batches grow, where one that was measured follows one that was not; who needs them to
+     * rise takes the most of all up to a batch.
      */
     public double margin(Slice slice, int batch, double size) {
         double first = state.drifted ? MOST_MARGIN : NEW_MARGIN;
@@ -190,9 +193,7 @@ public final class LatencyLearner {
             MeasuredBin bin = bins.get(key);
             bins.put(
                     key,
-                    bin == null
-                            ? MeasuredBin.of(served, reports)
-                            : bin.with(served, expected(bin, served), reports));
+                    bin == null ? MeasuredBin.of(served, reports) : bin.with(served, expected(bin, served), reports));
             if (bins.size() > MOST_BINS) {
                 bins.remove(bins.values().stream()
                         .min(Comparator.comparingLong(MeasuredBin::at))
@@ -233,8 +234,8 @@ public final class LatencyLearner {
 
         /** Bins close to each other are off the hinge alike: together they count as one sample. */
         private List<LatencyFit.Point> points() {
-            Map<LatencyPrior.Place, Long> neighbours = bins.values().stream()
-                    .collect(Collectors.groupingBy(Draft::place, Collectors.counting()));
+            Map<LatencyPrior.Place, Long> neighbours =
+                    bins.values().stream().collect(Collectors.groupingBy(Draft::place, Collectors.counting()));
             return bins.values().stream()
                     .map(bin -> new LatencyFit.Point(
                             bin.bin().slice(),

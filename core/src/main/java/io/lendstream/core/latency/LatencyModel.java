@@ -48,7 +48,10 @@ public final class LatencyModel {
         return new FittedHinge(
                 hinge,
                 noise,
-                Arrays.stream(covariance).flatMapToDouble(Arrays::stream).boxed().toList());
+                Arrays.stream(covariance)
+                        .flatMapToDouble(Arrays::stream)
+                        .boxed()
+                        .toList());
     }
 
     /** Milliseconds that are as likely to be too few as too many. */

@@ -72,8 +72,9 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
         if (models.size() < 3) {
             return WIDE;
         }
-        List<Hinge> hinges =
-                models.stream().map(samples -> LatencyFit.hinge(LatencyFit.points(samples), WIDE)).toList();
+        List<Hinge> hinges = models.stream()
+                .map(samples -> LatencyFit.hinge(LatencyFit.points(samples), WIDE))
+                .toList();
         List<Double> means = new ArrayList<>();
         List<Double> spreads = new ArrayList<>();
         for (int i = 0; i < FIGURES; i++) {

@@ -95,9 +95,7 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     /** With a batch that an instance ran out of memory with. */
     public MemoryLearner ranOut(double memoryGib, int batch, double size) {
         return new MemoryLearner(
-                ran,
-                with(ranOut, point(memoryGib, batch, size), (less, limit) -> isProvedBy(limit, less)),
-                used);
+                ran, with(ranOut, point(memoryGib, batch, size), (less, limit) -> isProvedBy(limit, less)), used);
     }
 
     private static Point point(double memoryGib, int batch, double size) {

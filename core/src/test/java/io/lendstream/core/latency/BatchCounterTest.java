@@ -64,8 +64,7 @@ class BatchCounterTest {
     /** A server that restarts now and then loses what it did since the last reading, and nothing is told twice. */
     @Property(tries = 200)
     void whateverAServerDoesEachBatchIsToldOnce(
-            @ForAll @Size(min = 1, max = 60)
-                    List<@IntRange(min = 0, max = 10_000) Integer> seeds) {
+            @ForAll @Size(min = 1, max = 60) List<@IntRange(min = 0, max = 10_000) Integer> seeds) {
         Map<Integer, Long> counts = new TreeMap<>();
         Map<Integer, Long> millis = new TreeMap<>();
         Map<Integer, BatchCounter> last = Map.of();

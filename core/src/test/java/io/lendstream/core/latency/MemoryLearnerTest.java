@@ -33,8 +33,7 @@ class MemoryLearnerTest {
 
     @Test
     void measuredMemoryAllowsTwiceAsMuchAsRanWhereThereIsRoom() {
-        MemoryLearner measured =
-                MemoryLearner.EMPTY.ran(10, 8, 1, used(8, 1)).ran(10, 32, 1, used(32, 1));
+        MemoryLearner measured = MemoryLearner.EMPTY.ran(10, 8, 1, used(8, 1)).ran(10, 32, 1, used(32, 1));
 
         assertThat(measured.largestBatch(80, 1)).isEqualTo(64);
         // (10 / 1.05 - 2) * 8 = 60.2
@@ -46,8 +45,7 @@ class MemoryLearnerTest {
 
     @Test
     void oneMeasuredLoadDoesNotTellWhatOthersTake() {
-        MemoryLearner measured =
-                MemoryLearner.EMPTY.ran(10, 8, 1, used(8, 1)).ran(10, 8, 1, used(8, 1));
+        MemoryLearner measured = MemoryLearner.EMPTY.ran(10, 8, 1, used(8, 1)).ran(10, 8, 1, used(8, 1));
 
         assertThat(measured.largestBatch(80, 1)).isEqualTo(8);
     }
@@ -91,8 +89,7 @@ class MemoryLearnerTest {
                 int most = learner.largestBatch(memories[i], sizes[j]);
                 double memory = memories[i];
                 double work = most * sizes[j];
-                assertThat(outs)
-                        .noneMatch(out -> most > 0 && out.memoryGib() >= memory && out.work() <= work);
+                assertThat(outs).noneMatch(out -> most > 0 && out.memoryGib() >= memory && out.work() <= work);
                 assertThat(most).isGreaterThanOrEqualTo(i == 0 ? 0 : learner.largestBatch(memories[i - 1], sizes[j]));
                 assertThat(most)
                         .isGreaterThanOrEqualTo(

@@ -11,10 +11,10 @@ import java.util.stream.Collectors;
 /**
  * Learns the latency of one model on one kind of GPU while it serves: a value; each observation makes the next.
  *
- * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to the bins, again
- * only when a bin is new or its mean has moved by more than one per cent and by more than chance, once a call at most; bins of at least 50 batches then
- * tell their own latency. In which order reports come matters little: models of the same reports of a steady service differ by no
- * more than those reports' noise, at most two per cent where it is two.
+ * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to the bins,
+ * again only when a bin is new or its mean has moved by more than one per cent and by more than chance, and at most once a call;
+ * bins of at least 50 batches then tell their own latency. In which order reports come matters little: models of the same reports
+ * of a steady service differ by no more than those reports' noise, at most two per cent where it is two.
  *
  * <p>A {@link DriftWatch} for each slice compares served batches with bins that know their latency. When it alarms, the bins of
  * that slice are moved by as much as was seen, and weigh no more than five batches, so that they are soon learned again and keep

@@ -11,15 +11,15 @@ import java.util.stream.Collectors;
 /**
  * Learns the latency of one model on one kind of GPU while it serves: a value; each observation makes the next.
  *
- * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to the bins, again
- * only when a bin is new or its mean has moved by more than one per cent and by more than chance; bins of at least 50 batches then
- * tell their own latency. In which order reports come matters little: models of the same reports of a steady service differ by no
- * more than those reports' noise, at most two per cent where it is two.
+ * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to the bins,
+ * again only when a bin is new or its mean has moved by more than one per cent and by more than chance, and at most once a call;
+ * bins of at least 50 batches then tell their own latency. In which order reports come matters little: models of the same reports
+ * of a steady service differ by no more than those reports' noise, at most two per cent where it is two.
  *
  * <p>A {@link DriftWatch} for each slice compares served batches with bins that know their latency. When it alarms, the bins of
- * that slice are moved by as much as was seen, and from then on weigh no more than five batches, so that they are soon learned again
- * and keep the shape till then. After a slowdown, so are all bins on which there are too few batches to watch over; after a speedup these stay, as it is
- * safe to think them slow. Then all margins are wide, and probes are called for.
+ * that slice are moved by as much as was seen, and weigh no more than five batches, so that they are soon learned again and keep
+ * the shape till then. After a slowdown, so are all bins that have too few batches to be watched; after a speedup these stay, as
+ * it is safe to think them slow. Then all margins are wide, and probes are called for.
  *
  * <p>At most {@value #MOST_BINS} bins are kept, about 100 bytes each; the one that was idle for longest goes first.
  */
@@ -115,6 +115,9 @@ public final class LatencyLearner {
      * <p>1.64 standard deviations of what is off, so that one batch in twenty takes longer, with what is not known of the parameters
      * at this point; but at least 0.1 for a model that is new, and 0.15 for one that has drifted. The latter shrink with each batch
      * that the slice served no slower than planned for, and are down to 0.05 after 500.
+     *
+     * <p>Times with their margins can fall as batches grow, where one that was measured follows one that was not; who needs them to
+     * rise takes the most of all up to a batch.
      */
     public double margin(Slice slice, int batch, double size) {
         double first = state.drifted ? DRIFTED_MARGIN : NEW_MARGIN;

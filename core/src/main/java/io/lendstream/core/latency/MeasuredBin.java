@@ -41,6 +41,14 @@ public record MeasuredBin(
     /** A mean that has moved by less, or by less than chance moves it, is no reason to fit again. */
     private static final double MATERIAL = .01;
 
+    public MeasuredBin {
+        if (batches < 0 || !(weight >= 0) || !(squares >= 0) || !(degrees >= 0) || !Double.isFinite(logMillis)) {
+            throw new IllegalArgumentException(
+                    "a bin must have numbers of at least 0 and a mean, but had %d batches of weight %s, squares %s of %s and mean %s"
+                            .formatted(batches, weight, squares, degrees, logMillis));
+        }
+    }
+
     static MeasuredBin of(ServedBatches first, long at) {
         MeasuredBin empty = new MeasuredBin(
                 LatencyBin.of(first.slice(), first.batch(), first.size()), 0, 0, 0, 0, 0, 0, 0, at, Optional.empty());

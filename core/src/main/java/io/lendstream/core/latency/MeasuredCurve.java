@@ -8,8 +8,9 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Latency over batches where some bins were measured: through their means, made to rise with the batch, and between and beyond them
- * in the shape of the model. It never falls as batches grow.
+ * Latency over batches where some bins were measured: through their means, made to rise with the batch, between them in the shape
+ * of the model, and beyond them the model's, but never faster than a smaller batch that was measured, nor slower than a larger one.
+ * So it never falls as batches grow.
  */
 final class MeasuredCurve {
     private final double[] batches;
@@ -70,10 +71,10 @@ final class MeasuredCurve {
         int above = -found - 1;
         int below = above - 1;
         if (below < 0) {
-            return logMillis[0] - Math.max(0, expected[0] - model);
+            return Math.min(logMillis[0], model);
         }
         if (above == batches.length) {
-            return logMillis[below] + Math.max(0, model - expected[below]);
+            return Math.max(logMillis[below], model);
         }
         double rise = expected[above] - expected[below];
         double share = rise > 0

@@ -88,22 +88,15 @@ class LatencyLearnerTest {
         }
     }
 
-    /** Batch 8 takes a third longer than any hinge through the others says. */
+    /** Batch 12 takes a third longer than any hinge through the others says. */
     @Test
-    void whereEnoughWasServedItCountsMoreThanTheHinge() {
-        double odd = 1.33 * truth(THREE, 8, 1);
-        LatencyLearner few = probed();
-        for (int i = 0; i < 49; i++) {
-            few = few.observed(ServedBatches.of(THREE, 8, 1, 1, odd));
-        }
-        for (int i = 0; i < 400; i++) {
-            few = few.observed(ServedBatches.of(ONE, 1 + i % 8, 1, 1, truth(ONE, 1 + i % 8, 1)));
-        }
-        LatencyLearner enough =
-                few.observed(List.of(ServedBatches.of(THREE, 8, 1, 10, odd), ServedBatches.of(THREE, 8, 1, 400, odd)));
+    void fromFiftyBatchesOnABinCountsMoreThanTheHinge() {
+        double odd = 1.33 * truth(THREE, 12, 1);
+        LatencyLearner few = probed().observed(ServedBatches.of(THREE, 12, 1, 49, odd));
+        LatencyLearner enough = few.observed(ServedBatches.of(THREE, 12, 1, 1, odd));
 
-        assertThat(few.state().bins().get(0).isMeasured()).isTrue();
-        assertThat(enough.model().orElseThrow().millis(THREE, 8, 1)).isCloseTo(odd, within(.01 * odd));
+        assertThat(few.model().orElseThrow().millis(THREE, 12, 1)).isLessThan(.95 * odd);
+        assertThat(enough.model().orElseThrow().millis(THREE, 12, 1)).isCloseTo(odd, within(1e-9));
     }
 
     @Test
@@ -191,7 +184,7 @@ class LatencyLearnerTest {
         }
     }
 
-    @Property(tries = 25)
+    @Property(tries = 15)
     void goesOnFromWhatWasKeptAsIfNothingHadHappened(@ForAll long seed, @ForAll @IntRange(max = 600) int cut) {
         List<ServedBatches> traffic = traffic(THREE, 1, .02, 300, new Random(seed));
         traffic.addAll(traffic(THREE, 1.3, .02, 300, new Random(seed)));
@@ -229,32 +222,89 @@ class LatencyLearnerTest {
     @ParameterizedTest
     @ValueSource(doubles = {.01, .02, .03})
     void noiseOfUpToThreePerCentNeverAlarms(double noise) {
-        for (int seed = 0; seed < 3; seed++) {
+        for (int seed = 0; seed < 5; seed++) {
             LatencyLearner learner = serving(probed(), traffic(THREE, 1.05, noise, 100_000, new Random(seed)));
 
             assertThat(learner.state().drifted()).as("seed %d", seed).isFalse();
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(doubles = {.01, .02, .03})
-    void aSlowdownOfTenPerCentIsNoticedWithinTwentyBatches(double noise) {
+    /** The most batches that it takes to notice in twenty tries. */
+    private static int noticedAfter(double factor, double noise, int atMost) {
         int most = 0;
         for (int seed = 0; seed < 20; seed++) {
             Random random = new Random(seed);
             LatencyLearner learner = serving(probed(), traffic(THREE, 1, noise, 4000, random));
             int taken = 0;
-            for (ServedBatches slow : traffic(THREE, 1.1, noise, 20, random)) {
+            for (ServedBatches slow : traffic(THREE, factor, noise, atMost, random)) {
                 if (!learner.state().drifted()) {
                     taken++;
                     learner = learner.observed(slow);
                 }
             }
-            most = Math.max(most, taken);
-
             assertThat(learner.state().drifted()).as("seed %d", seed).isTrue();
+            most = Math.max(most, taken);
         }
-        System.out.printf("slowdown of 10 %% in noise of %.0f %%: noticed after %d batches%n", 100 * noise, most);
+        return most;
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {.01, .02, .03})
+    void aSlowdownOfTenPerCentIsNoticedWithinTwentyBatches(double noise) {
+        int most = noticedAfter(1.1, noise, 20);
+
+        System.out.printf(
+                "slowdown of 10 %% in noise of %.0f %%: noticed after at most %d batches%n", 100 * noise, most);
+        assertThat(most).isLessThanOrEqualTo(20);
+    }
+
+    @Test
+    void aSlowdownOfFivePerCentIsNoticedWithinEightyBatches() {
+        assertThat(noticedAfter(1.05, .02, 80)).isBetween(20, 80);
+    }
+
+    /** Times without any rhyme or reason: no hinge fits, but nothing breaks. */
+    @Property(tries = 25)
+    void whateverIsToldThereIsAModelAndItsMarginIsWithinBounds(@ForAll long seed) {
+        Random random = new Random(seed);
+        List<Slice> slices = List.of(ONE, THREE, SEVEN);
+        LatencyLearner learner = LatencyLearner.of(LatencyPrior.WIDE);
+        for (int reading = 0; reading < 10; reading++) {
+            List<ServedBatches> served = new ArrayList<>();
+            for (int i = random.nextInt(8); i >= 0; i--) {
+                served.add(ServedBatches.of(
+                        slices.get(random.nextInt(3)),
+                        1 + random.nextInt(300),
+                        1 - random.nextDouble(),
+                        1 + random.nextInt(500),
+                        Math.exp(4 * random.nextGaussian())));
+            }
+            learner = random.nextInt(4) == 0 ? learner.probed(served.get(0)) : learner.observed(served);
+            LatencyModel model = learner.model().orElseThrow();
+            for (Slice slice : slices) {
+                assertThat(model.millis(slice, 40, .5)).isPositive().isFinite();
+                assertThat(model.millisAtMost(slice, 40, .5, 2.33)).isPositive().isFinite();
+                assertThat(learner.margin(slice, 40, .5)).isBetween(.05, .15);
+            }
+        }
+    }
+
+    @Test
+    void countersThatAreReadSeldomTellDriftsAsWell() {
+        Random random = new Random(8);
+        LatencyLearner learner = probed();
+        for (int i = 0; i < 2000; i++) {
+            int batch = 1 + i % 20;
+            double mean = truth(THREE, batch, 1) * Math.exp(.03 / Math.sqrt(300) * random.nextGaussian());
+            learner = learner.observed(ServedBatches.of(THREE, batch, 1, 300, mean));
+        }
+        LatencyLearner slower = learner.observed(ServedBatches.of(THREE, 8, 1, 300, 1.1 * truth(THREE, 8, 1)));
+
+        assertThat(learner.state().drifted()).isFalse();
+        assertThat(slower.state().drifted()).isTrue();
+        for (int batch = 1; batch <= 20; batch++) {
+            assertThat(error(slower, THREE, batch, 1.1)).as("batch %d", batch).isCloseTo(0, within(.005));
+        }
     }
 
     @Test
@@ -308,13 +358,15 @@ class LatencyLearnerTest {
 
     @Test
     void stateIsBounded() {
-        LatencyLearner learner = probed();
+        List<ServedBatches> served = new ArrayList<>();
         for (int batch = 1; batch <= 3000; batch++) {
-            learner = learner.observed(ServedBatches.of(
-                    THREE, batch, 1.0 / (1 + batch % 13), 1, truth(THREE, batch, 1.0 / (1 + batch % 13))));
+            double size = 1.0 / (1 + batch % 13);
+            served.add(ServedBatches.of(THREE, batch, size, 1, truth(THREE, batch, size)));
         }
 
-        assertThat(learner.state().bins()).hasSizeLessThanOrEqualTo(LatencyLearner.MOST_BINS);
+        assertThat(probed().observed(served).state().bins())
+                .hasSize(LatencyLearner.MOST_BINS)
+                .noneMatch(bin -> bin.bin().slice().equals(SEVEN));
     }
 
     @Test

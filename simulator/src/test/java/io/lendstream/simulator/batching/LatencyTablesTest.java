@@ -53,13 +53,13 @@ class LatencyTablesTest {
                 .toList();
     }
 
-    private static double quantile(List<Double> values, double q) {
+    static double quantile(List<Double> values, double q) {
         double[] sorted =
                 values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         return sorted[(int) Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)];
     }
 
-    private static double mean(List<Double> values) {
+    static double mean(List<Double> values) {
         return values.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
     }
 
@@ -71,7 +71,7 @@ class LatencyTablesTest {
         return errors.stream().map(error -> Math.max(0, -error)).toList();
     }
 
-    private static Predicate<LatencyTable.Row> fiveProbes(LatencyTable table) {
+    static Predicate<LatencyTable.Row> fiveProbes(LatencyTable table) {
         return row -> {
             int most = table.largestBatch(row.profile());
             return switch (row.profile().computeSlices()) {

@@ -4,8 +4,9 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A GPU, or a MIG instance, that can be given to somebody.
+ * A unit that can be given to somebody: a whole GPU, or a MIG instance.
  *
+ * @param instance what it is where it is no whole GPU
  * @param failedBinds how often in a row it could not be bound
  * @param warmHits how often in a row its replica was needed again while protected
  * @param lastXid the XID error last reported for it; an old one that is still reported is no news
@@ -16,14 +17,27 @@ public record GpuState(
         GpuId gpuId,
         NodeId nodeId,
         Pool pool,
+        Optional<MigInstance> instance,
         Owner owner,
         int failedBinds,
         int warmHits,
         Optional<Integer> lastXid,
         Instant since,
         long changedBy) {
+    /** A whole GPU that nobody has. */
     public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
-        return new GpuState(gpuId, nodeId, pool, new Owner.Free(), 0, 0, Optional.empty(), since, event);
+        return free(gpuId, nodeId, pool, Optional.empty(), since, event);
+    }
+
+    /** A unit that nobody has. */
+    public static GpuState free(
+            GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
+        return new GpuState(gpuId, nodeId, pool, instance, new Owner.Free(), 0, 0, Optional.empty(), since, event);
+    }
+
+    /** Whether it is a GPU, and not a part of one. Only such units work together on a job. */
+    public boolean isWhole() {
+        return instance.isEmpty();
     }
 
     public boolean isFree() {
@@ -35,19 +49,25 @@ public record GpuState(
     }
 
     public GpuState with(Owner next, Instant at, long event) {
-        return new GpuState(gpuId, nodeId, pool, next, failedBinds, warmHits, lastXid, at, event);
+        return new GpuState(gpuId, nodeId, pool, instance, next, failedBinds, warmHits, lastXid, at, event);
+    }
+
+    public GpuState with(MigInstance described) {
+        return new GpuState(
+                gpuId, nodeId, pool, Optional.of(described), owner, failedBinds, warmHits, lastXid, since, changedBy);
     }
 
     public GpuState withFailedBinds(int failures) {
-        return new GpuState(gpuId, nodeId, pool, owner, failures, warmHits, lastXid, since, changedBy);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, failures, warmHits, lastXid, since, changedBy);
     }
 
     public GpuState withWarmHits(int hits) {
-        return new GpuState(gpuId, nodeId, pool, owner, failedBinds, hits, lastXid, since, changedBy);
+        return new GpuState(gpuId, nodeId, pool, instance, owner, failedBinds, hits, lastXid, since, changedBy);
     }
 
     public GpuState withXid(int xid) {
-        return new GpuState(gpuId, nodeId, pool, owner, failedBinds, warmHits, Optional.of(xid), since, changedBy);
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, failedBinds, warmHits, Optional.of(xid), since, changedBy);
     }
 
     public Lease lease(DomainId domain, long epoch) {

@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param speed what is known of its step times: what its owner declared, and what was measured
  * @param noise gradient noise as last measured
  * @param allocation as last decided: GPUs that it holds or is about to
+ * @param sliceShare where that is a MIG instance, the share of a GPU that it is
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
  * @param changing the decision that is being carried out for it, if any
  * @param changeDeadline until when {@code changing} has to be in force; after it nobody waits for it any more
@@ -41,6 +42,7 @@ public record JobState(
         LearnedSpeed speed,
         GradientNoise noise,
         Allocation allocation,
+        Optional<Double> sliceShare,
         List<GpuId> target,
         Optional<DecisionId> changing,
         Instant changeDeadline,
@@ -65,6 +67,7 @@ public record JobState(
                 LearnedSpeed.declared(spec.profile().throughput()),
                 spec.profile().noise(),
                 Allocation.suspended(Mechanism.RESTART),
+                Optional.empty(),
                 List.of(),
                 Optional.empty(),
                 spec.submittedAt(),
@@ -86,6 +89,11 @@ public record JobState(
         return phase.isOver();
     }
 
+    /** Whether it trains on a MIG instance, or is about to. */
+    public boolean isOnSlice() {
+        return sliceShare.isPresent();
+    }
+
     public GoodputModel model() {
         return new GoodputModel(speed.parameters(), noise, spec.batch());
     }
@@ -98,7 +106,7 @@ public record JobState(
     /** GPU time given to it up to {@code now}, in GPU-seconds. */
     public double attainedBy(Instant now) {
         double more = Math.max(0, Duration.between(attainedUpTo, now).toMillis() / 1000.0);
-        return attainedGpuSeconds + more * gpus();
+        return attainedGpuSeconds + more * gpus() * sliceShare.orElse(1.0);
     }
 
     public JobState aiming(List<GpuId> next) {
@@ -113,14 +121,19 @@ public record JobState(
         return state.state();
     }
 
-    /** With a new allocation, decided now and not yet in force. */
-    public JobState allocated(Allocation next, DecisionId decision, Instant deadline, Instant now) {
+    /**
+     * With a new allocation, decided now and not yet in force.
+     *
+     * @param share of a GPU, where the allocation is a MIG instance
+     */
+    public JobState allocated(
+            Allocation next, Optional<Double> share, DecisionId decision, Instant deadline, Instant now) {
         Next state = new Next(this);
         if (!next.gpus().isEmpty()) {
             state.changes += startedAt.isPresent() && !next.gpus().equals(allocation.gpus()) ? 1 : 0;
             state.startedAt = startedAt.or(() -> Optional.of(now));
         }
-        state.holding(next, now);
+        state.holding(next, share, now);
         state.changing = Optional.of(decision);
         state.changeDeadline = deadline;
         return state.state();
@@ -140,6 +153,7 @@ public record JobState(
                                 allocation.accumulation(),
                                 allocation.learningRateScale(),
                                 allocation.mechanism()),
+                rest.isEmpty() ? Optional.empty() : sliceShare,
                 now);
         state.target = target.stream().filter(gpu -> !lost.contains(gpu)).toList();
         return state.state();
@@ -169,7 +183,9 @@ public record JobState(
         }
         if (said.phase() == JobPhase.RUNNING) {
             state.largestRun = Math.max(largestRun, said.replicas());
-            StepObservation.of(said).ifPresent(step -> state.speed = speed.with(step));
+            if (!mayBeOfSlice()) {
+                StepObservation.of(said).ifPresent(step -> state.speed = speed.with(step));
+            }
         }
         if (said.gradientSquared().isPresent() && said.gradientVariance().isPresent()) {
             state.noise = new GradientNoise(
@@ -182,6 +198,11 @@ public record JobState(
         return state.state();
     }
 
+    /** Whether what it says of its steps may be of a MIG instance, which tells nothing of its speed on GPUs. */
+    private boolean mayBeOfSlice() {
+        return isOnSlice() || (spec.sliceMemoryBytes().isPresent() && changing.isPresent());
+    }
+
     /** A job's next state in the making. */
     private static final class Next {
         private TrainingJob spec;
@@ -191,6 +212,7 @@ public record JobState(
         private LearnedSpeed speed;
         private GradientNoise noise;
         private Allocation allocation;
+        private Optional<Double> sliceShare;
         private List<GpuId> target;
         private Optional<DecisionId> changing;
         private Instant changeDeadline;
@@ -211,6 +233,7 @@ public record JobState(
             speed = now.speed;
             noise = now.noise;
             allocation = now.allocation;
+            sliceShare = now.sliceShare;
             target = now.target;
             changing = now.changing;
             changeDeadline = now.changeDeadline;
@@ -225,11 +248,12 @@ public record JobState(
         }
 
         /** Holds something else from now on; the time with what it held so far is counted. */
-        void holding(Allocation next, Instant now) {
+        void holding(Allocation next, Optional<Double> share, Instant now) {
             double seconds = Math.max(0, Duration.between(attainedUpTo, now).toMillis() / 1000.0);
-            attainedGpuSeconds += seconds * allocation.gpus().size();
+            attainedGpuSeconds += seconds * allocation.gpus().size() * sliceShare.orElse(1.0);
             attainedUpTo = now;
             allocation = next;
+            sliceShare = share;
         }
 
         JobState state() {
@@ -241,6 +265,7 @@ public record JobState(
                     speed,
                     noise,
                     allocation,
+                    sliceShare,
                     target,
                     changing,
                     changeDeadline,

@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed
  * @param costs what changing its GPUs costs until it has been measured
  * @param driver the actuator's driver that runs it
+ * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so, the job may
+ *     be lent a MIG instance with as much while it would wait otherwise
  */
 public record TrainingJob(
         JobId job,
@@ -34,12 +36,73 @@ public record TrainingJob(
         BatchRange batch,
         GoodputProfile profile,
         RescaleCosts costs,
-        String driver)
+        String driver,
+        Optional<Long> sliceMemoryBytes)
         implements Event {
     public TrainingJob {
         Checks.atLeast("minGpus", 1, minGpus);
         Checks.atLeast("maxGpus", minGpus, maxGpus);
         Checks.atLeast("requestedGpus", 1, requestedGpus);
+        sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
+    }
+
+    /** A job that needs whole GPUs. */
+    public TrainingJob(
+            JobId job,
+            DomainId domain,
+            Instant submittedAt,
+            String application,
+            int requestedGpus,
+            int minGpus,
+            int maxGpus,
+            boolean elastic,
+            int priority,
+            Optional<Instant> deadline,
+            BatchRange batch,
+            GoodputProfile profile,
+            RescaleCosts costs,
+            String driver) {
+        this(
+                job,
+                domain,
+                submittedAt,
+                application,
+                requestedGpus,
+                minGpus,
+                maxGpus,
+                elastic,
+                priority,
+                deadline,
+                batch,
+                profile,
+                costs,
+                driver,
+                Optional.empty());
+    }
+
+    /** The same job, which also runs on a MIG instance of so much memory. */
+    public TrainingJob onSlicesOf(long memoryBytes) {
+        return new TrainingJob(
+                job,
+                domain,
+                submittedAt,
+                application,
+                requestedGpus,
+                minGpus,
+                maxGpus,
+                elastic,
+                priority,
+                deadline,
+                batch,
+                profile,
+                costs,
+                driver,
+                Optional.of(memoryBytes));
+    }
+
+    /** Whether it may start on a single GPU. */
+    public boolean startsOnOne() {
+        return (elastic ? minGpus : requestedGpus) == 1;
     }
 
     @Override

@@ -32,6 +32,13 @@ public final class Invariants {
                                     .formatted(gpu, other, job.spec().job())));
                 }
             }
+            boolean several = job.allocation().gpus().size() > 1;
+            if (several && job.allocation().gpus().stream().anyMatch(gpu -> isInstance(state, gpu))) {
+                violations.add(new Violation(
+                        "instances",
+                        "job %s is to train on several units, one of them a MIG instance: %s"
+                                .formatted(job.spec().job(), job.allocation().gpus())));
+            }
         }
         for (GpuState gpu : state.gpus().values()) {
             Optional<JobId> owner = jobOf(gpu);
@@ -48,6 +55,10 @@ public final class Invariants {
             }
         }
         return violations;
+    }
+
+    private static boolean isInstance(ClusterState state, GpuId gpu) {
+        return state.gpus().get(gpu).filter(unit -> !unit.isWhole()).isPresent();
     }
 
     private static Optional<JobId> jobOf(GpuState gpu) {

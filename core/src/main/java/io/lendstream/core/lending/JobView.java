@@ -27,7 +27,7 @@ public interface JobView {
     /** Whether its number of GPUs may change while it runs. */
     boolean elastic();
 
-    /** What it holds or is about to. */
+    /** GPUs that it holds or is about to; none where it trains on a MIG instance while it waits for them. */
     List<GpuId> gpus();
 
     /** Most GPUs it has trained on so far. */

@@ -50,7 +50,7 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public List<GpuId> gpus() {
-        return state.allocation().gpus();
+        return state.isOnSlice() ? List.of() : state.allocation().gpus();
     }
 
     @Override

@@ -130,7 +130,7 @@ final class Inference {
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
         List<GpuState> usable = draft.usableGpus().stream()
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE)
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && gpu.isWhole())
                 .toList();
         Deque<GpuState> free =
                 usable.stream().filter(GpuState::isFree).collect(Collectors.toCollection(ArrayDeque::new));

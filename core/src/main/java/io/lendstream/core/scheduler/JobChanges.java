@@ -3,6 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
@@ -69,7 +70,8 @@ final class JobChanges {
             draft.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
         Instant settledBy = deadline.plus(job.spec().costs().first().multipliedBy(2));
-        draft.put(job.allocated(allocation, id, settledBy, draft.now()).aiming(gpus));
+        draft.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, draft.now())
+                .aiming(gpus));
     }
 
     /**
@@ -121,6 +123,13 @@ final class JobChanges {
                 .get(gpu)
                 .filter(state -> state.pool() == Pool.INFERENCE)
                 .isPresent();
+    }
+
+    private Optional<Double> sliceShare(List<GpuId> gpus) {
+        return gpus.stream()
+                .flatMap(gpu -> draft.gpu(gpu).instance().stream())
+                .map(MigInstance::share)
+                .findFirst();
     }
 
     private Allocation allocation(JobState job, List<GpuId> gpus) {

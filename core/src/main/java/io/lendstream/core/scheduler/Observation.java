@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
@@ -93,10 +94,12 @@ final class Observation {
         for (Gpu gpu : node.gpus()) {
             if (gpu.migEnabled()) {
                 for (GpuInstance instance : gpu.instances()) {
-                    add(node, instance.gpuId(), reported);
+                    reported.add(instance.gpuId());
+                    add(node, instance.gpuId(), Optional.of(MigInstance.of(gpu, instance)));
                 }
             } else {
-                add(node, gpu.gpuId(), reported);
+                reported.add(gpu.gpuId());
+                add(node, gpu.gpuId(), Optional.empty());
             }
         }
         for (GpuState gpu : draft.gpus().values()) {
@@ -106,12 +109,24 @@ final class Observation {
         }
     }
 
-    private void add(Node node, GpuId gpu, Set<GpuId> reported) {
-        reported.add(gpu);
-        if (!draft.gpus().contains(gpu)) {
+    private void add(Node node, GpuId gpu, Optional<MigInstance> instance) {
+        Optional<GpuState> known = draft.gpus().get(gpu);
+        if (known.isEmpty()) {
             draft.upsetPlan();
-            draft.put(GpuState.free(gpu, node.nodeId(), node.pool(), draft.now(), draft.eventSequence()));
+            draft.put(GpuState.free(gpu, node.nodeId(), node.pool(), instance, draft.now(), draft.eventSequence()));
             draft.own(gpu, new Owner.Free());
+        } else if (instance.isPresent() && !instance.equals(known.get().instance())) {
+            described(known.get(), instance.get());
+        }
+    }
+
+    /** Instances of the same place need not be of the same size: a 3g and a 4g both cover half of the memory. */
+    private void described(GpuState gpu, MigInstance instance) {
+        boolean isAnother = gpu.instance().isPresent();
+        draft.upsetPlan();
+        draft.put(gpu.with(instance));
+        if (isAnother && !gpu.isFree()) {
+            quarantine(draft.gpu(gpu.gpuId()), "its GPU was cut anew while %s".formatted(gpu.owner()));
         }
     }
 

@@ -74,6 +74,9 @@ final class Training {
         ClusterView view = view();
         Plan plan = policy.plan(view);
         boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
+        if (settings.lending() && noLoans.isEmpty()) {
+            new SliceLoans(draft, settings).lend(mostLoans());
+        }
         plan.holdsUntil().filter(until -> whole).ifPresent(this::rest);
     }
 
@@ -95,7 +98,7 @@ final class Training {
         draft.nextPlanAt(nextMultiple(end.minusMillis(1), policy.planEvery()));
     }
 
-    /** What policies may see now. */
+    /** What policies may see now: whole GPUs only. */
     ClusterView view() {
         List<GpuState> usable = new ArrayList<>();
         int nodes = 0;
@@ -105,6 +108,9 @@ final class Training {
         boolean reachable = false;
         boolean borrows = false;
         for (GpuState gpu : draft.agenda().seats().values()) {
+            if (!gpu.isWhole()) {
+                continue;
+            }
             if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
                 node = Optional.of(gpu.nodeId());
                 reachable = draft.isReachable(gpu);
@@ -137,7 +143,10 @@ final class Training {
         return ClusterView.of(
                 draft.now(),
                 agenda.open().mapped(seen),
-                agenda.holding().stream().map(seen).toList(),
+                agenda.holding().stream()
+                        .filter(job -> !job.isOnSlice())
+                        .map(seen)
+                        .toList(),
                 usable,
                 fixed,
                 nodes,
@@ -184,10 +193,13 @@ final class Training {
         plan.standings()
                 .forEach((job, standing) -> draft.put(draft.jobs().require(job).standing(standing)));
         int loans = 0;
-        long most =
-                settings.maxLoansPerMinute() * Math.max(1, policy.planEvery().toMinutes());
+        long most = mostLoans();
         for (Map.Entry<JobId, List<GpuId>> entry : plan.targets().entrySet()) {
             JobState job = draft.jobs().require(entry.getKey());
+            if (job.isOnSlice() && entry.getValue().isEmpty()) {
+                draft.put(job.aiming(job.allocation().gpus()));
+                continue;
+            }
             Set<GpuId> held = new HashSet<>(job.allocation().gpus());
             List<GpuId> newlyLent = entry.getValue().stream()
                     .filter(gpu -> !held.contains(gpu) && draft.gpu(gpu).pool() == Pool.INFERENCE)
@@ -211,6 +223,10 @@ final class Training {
         }
         carryOut(plan.reasons());
         return all;
+    }
+
+    private long mostLoans() {
+        return settings.maxLoansPerMinute() * Math.max(1, policy.planEvery().toMinutes());
     }
 
     private Optional<String> vetoOnLoans(JobState job, boolean mayLend, long loans, long most) {
@@ -266,6 +282,9 @@ final class Training {
             change(job, job.target(), "plan", why);
         } else {
             wakeUpCall(gained, why);
+            if (!allFree && job.isOnSlice()) {
+                return;
+            }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
                 change(job, canRunOn(job, kept.size()) ? kept : List.of(), "plan", why);

@@ -86,6 +86,9 @@ class SchedulerChurnTest {
             story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4));
             story.node("infer-" + i, Pool.INFERENCE, 1 + random.nextInt(4));
         }
+        if (random.nextBoolean()) {
+            story.migNode("cut", Pool.INFERENCE, cut(random), cut(random));
+        }
         SERVICES.forEach(service -> story.service(service, random.nextInt(2)));
         Deque<ActuationReport> reports = new ArrayDeque<>();
         queue(story, 0, reports, random, lossOfReports);
@@ -98,7 +101,13 @@ class SchedulerChurnTest {
                     story.rate(service, random.nextInt(30));
                 }
             } else if (dice < 50) {
-                story.job("job-" + jobs++, 1 + random.nextInt(8));
+                if (random.nextBoolean()) {
+                    story.smallJob("job-" + jobs++, 1 + random.nextInt(3), 1 + random.nextInt(40));
+                } else {
+                    story.job("job-" + jobs++, 1 + random.nextInt(8));
+                }
+            } else if (dice < 52) {
+                story.migNode("cut", Pool.INFERENCE, cut(random), cut(random));
             } else if (dice < 70 && jobs > 0) {
                 String job = "job-" + random.nextInt(jobs);
                 story.progress(job, random.nextInt(6) == 0 ? JobPhase.FINISHED : JobPhase.RUNNING);
@@ -136,6 +145,11 @@ class SchedulerChurnTest {
             queue(story, answered, reports, random, lossOfReports);
         }
         return story;
+    }
+
+    private static String cut(Random random) {
+        return List.of("7g.80gb@0", "4g.40gb@0 2g.20gb@4 1g.10gb@6", "3g.40gb@4 3g.40gb@0", "1g.10gb@2 1g.20gb@0", "")
+                .get(random.nextInt(5));
     }
 
     private static void queue(

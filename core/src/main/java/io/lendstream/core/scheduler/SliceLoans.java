@@ -1,0 +1,119 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.MigInstance;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Lends free MIG instances of inference to jobs that a plan leaves without a GPU: one each, the smallest that fits, in the jobs'
+ * turn. What a policy plans goes before: whoever has an instance still waits for GPUs.
+ */
+final class SliceLoans {
+    private static final double ROUNDING = 1e-9;
+
+    private final Draft draft;
+    private final SchedulerSettings settings;
+
+    SliceLoans(Draft draft, SchedulerSettings settings) {
+        this.draft = draft;
+        this.settings = settings;
+    }
+
+    /** @param most loans at most */
+    void lend(long most) {
+        List<GpuState> free = new ArrayList<>(draft.usableGpus().stream()
+                .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
+                .sorted(Comparator.comparingLong(
+                                (GpuState unit) -> instance(unit).memoryBytes())
+                        .thenComparing(GpuState::gpuId))
+                .toList());
+        if (free.isEmpty()) {
+            return;
+        }
+        double room = room();
+        long loans = 0;
+        for (JobState job : draft.agenda().open().values()) {
+            if (free.isEmpty() || loans >= most) {
+                return;
+            }
+            double left = room;
+            Optional<GpuState> unit = isWaiting(job)
+                    ? free.stream()
+                            .filter(each ->
+                                    fits(job, instance(each)) && instance(each).share() <= left + ROUNDING)
+                            .findFirst()
+                    : Optional.empty();
+            if (unit.isPresent()) {
+                lend(job, unit.get());
+                free.remove(unit.get());
+                room -= instance(unit.get()).share();
+                loans++;
+            }
+        }
+    }
+
+    private static MigInstance instance(GpuState unit) {
+        return unit.instance().orElseThrow();
+    }
+
+    private static boolean isWaiting(JobState job) {
+        return job.spec().sliceMemoryBytes().isPresent()
+                && job.spec().startsOnOne()
+                && job.gpus() == 0
+                && job.target().isEmpty()
+                && job.changing().isEmpty();
+    }
+
+    private static boolean fits(JobState job, MigInstance instance) {
+        return instance.memoryBytes() >= job.spec().sliceMemoryBytes().orElseThrow();
+    }
+
+    /** GPUs of inference that may still be lent, as only a share of them may be. */
+    private double room() {
+        double all = 0;
+        double lent = 0;
+        for (GpuState unit : draft.usableGpus()) {
+            double share = unit.instance().map(MigInstance::share).orElse(1.0);
+            if (unit.pool() == Pool.INFERENCE) {
+                all += share;
+                lent += isLent(unit.owner()) ? share : 0;
+            }
+        }
+        return settings.maxShareLent() * all - lent;
+    }
+
+    private static boolean isLent(Owner owner) {
+        return !(owner instanceof Owner.Releasing)
+                && owner.holder().filter(Tenant.Job.class::isInstance).isPresent();
+    }
+
+    private void lend(JobState job, GpuState unit) {
+        MigInstance instance = instance(unit);
+        long asked = job.spec().sliceMemoryBytes().orElseThrow();
+        String text =
+                "no GPU is planned for job %s, which runs on %.1f GiB: it borrows %s, %.1f GiB, the smallest that is free"
+                        .formatted(job.spec().job(), gib(asked), instance, gib(instance.memoryBytes()));
+        Map<String, Double> numbers = Map.of(
+                "sliceMemoryBytes", (double) asked,
+                "memoryBytes", (double) instance.memoryBytes(),
+                "share", instance.share());
+        new JobChanges(draft, settings)
+                .change(
+                        job,
+                        List.of(unit.gpuId()),
+                        draft.now().plus(settings.notice()),
+                        draft.because("slice", text, numbers, List.of(job.lastEvent())));
+    }
+
+    private static double gib(long bytes) {
+        return (double) bytes / (1L << 30);
+    }
+}

@@ -10,6 +10,7 @@ import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.SlicePlan;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
 import java.util.Optional;
@@ -23,6 +24,7 @@ record DomainHeader(
         long decisionSequence,
         Optional<Instant> nextPlanAt,
         ClusterState.Mode mode,
+        Optional<SlicePlan> slices,
         Optional<Instant> answered) {
 
     static DomainHeader of(ClusterState state, Optional<Instant> answered) {
@@ -34,6 +36,7 @@ record DomainHeader(
                 state.decisionSequence(),
                 state.nextPlanAt(),
                 state.mode(),
+                state.slices(),
                 answered);
     }
 
@@ -43,6 +46,6 @@ record DomainHeader(
             PersistentMap<ServiceId, ServiceState> services,
             PersistentMap<JobId, JobState> jobs) {
         return new ClusterState(
-                domain, now, epoch, eventSequence, decisionSequence, nextPlanAt, mode, nodes, gpus, services, jobs);
+                domain, now, epoch, eventSequence, decisionSequence, nextPlanAt, mode, slices, nodes, gpus, services, jobs);
     }
 }

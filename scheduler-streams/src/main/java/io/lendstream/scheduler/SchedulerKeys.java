@@ -54,6 +54,14 @@ public final class SchedulerKeys {
             Integer.MAX_VALUE,
             DEFAULTS.maxLoansPerMinute(),
             "The most GPUs newly lent per minute.");
+    static final Key<Boolean> REPARTITION = Key.flag(
+            "scheduler.repartition",
+            DEFAULTS.repartition(),
+            "Whether GPUs of inference that are in MIG mode are cut anew as services need, whose latency has been learned.");
+    static final Key<Duration> REPARTITION_EVERY = Key.period(
+            "scheduler.repartition-every",
+            text(DEFAULTS.repartitionEvery()),
+            "How often their cuts are planned while those in force suffice.");
     static final Key<String> APPLICATION_ID = Key.text(
             "scheduler.application-id",
             "",
@@ -81,6 +89,8 @@ public final class SchedulerKeys {
             NODE_STALE_AFTER,
             MAX_SHARE_LENT,
             MAX_LOANS_PER_MINUTE,
+            REPARTITION,
+            REPARTITION_EVERY,
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
@@ -116,7 +126,9 @@ public final class SchedulerKeys {
                             settings.get(LEASE),
                             settings.get(NODE_STALE_AFTER),
                             settings.get(MAX_SHARE_LENT),
-                            settings.get(MAX_LOANS_PER_MINUTE)));
+                            settings.get(MAX_LOANS_PER_MINUTE),
+                            settings.get(REPARTITION),
+                            settings.get(REPARTITION_EVERY)));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

@@ -9,7 +9,7 @@ import java.util.Optional;
  * says nothing that the state does not say otherwise, and is kept along with it in O(log n) a change.
  *
  * @param seats all GPUs, by node
- * @param owed GPUs that change by themselves unless something happens: protected, releasing and binding ones, by when
+ * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
  * @param open jobs that are not over, in the order in which it is their turn
@@ -127,6 +127,9 @@ public record Agenda(
         }
         if (gpu.owner() instanceof Owner.Binding binding) {
             return Optional.of(new Due<>(binding.deadline(), gpu.gpuId()));
+        }
+        if (gpu.owner() instanceof Owner.Recutting recutting) {
+            return Optional.of(new Due<>(recutting.deadline(), gpu.gpuId()));
         }
         return Optional.empty();
     }

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param decisionSequence sequence of the last decision made
  * @param nextPlanAt when training is to be planned again
  * @param mode what people have ordered
+ * @param slices how services are to share MIG instances, once that has been planned
  * @param agenda the same GPUs, jobs and nodes in other orders
  */
 public record ClusterState(
@@ -24,6 +25,7 @@ public record ClusterState(
         long decisionSequence,
         Optional<Instant> nextPlanAt,
         Mode mode,
+        Optional<SlicePlan> slices,
         PersistentMap<NodeId, NodeState> nodes,
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
@@ -42,6 +44,7 @@ public record ClusterState(
             long decisionSequence,
             Optional<Instant> nextPlanAt,
             Mode mode,
+            Optional<SlicePlan> slices,
             PersistentMap<NodeId, NodeState> nodes,
             PersistentMap<GpuId, GpuState> gpus,
             PersistentMap<ServiceId, ServiceState> services,
@@ -54,6 +57,7 @@ public record ClusterState(
                 decisionSequence,
                 nextPlanAt,
                 mode,
+                slices,
                 nodes,
                 gpus,
                 services,
@@ -70,6 +74,7 @@ public record ClusterState(
                 0,
                 Optional.empty(),
                 new Mode(false, false, false),
+                Optional.empty(),
                 PersistentMap.empty(),
                 PersistentMap.empty(),
                 PersistentMap.empty(),

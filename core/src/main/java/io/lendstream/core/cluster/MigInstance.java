@@ -25,6 +25,11 @@ public record MigInstance(GpuId gpu, String profile, int start, int size, long m
                 Math.min(1, share));
     }
 
+    /** Profile and first memory slice: {@code 3g.40gb@4}. */
+    public String place() {
+        return profile + "@" + start;
+    }
+
     /** Whether both need the same memory of the same GPU. */
     public boolean overlaps(MigInstance other) {
         return gpu.equals(other.gpu) && start < other.start + other.size && other.start < start + size;
@@ -32,6 +37,6 @@ public record MigInstance(GpuId gpu, String profile, int start, int size, long m
 
     @Override
     public String toString() {
-        return profile + "@" + start + " of " + gpu;
+        return place() + " of " + gpu;
     }
 }

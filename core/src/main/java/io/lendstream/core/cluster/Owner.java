@@ -50,6 +50,16 @@ public sealed interface Owner {
      */
     record Releasing(Tenant tenant, DecisionId decision, Instant by, Instant alarmAt) implements Owner {}
 
+    /**
+     * A MIG instance that its GPU is being cut into, or that is being removed. It ends when the node's inventory says that this
+     * is done.
+     *
+     * @param decision what cuts the GPU
+     * @param deadline until when that has to be done
+     * @param coming whether the instance is to be there afterwards
+     */
+    record Recutting(DecisionId decision, Instant deadline, boolean coming) implements Owner {}
+
     /** Out of service until a reset. */
     record Quarantined(String reason) implements Owner {}
 

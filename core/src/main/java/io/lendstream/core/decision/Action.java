@@ -116,9 +116,11 @@ public sealed interface Action {
     }
 
     /**
-     * Cuts free GPUs anew.
+     * Cuts GPUs anew. Instances that stay are not touched; the others must be free.
      *
-     * @param profiles MIG profiles of the new instances, biggest first; empty for a whole GPU
+     * @param gpus the GPUs, not their instances
+     * @param profiles the MIG instances of each afterwards, biggest first, by profile and first memory slice: {@code 3g.40gb@4};
+     *     empty for a whole GPU
      */
     record Repartition(List<GpuId> gpus, List<String> profiles) implements Action {
         public Repartition {

@@ -3,6 +3,7 @@ package io.lendstream.core.demand;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.InferenceService;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -41,6 +42,19 @@ public record ReplicaNeed(int now, int ahead, int floor) {
                 present(service),
                 looksAhead ? ahead(service, now, lead) : 0,
                 service.spec().floorReplicas());
+    }
+
+    /**
+     * What is left where MIG instances answer some of the requests; they are its floor, too.
+     *
+     * @param requestsPerSecond that they answer
+     */
+    public ReplicaNeed without(InferenceService service, double requestsPerSecond) {
+        int replicas =
+                (int) Math.floor(requestsPerSecond / (service.replicaCapacityPerSecond() * USABLE_CAPACITY) + 1e-9);
+        return requestsPerSecond > 0
+                ? new ReplicaNeed(Math.max(0, now - replicas), Math.max(0, ahead - replicas), 0)
+                : this;
     }
 
     private static int present(ServiceState service) {

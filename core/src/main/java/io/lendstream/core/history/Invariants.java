@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
@@ -40,6 +41,7 @@ public final class Invariants {
                                 .formatted(job.spec().job(), job.allocation().gpus())));
             }
         }
+        overlaps(state, violations);
         for (GpuState gpu : state.gpus().values()) {
             Optional<JobId> owner = jobOf(gpu);
             Optional<JobId> claim = Optional.ofNullable(claimed.get(gpu.gpuId()));
@@ -55,6 +57,24 @@ public final class Invariants {
             }
         }
         return violations;
+    }
+
+    /** Instances that can be given to somebody do not share memory. */
+    private static void overlaps(ClusterState state, List<Violation> violations) {
+        Map<GpuId, List<MigInstance>> there = new HashMap<>();
+        for (GpuState unit : state.gpus().values()) {
+            boolean usable =
+                    !(unit.owner() instanceof Owner.Recutting) && !(unit.owner() instanceof Owner.Quarantined);
+            if (usable && unit.instance().isPresent()) {
+                MigInstance instance = unit.instance().get();
+                List<MigInstance> others = there.computeIfAbsent(instance.gpu(), gpu -> new ArrayList<>());
+                others.stream()
+                        .filter(instance::overlaps)
+                        .forEach(other -> violations.add(
+                                new Violation("instances", "%s and %s overlap".formatted(instance, other))));
+                others.add(instance);
+            }
+        }
     }
 
     private static boolean isInstance(ClusterState state, GpuId gpu) {

@@ -127,6 +127,29 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
         return KNOWN.stream().filter(gpu -> gpu.model.startsWith(model)).findFirst();
     }
 
+    /**
+     * One of those we know, by what NVML calls it.
+     *
+     * @param product such as {@code NVIDIA A100-SXM4-80GB}
+     * @param memoryBytes of the whole GPU, which tells sizes of one product apart
+     */
+    public static Optional<MigGpu> ofProduct(String product, long memoryBytes) {
+        long gb = Math.round(memoryBytes / 1e9);
+        if (product.contains("A30")) {
+            return named("A30");
+        }
+        if (product.contains("A100")) {
+            return named(gb > 60 ? "A100-80GB" : "A100-40GB");
+        }
+        if (product.contains("H100")) {
+            return named(product.contains("NVL") ? "H100-NVL" : product.contains("PCIe") ? "H100-PCIe" : "H100-SXM5");
+        }
+        if (product.contains("H200")) {
+            return named("H200");
+        }
+        return product.contains("B200") && !product.contains("GB200") ? named("B200") : Optional.empty();
+    }
+
     public Optional<MigProfile> profile(String name) {
         return profiles.stream().filter(profile -> profile.name().equals(name)).findFirst();
     }

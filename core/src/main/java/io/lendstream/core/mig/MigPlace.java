@@ -1,5 +1,7 @@
 package io.lendstream.core.mig;
 
+import java.util.Optional;
+
 /**
  * An instance, or room for one: a profile from one memory slice on.
  *
@@ -11,6 +13,16 @@ public record MigPlace(MigProfile profile, int start) {
             throw new IllegalArgumentException("a %s instance must start at one of %s, but was to start at %d"
                     .formatted(profile.name(), profile.starts(), start));
         }
+    }
+
+    /** Reads what {@link #toString} wrote; empty where a GPU of this kind has no such place. */
+    public static Optional<MigPlace> parse(MigGpu gpu, String text) {
+        int at = text.indexOf('@');
+        Optional<MigProfile> profile = at < 0 ? Optional.empty() : gpu.profile(text.substring(0, at));
+        return profile.flatMap(found -> found.starts().stream()
+                .filter(start -> text.substring(at + 1).equals(start.toString()))
+                .map(start -> new MigPlace(found, start))
+                .findFirst());
     }
 
     /** The memory slices that it covers; places of one GPU must not share any. */

@@ -50,6 +50,8 @@ final class Deadlines {
                 quarantine(
                         gpu,
                         "its release was not reported within twice the notice (%s)".formatted(releasing.decision()));
+            } else if (owner instanceof Owner.Recutting recutting) {
+                quarantine(gpu, "its GPU was not seen cut anew in time (%s)".formatted(recutting.decision()));
             } else if (owner instanceof Owner.Lent lent) {
                 quarantine(gpu, "its lease ran out and its return was not reported (%s)".formatted(lent.decision()));
             } else if (owner instanceof Owner.Binding binding) {
@@ -206,6 +208,9 @@ final class Deadlines {
         Agenda agenda = state.agenda();
         Stream<Optional<Instant>> soon = Stream.of(
                 state.nextPlanAt(),
+                state.slices()
+                        .filter(plan -> settings.repartition())
+                        .map(plan -> plan.at().plus(settings.repartitionEvery())),
                 agenda.owed().firstKey().map(Due::at),
                 agenda.changing().firstKey().map(Due::at));
         Stream<Optional<Instant>> ofLoans = agenda.loans().isEmpty()

@@ -12,6 +12,7 @@ import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.SlicePlan;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
@@ -19,6 +20,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,6 +51,7 @@ final class Draft {
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
     private Mode mode;
+    private Optional<SlicePlan> slices;
 
     Draft(ClusterState before, DomainEvent event) {
         this.before = before;
@@ -63,6 +66,7 @@ final class Draft {
         this.decisionSequence = before.decisionSequence();
         this.nextPlanAt = before.nextPlanAt();
         this.mode = before.mode();
+        this.slices = before.slices();
     }
 
     Step finished() {
@@ -74,6 +78,7 @@ final class Draft {
                 decisionSequence,
                 nextPlanAt,
                 mode,
+                slices,
                 nodes,
                 gpus,
                 services,
@@ -102,6 +107,7 @@ final class Draft {
                 planned ? decisionSequence : seen.decisionSequence(),
                 nextPlanAt,
                 seen.mode(),
+                slices,
                 seen.nodes(),
                 seen.gpus(),
                 seen.services(),
@@ -129,6 +135,19 @@ final class Draft {
 
     void epoch(long next) {
         epoch = next;
+    }
+
+    Optional<SlicePlan> slices() {
+        return slices;
+    }
+
+    void slices(SlicePlan next) {
+        slices = Optional.of(next);
+    }
+
+    /** Whether it is only time that has passed. */
+    boolean isTick() {
+        return event.event() instanceof Tick;
     }
 
     Optional<Instant> nextPlanAt() {
@@ -239,6 +258,13 @@ final class Draft {
         changedGpus.add(gpu.gpuId());
     }
 
+    /** A unit that is not there yet. */
+    void add(GpuState unit) {
+        put(unit);
+        changesPlans = true;
+        changedOwners.add(unit.gpuId());
+    }
+
     void remove(GpuId gpu) {
         agenda = agenda.withGpu(gpus.get(gpu), Optional.empty());
         gpus = gpus.remove(gpu);
@@ -250,9 +276,10 @@ final class Draft {
     /** Changes who owns a GPU; every change of an owner goes through here. */
     void own(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
-        boolean binds = owner instanceof Owner.Binding;
-        if (binds && !gpu.isFree()) {
-            throw new IllegalStateException("%s must be free before it is bound, but is %s".formatted(id, gpu.owner()));
+        boolean takes = owner instanceof Owner.Binding || owner instanceof Owner.Recutting;
+        if (takes && !gpu.isFree()) {
+            throw new IllegalStateException(
+                    "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }
         changesPlans |= !isFreeOrTraining(gpu.owner()) || !isFreeOrTraining(owner);
         put(gpu.with(owner, now, event.sequence()));

@@ -49,16 +49,22 @@ final class Inference {
     }
 
     void serve() {
+        Map<ServiceId, Double> onInstances = new TreeMap<>();
         for (Map.Entry<Replica, GpuState> replica : draft.agenda().replicas()) {
-            replicas.computeIfAbsent(replica.getKey().service(), name -> new ArrayList<>())
-                    .add(replica.getValue());
+            ServiceId name = replica.getKey().service();
+            if (replica.getValue().isWhole()) {
+                replicas.computeIfAbsent(name, any -> new ArrayList<>()).add(replica.getValue());
+            } else {
+                onInstances.merge(name, Repartitioning.capacity(draft, name, replica.getValue()), Double::sum);
+            }
         }
         Map<ServiceId, Integer> missing = new TreeMap<>();
         Map<ServiceId, ReplicaNeed> needs = new TreeMap<>();
         for (ServiceState service : draft.services().values()) {
-            ReplicaNeed need = ReplicaNeed.of(
-                    service, draft.now(), lead(service), policy.info().looksAhead());
             ServiceId name = service.spec().service();
+            ReplicaNeed need = ReplicaNeed.of(
+                            service, draft.now(), lead(service), policy.info().looksAhead())
+                    .without(service.spec(), onInstances.getOrDefault(name, 0.0));
             needs.put(name, need);
             int short_ = adjust(service, need);
             if (short_ > 0) {
@@ -135,7 +141,7 @@ final class Inference {
         Deque<GpuState> free =
                 usable.stream().filter(GpuState::isFree).collect(Collectors.toCollection(ArrayDeque::new));
         Map<ServiceId, List<GpuId>> given = new TreeMap<>();
-        missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(name)), free));
+        missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         int stillMissing = 0;
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
             give(given, entry.getKey(), entry.getValue(), free);
@@ -161,9 +167,14 @@ final class Inference {
     }
 
     /** Replicas that a service lacks to its floor: they come before what others would like beyond theirs. */
-    private int underFloor(ServiceId name) {
+    private int underFloor(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
         int has = replicas.getOrDefault(name, List.of()).size();
-        return Math.max(0, draft.services().require(name).spec().floorReplicas() - has);
+        return Math.max(0, floor(needs, name) - has);
+    }
+
+    private static int floor(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
+        ReplicaNeed need = needs.get(name);
+        return need == null ? 0 : need.floor();
     }
 
     /** Gives a service free GPUs until it has been given so many. */
@@ -183,12 +194,14 @@ final class Inference {
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
+        start(draft, service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
+    }
+
+    /** Starts replicas on units that are free. */
+    static void start(Draft draft, ServiceState service, List<GpuId> gpus, Reason reason) {
         Instant deadline = draft.now().plus(bindTime(service));
         DecisionId id = draft.nextId();
-        draft.decide(
-                deadline,
-                reason(service, need, Reason.counted(gpus.size(), "replica") + " started"),
-                new Action.Serve(service.spec().service(), gpus, false));
+        draft.decide(deadline, reason, new Action.Serve(service.spec().service(), gpus, false));
         Tenant tenant = new Tenant.Service(service.spec().service());
         for (GpuId gpu : gpus) {
             int attempt = draft.gpu(gpu).failedBinds() + 1;
@@ -197,7 +210,7 @@ final class Inference {
         }
     }
 
-    private Duration bindTime(ServiceState service) {
+    private static Duration bindTime(ServiceState service) {
         Duration twice = service.spec().warmUp().multipliedBy(2);
         return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
     }

@@ -23,18 +23,24 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /** Takes an event into the state. Decides nothing. */
 final class Observation {
     /** Errors after which a GPU is not to be trusted: double-bit ECC, NVLink, fallen off the bus, contained and not. */
     private static final Set<Integer> FATAL_XIDS = Set.of(48, 64, 74, 79, 94, 95);
+
+    /** How long no GPU is cut after one could not be. */
+    private static final Duration PAUSE = Duration.ofMinutes(1);
 
     private final Draft draft;
 
@@ -103,7 +109,8 @@ final class Observation {
             }
         }
         for (GpuState gpu : draft.gpus().values()) {
-            if (gpu.nodeId().equals(node.nodeId()) && !reported.contains(gpu.gpuId())) {
+            boolean isComing = gpu.owner() instanceof Owner.Recutting recutting && recutting.coming();
+            if (gpu.nodeId().equals(node.nodeId()) && !reported.contains(gpu.gpuId()) && !isComing) {
                 gone(gpu, "its node no longer reports it");
             }
         }
@@ -115,6 +122,13 @@ final class Observation {
             draft.upsetPlan();
             draft.put(GpuState.free(gpu, node.nodeId(), node.pool(), instance, draft.now(), draft.eventSequence()));
             draft.own(gpu, new Owner.Free());
+        } else if (instance.isPresent() && known.get().owner() instanceof Owner.Recutting recutting) {
+            boolean isThere = recutting.coming()
+                    && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));
+            if (isThere) {
+                draft.put(known.get().with(instance.get()));
+                draft.own(gpu, new Owner.Free());
+            }
         } else if (instance.isPresent() && !instance.equals(known.get().instance())) {
             described(known.get(), instance.get());
         }
@@ -126,7 +140,7 @@ final class Observation {
         draft.upsetPlan();
         draft.put(gpu.with(instance));
         if (isAnother && !gpu.isFree()) {
-            quarantine(draft.gpu(gpu.gpuId()), "its GPU was cut anew while %s".formatted(gpu.owner()));
+            quarantine(draft.gpu(gpu.gpuId()), "its GPU was cut anew while it was " + gpu.owner().label());
         }
     }
 
@@ -141,7 +155,8 @@ final class Observation {
     }
 
     private void gone(GpuState gpu, String why) {
-        if (gpu.isFree()) {
+        boolean isPast = gpu.owner() instanceof Owner.Quarantined && !gpu.isWhole();
+        if (gpu.isFree() || gpu.owner() instanceof Owner.Recutting || isPast) {
             draft.remove(gpu.gpuId());
         } else {
             quarantine(gpu, why);
@@ -179,11 +194,32 @@ final class Observation {
         for (GpuId id : report.gpus()) {
             draft.gpus().get(id).ifPresent(gpu -> take(report, gpu));
         }
+        if (report.outcome() == Outcome.REJECTED || report.outcome() == Outcome.FAILED) {
+            notRecut(report.decision());
+        }
         if (report.tenant().isPresent() && report.tenant().get() instanceof Tenant.Job tenant) {
             switch (report.outcome()) {
                 case APPLIED, FAILED -> settle(tenant.job(), report.decision());
                 default -> {}
             }
+        }
+    }
+
+    /** A GPU is not cut anew after all: its instances are those that its node last reported. */
+    private void notRecut(DecisionId decision) {
+        Set<NodeId> nodes = new TreeSet<>();
+        for (GpuId id : draft.agenda().owed().values()) {
+            GpuState unit = draft.gpu(id);
+            if (unit.owner() instanceof Owner.Recutting recutting
+                    && recutting.decision().equals(decision)) {
+                draft.remove(id);
+                nodes.add(unit.nodeId());
+            }
+        }
+        nodes.forEach(node -> draft.nodes().get(node).ifPresent(known -> take(known.node())));
+        if (!nodes.isEmpty()) {
+            draft.slices()
+                    .ifPresent(plan -> draft.slices(plan.cuttingFrom(draft.now().plus(PAUSE))));
         }
     }
 
@@ -281,8 +317,21 @@ final class Observation {
                 .get(id)
                 .filter(gpu -> gpu.owner() instanceof Owner.Quarantined)
                 .ifPresent(gpu -> {
-                    draft.put(gpu.withFailedBinds(0));
-                    draft.own(id, new Owner.Free());
+                    if (gpu.isWhole() || isReported(gpu)) {
+                        draft.put(gpu.withFailedBinds(0));
+                        draft.own(id, new Owner.Free());
+                    } else {
+                        draft.remove(id);
+                    }
                 });
+    }
+
+    private boolean isReported(GpuState unit) {
+        return draft.nodes()
+                .get(unit.nodeId())
+                .filter(node -> node.node().gpus().stream()
+                        .flatMap(gpu -> gpu.instances().stream())
+                        .anyMatch(instance -> instance.gpuId().equals(unit.gpuId())))
+                .isPresent();
     }
 }

@@ -21,8 +21,14 @@ import java.util.Optional;
  * <p>A step observes the event, lets deadlines pass, gives inference what it needs, plans training when it is time, moves
  * jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
  * due by then waits for the next tick ({@link #nextTimer}).
+ *
+ * @param latencies what is known of models; without, nothing is served on MIG instances
  */
-public record Scheduler(Policy policy, SchedulerSettings settings) {
+public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
+    public Scheduler(Policy policy, SchedulerSettings settings) {
+        this(policy, settings, Latencies.NONE);
+    }
+
     /** The scheduler that a log's {@link SchedulerStarted} describes. */
     public static Scheduler of(SchedulerStarted started) {
         return new Scheduler(Policies.parse(started.policy()), SchedulerSettings.of(started.settings()));
@@ -74,6 +80,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
             training.planAfterChange();
             return;
         }
+        new Repartitioning(draft, policy, settings, latencies).go();
         new Inference(draft, policy, settings).serve();
         training.planIfDue();
         training.carryOut(Map.of());

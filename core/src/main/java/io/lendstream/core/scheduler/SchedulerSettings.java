@@ -15,6 +15,8 @@ import java.util.TreeMap;
  * @param nodeStaleAfter silence after which a node's telemetry is stale
  * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
  * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans
+ * @param repartition whether GPUs in MIG mode are cut anew as services need
+ * @param repartitionEvery how often their cuts are planned while those in force suffice
  */
 public record SchedulerSettings(
         boolean lending,
@@ -24,7 +26,9 @@ public record SchedulerSettings(
         Duration lease,
         Duration nodeStaleAfter,
         double maxShareLent,
-        int maxLoansPerMinute) {
+        int maxLoansPerMinute,
+        boolean repartition,
+        Duration repartitionEvery) {
     public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
             true,
             true,
@@ -33,12 +37,15 @@ public record SchedulerSettings(
             Duration.ofMinutes(10),
             Duration.ofSeconds(60),
             1.0,
-            1000);
+            1000,
+            false,
+            Duration.ofMinutes(5));
 
     public SchedulerSettings {
         atLeastOneSecond("notice", notice);
         atLeastOneSecond("bind-deadline", bindDeadline);
         atLeastOneSecond("node-stale-after", nodeStaleAfter);
+        atLeastOneSecond("repartition-every", repartitionEvery);
         if (!(maxShareLent >= 0 && maxShareLent <= 1)) {
             throw new IllegalArgumentException(
                     "scheduler.max-share-lent must lie between 0 and 1, but was " + maxShareLent);
@@ -57,12 +64,44 @@ public record SchedulerSettings(
 
     public SchedulerSettings withLending(boolean on) {
         return new SchedulerSettings(
-                on, afe, notice, bindDeadline, lease, nodeStaleAfter, maxShareLent, maxLoansPerMinute);
+                on,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                maxShareLent,
+                maxLoansPerMinute,
+                repartition,
+                repartitionEvery);
     }
 
     public SchedulerSettings withAfe(boolean on) {
         return new SchedulerSettings(
-                lending, on, notice, bindDeadline, lease, nodeStaleAfter, maxShareLent, maxLoansPerMinute);
+                lending,
+                on,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                maxShareLent,
+                maxLoansPerMinute,
+                repartition,
+                repartitionEvery);
+    }
+
+    public SchedulerSettings withRepartition(boolean on) {
+        return new SchedulerSettings(
+                lending,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                maxShareLent,
+                maxLoansPerMinute,
+                on,
+                repartitionEvery);
     }
 
     /** The settings by configuration key, as the log of a domain carries them. */
@@ -76,6 +115,8 @@ public record SchedulerSettings(
         map.put("node-stale-after", nodeStaleAfter.toString());
         map.put("max-share-lent", Double.toString(maxShareLent));
         map.put("max-loans-per-minute", Integer.toString(maxLoansPerMinute));
+        map.put("repartition", Boolean.toString(repartition));
+        map.put("repartition-every", repartitionEvery.toString());
         return map;
     }
 
@@ -91,7 +132,9 @@ public record SchedulerSettings(
                 Duration.parse(all.get("lease")),
                 Duration.parse(all.get("node-stale-after")),
                 Double.parseDouble(all.get("max-share-lent")),
-                Integer.parseInt(all.get("max-loans-per-minute")));
+                Integer.parseInt(all.get("max-loans-per-minute")),
+                Boolean.parseBoolean(all.get("repartition")),
+                Duration.parse(all.get("repartition-every")));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

@@ -1,0 +1,236 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.batching.BatchPlan;
+import io.lendstream.core.batching.ModelLatency;
+import io.lendstream.core.batching.Packing;
+import io.lendstream.core.batching.PlannedRate;
+import io.lendstream.core.batching.PlannedService;
+import io.lendstream.core.batching.ServiceCapacity;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.SlicePlan;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.lending.Policy;
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.repartition.Replanning;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Plans how services share the GPUs that can be cut: every period, and at once when what is in force no longer suffices. */
+final class SlicePlanning {
+    /** For how long a new plan has to suffice. */
+    private static final Duration AHEAD = Duration.ofMinutes(30);
+    /** How long a plan that does not suffice is left alone: another one would not be different. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** Share of an instance's capacity that is given to it. */
+    private static final double LOAD = 0.9;
+    /** Of a service that has to be kept warm though nobody asks for it. */
+    private static final double LEAST_RATE = 0.01;
+    /** Requests are taken to come at random. */
+    private static final double POISSON = 1;
+
+    private static final long SEED = 1;
+    private static final int ATTEMPTS = 20;
+
+    private final Draft draft;
+    private final Policy policy;
+    private final SchedulerSettings settings;
+    private final Latencies latencies;
+
+    SlicePlanning(Draft draft, Policy policy, SchedulerSettings settings, Latencies latencies) {
+        this.draft = draft;
+        this.policy = policy;
+        this.settings = settings;
+        this.latencies = latencies;
+    }
+
+    boolean isDue() {
+        if (draft.slices().isEmpty()) {
+            return true;
+        }
+        SlicePlan plan = draft.slices().get();
+        Duration age = Duration.between(plan.at(), draft.now());
+        return age.compareTo(settings.repartitionEvery()) >= 0
+                || (age.compareTo(PATIENCE) >= 0 && (plan.model().isEmpty() || !covers(plan)));
+    }
+
+    /** Whether a plan answers what is asked for by the time that another one could be in force. */
+    private boolean covers(SlicePlan plan) {
+        Optional<MigGpu> kind = MigGpu.named(plan.model());
+        for (ServiceState service : draft.services().values()) {
+            ServiceId name = service.spec().service();
+            boolean planned = plan.demand(name).isPresent();
+            Duration lead = settings.repartitionEvery()
+                    .plus(settings.notice())
+                    .plus(service.spec().warmUp());
+            double needed = rate(service, lead, 0);
+            boolean learned = planned
+                    || (needed > 0
+                            && kind.flatMap(gpu -> latencies.learned(service, gpu))
+                                    .isPresent());
+            if (learned && plan.capacity(name) < needed) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What to count on: what is forecast, where forecasts count; else the present, or the greatest demand of late. */
+    private double rate(ServiceState service, Duration ahead, double recentPeak) {
+        double present = service.arrivalsPerSecond();
+        Optional<DemandForecast> fresh = service.forecast()
+                .filter(forecast -> policy.info().looksAhead())
+                .filter(forecast -> forecast.issuedAt()
+                        .plus(forecast.step().multipliedBy(3))
+                        .isAfter(draft.now()));
+        double rate = fresh.map(forecast -> PlannedRate.DEFAULT.of(forecast, ahead, present, recentPeak))
+                .orElse(Math.max(present, recentPeak));
+        return Math.max(rate, service.spec().floorReplicas() > 0 ? LEAST_RATE : 0);
+    }
+
+    /** Considers another plan, and notes what is in force from now on. */
+    void plan(Optional<CuttableGpus> gpus) {
+        List<ServiceCapacity> services = gpus.map(each -> services(each.kind())).orElse(List.of());
+        int available = gpus.map(each -> each.gpus().size()).orElse(0);
+        SlicePlan before = draft.slices().orElse(nothing());
+        String model = gpus.map(each -> each.kind().model()).orElse("");
+        if (services.isEmpty() || available == 0) {
+            draft.slices(new SlicePlan(
+                    draft.now(),
+                    model,
+                    List.of(),
+                    List.of(),
+                    0,
+                    Instant.EPOCH,
+                    before.cutsFrom(),
+                    "no service is to be served on instances"));
+            return;
+        }
+        BatchPlan proposed = fitting(gpus.orElseThrow().kind(), services, available);
+        List<SlicePlan.Demand> demands =
+                proposed.services().stream().map(SlicePlanning::demand).toList();
+        SlicePlan refreshed = new SlicePlan(
+                draft.now(),
+                model,
+                before.cuts(),
+                demands,
+                before.agreed(),
+                before.counted(),
+                before.cutsFrom(),
+                before.reason());
+        boolean covers = before.model().equals(model) && covers(refreshed);
+        Replanning.Verdict verdict = replanning(before)
+                .consider(
+                        draft.now(),
+                        new Replanning.Proposal(before.cuts().size(), covers, proposed.gpus(), AHEAD));
+        draft.slices(new SlicePlan(
+                draft.now(),
+                model,
+                verdict.changes() ? cuts(proposed) : before.cuts(),
+                demands,
+                verdict.next().agreed(),
+                verdict.next().counted(),
+                before.cutsFrom(),
+                verdict.changes() ? verdict.reason() : before.reason()));
+    }
+
+    private static SlicePlan nothing() {
+        return new SlicePlan(Instant.EPOCH, "", List.of(), List.of(), 0, Instant.EPOCH, Instant.EPOCH, "");
+    }
+
+    private Replanning replanning(SlicePlan before) {
+        Replanning.Settings usual = Replanning.Settings.DEFAULT;
+        return new Replanning(
+                new Replanning.Settings(
+                        settings.repartitionEvery(), usual.periods(), usual.leastSaved(), usual.horizon()),
+                before.agreed(),
+                before.counted());
+    }
+
+    /** Services that are in time on some instance. */
+    private List<ServiceCapacity> services(MigGpu gpu) {
+        List<ServiceCapacity> services = new ArrayList<>();
+        for (ServiceState service : draft.services().values()) {
+            double rate = rate(service, AHEAD, service.recentPeak(draft.now()));
+            if (rate > 0) {
+                latencies
+                        .learned(service, gpu)
+                        .filter(latency -> runs(latency, gpu))
+                        .map(latency -> ServiceCapacity.estimated(planned(service, rate, latency), gpu, LOAD))
+                        .filter(capacity -> !capacity.byProfile().isEmpty())
+                        .ifPresent(services::add);
+            }
+        }
+        return services;
+    }
+
+    private static boolean runs(ModelLatency latency, MigGpu gpu) {
+        return gpu.profiles().stream()
+                .anyMatch(profile ->
+                        latency.on(profile, latency.largestSize()).isPresent());
+    }
+
+    private static PlannedService planned(ServiceState service, double rate, ModelLatency latency) {
+        return new PlannedService(
+                service.spec().service().value(),
+                rate,
+                service.spec().slo().toMillis(),
+                POISSON,
+                latency,
+                new TreeMap<>());
+    }
+
+    /** The plan for all that is asked for, or where there are too few GPUs for the same share of it for everybody. */
+    private static BatchPlan fitting(MigGpu gpu, List<ServiceCapacity> services, int available) {
+        BatchPlan plan = BatchPlan.of(gpu, services, SEED);
+        for (int attempt = 0; attempt < ATTEMPTS && plan.gpus() > available; attempt++) {
+            double share = 0.97 * available / plan.gpus();
+            plan = BatchPlan.of(
+                    gpu,
+                    plan.services().stream()
+                            .map(service -> scaled(service, share))
+                            .toList(),
+                    SEED);
+        }
+        return plan;
+    }
+
+    private static ServiceCapacity scaled(ServiceCapacity capacity, double share) {
+        PlannedService service = capacity.service();
+        return new ServiceCapacity(
+                new PlannedService(
+                        service.name(),
+                        share * service.ratePerSecond(),
+                        service.sloMillis(),
+                        service.cv2(),
+                        service.latency(),
+                        service.sizes()),
+                capacity.edges(),
+                capacity.byProfile());
+    }
+
+    private static SlicePlan.Demand demand(ServiceCapacity capacity) {
+        Map<String, Double> byProfile = new TreeMap<>();
+        capacity.byProfile().forEach((profile, each) -> byProfile.put(profile.name(), each.ratePerSecond()));
+        return new SlicePlan.Demand(
+                new ServiceId(capacity.service().name()), capacity.service().ratePerSecond(), byProfile);
+    }
+
+    private static List<SlicePlan.Cut> cuts(BatchPlan plan) {
+        List<SlicePlan.Cut> cuts = new ArrayList<>();
+        for (Packing.Cut cut : plan.packing().gpus()) {
+            cuts.add(new SlicePlan.Cut(
+                    cut.profiles().stream().map(profile -> profile.name()).toList(),
+                    cut.services().stream()
+                            .map(service ->
+                                    new ServiceId(plan.services().get(service).service().name()))
+                            .toList()));
+        }
+        return cuts;
+    }
+}

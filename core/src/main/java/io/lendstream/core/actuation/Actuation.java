@@ -14,6 +14,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
@@ -53,6 +54,7 @@ public final class Actuation {
 
     private final Map<GpuId, Pool> pools = new HashMap<>();
     private final Map<NodeId, List<GpuId>> gpusByNode = new HashMap<>();
+    private final Map<GpuId, Gpu> cuttable = new HashMap<>();
     private final Map<JobId, TrainingJob> jobs = new HashMap<>();
     private final Map<ServiceId, InferenceService> services = new HashMap<>();
 
@@ -109,6 +111,7 @@ public final class Actuation {
         if (node.pool() != Pool.UNKNOWN) {
             gpusByNode.put(node.nodeId(), gpus);
             gpus.forEach(gpu -> pools.put(gpu, node.pool()));
+            node.gpus().stream().filter(Gpu::migEnabled).forEach(gpu -> cuttable.put(gpu.gpuId(), gpu));
         }
     }
 
@@ -121,7 +124,11 @@ public final class Actuation {
     }
 
     public void forget(NodeId node) {
-        Optional.ofNullable(gpusByNode.remove(node)).ifPresent(gpus -> gpus.forEach(pools::remove));
+        Optional.ofNullable(gpusByNode.remove(node))
+                .ifPresent(gpus -> gpus.forEach(gpu -> {
+                    pools.remove(gpu);
+                    cuttable.remove(gpu);
+                }));
     }
 
     /** A node is gone with all that ran on it: nobody has its GPUs any more, and nothing more is reported of them. */
@@ -223,7 +230,7 @@ public final class Actuation {
             case FORCE -> Outcome.FORCED;
             case BIND -> Outcome.BOUND;
             case FAIL -> Outcome.FAILED;
-            case APPLY -> Outcome.APPLIED;
+            case APPLY, RECUT -> Outcome.APPLIED;
         };
         switch (step.kind()) {
             case RELEASE, FORCE, FAIL -> step.gpus().forEach(holdings::remove);
@@ -231,7 +238,7 @@ public final class Actuation {
                 step.gpus()
                         .forEach(gpu ->
                                 holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.BOUND))));
-            case APPLY -> {}
+            case APPLY, RECUT -> {}
         }
         if (step.kind() == Step.Kind.FAIL) {
             withdraw(step.gpus(), other -> other.kind() == Step.Kind.APPLY);
@@ -244,7 +251,7 @@ public final class Actuation {
                     clock,
                     outcome,
                     step.gpus(),
-                    Optional.of(step.tenant()),
+                    step.tenant(),
                     step.timings(),
                     step.reason()));
         }
@@ -350,7 +357,7 @@ public final class Actuation {
                 due,
                 forced ? Step.Kind.FORCE : Step.Kind.RELEASE,
                 decision,
-                tenant,
+                Optional.of(tenant),
                 gpus,
                 timings(Duration.between(clock, due), Optional.empty(), Optional.empty()),
                 course.trouble() != Course.Trouble.UNREPORTED,
@@ -384,7 +391,7 @@ public final class Actuation {
             Instant due,
             Step.Kind kind,
             DecisionId decision,
-            Tenant tenant,
+            Optional<Tenant> tenant,
             Collection<GpuId> gpus,
             Timings timings,
             boolean reported,
@@ -553,10 +560,58 @@ public final class Actuation {
 
         @Override
         public Taking repartition(Action.Repartition repartition) {
-            return refused(
-                    Refusal.UNSUPPORTED,
-                    repartition.gpus(),
-                    "no driver here cuts GPUs into MIG instances; leave MIG layouts to the node's own tools");
+            if (repartition.profiles().isEmpty() || !cuttable.keySet().containsAll(repartition.gpus())) {
+                return refused(
+                        Refusal.UNSUPPORTED,
+                        repartition.gpus(),
+                        "only GPUs in MIG mode are cut, and they stay in it; leave MIG mode to the node's own tools");
+            }
+            for (GpuId gpu : repartition.gpus()) {
+                for (GpuId unit : going(gpu, repartition.profiles())) {
+                    Optional<Refusal> taken = whyNotFree(unit);
+                    if (taken.isPresent()) {
+                        return refused(
+                                taken.get(), repartition.gpus(), "%s is in the way: %s".formatted(unit, state(unit)));
+                    }
+                }
+            }
+            reports.add(report(
+                    decision, Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
+            repartition.gpus().forEach(gpu -> recut(gpu, repartition.profiles()));
+            return this;
+        }
+
+        /** The GPU and its instances that a cut does not leave as they are. */
+        private List<GpuId> going(GpuId gpu, List<String> profiles) {
+            var going = new ArrayList<GpuId>(List.of(gpu));
+            instances(gpu).stream()
+                    .filter(instance -> !profiles.contains(place(instance)))
+                    .forEach(instance -> going.add(instance.gpuId()));
+            return going;
+        }
+
+        private List<GpuInstance> instances(GpuId gpu) {
+            return Optional.ofNullable(cuttable.get(gpu)).map(Gpu::instances).orElse(List.of());
+        }
+
+        private String place(GpuInstance instance) {
+            return instance.profile() + "@" + instance.start();
+        }
+
+        private void recut(GpuId gpu, List<String> profiles) {
+            List<GpuId> going = going(gpu, profiles);
+            int gone = going.size() - 1;
+            int kept = instances(gpu).size() - gone;
+            Duration takes = delays.recut(gone, profiles.size() - kept);
+            plan(
+                    clock.plus(takes),
+                    Step.Kind.RECUT,
+                    decision.id(),
+                    Optional.empty(),
+                    going,
+                    timings(Duration.ZERO, Optional.empty(), Optional.of(takes)),
+                    true,
+                    "");
         }
 
         @Override
@@ -753,7 +808,7 @@ public final class Actuation {
                         bound,
                         fails ? Step.Kind.FAIL : Step.Kind.BIND,
                         decision.id(),
-                        tenant,
+                        Optional.of(tenant),
                         gained,
                         timings(Duration.between(clock, left), Optional.of(course.bind()), Optional.empty()),
                         reported,
@@ -771,7 +826,7 @@ public final class Actuation {
                         fails ? last : applied,
                         Step.Kind.APPLY,
                         older.decision(),
-                        tenant,
+                        Optional.of(tenant),
                         List.of(),
                         older.timings(),
                         older.reported(),
@@ -784,7 +839,7 @@ public final class Actuation {
                         applied,
                         Step.Kind.APPLY,
                         decision.id(),
-                        tenant,
+                        Optional.of(tenant),
                         isJob ? after : about,
                         timings(
                                 Duration.between(clock, left),
@@ -800,7 +855,13 @@ public final class Actuation {
             if (!pools.containsKey(gpu)) {
                 return Optional.of(Refusal.GPU_UNKNOWN);
             }
-            return holdings.of(gpu).map(holding -> Refusal.GPU_HELD);
+            return holdings.of(gpu).isPresent() || isRecut(gpu) ? Optional.of(Refusal.GPU_HELD) : Optional.empty();
+        }
+
+        private boolean isRecut(GpuId gpu) {
+            return steps.stream()
+                    .anyMatch(step ->
+                            step.kind() == Step.Kind.RECUT && step.gpus().contains(gpu));
         }
 
         private String state(GpuId gpu) {
@@ -810,12 +871,15 @@ public final class Actuation {
                         case BOUND -> holding.tenant() + " has it, and its release has not been asked for";
                         case RELEASING -> holding.tenant() + " is still leaving it";
                     })
-                    .orElse(pools.containsKey(gpu) ? "nobody has it" : "no node that is known has it");
+                    .orElseGet(() -> isRecut(gpu)
+                            ? "it is being cut"
+                            : pools.containsKey(gpu) ? "nobody has it" : "no node that is known has it");
         }
 
         private List<Step> pending(Tenant tenant, Step.Kind kind) {
             return steps.stream()
-                    .filter(step -> step.kind() == kind && step.tenant().equals(tenant))
+                    .filter(step -> step.kind() == kind
+                            && step.tenant().filter(tenant::equals).isPresent())
                     .toList();
         }
     }

@@ -7,12 +7,15 @@ import io.lendstream.core.event.Timings;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Something an actuator will have done at a moment to come.
  *
  * @param order tells steps of the same moment apart: the one planned first goes first
  * @param decision the decision under which it will be reported
+ * @param tenant whom it is about; nobody where GPUs are cut anew
+ * @param gpus the GPUs that it is about; where they are cut anew, with the instances that go
  * @param reported whether it will be reported at all
  * @param reason what the report says beside the plain course; usually empty
  */
@@ -21,7 +24,7 @@ public record Step(
         long order,
         Kind kind,
         DecisionId decision,
-        Tenant tenant,
+        Optional<Tenant> tenant,
         List<GpuId> gpus,
         Timings timings,
         boolean reported,
@@ -36,7 +39,8 @@ public record Step(
         FORCE,
         BIND,
         FAIL,
-        APPLY
+        APPLY,
+        RECUT
     }
 
     public Step {

@@ -7,13 +7,21 @@ import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Quality;
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigPlace;
+import io.lendstream.core.mig.MigProfile;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,6 +46,7 @@ public final class SimulatedNodes {
     private static final String MODEL = "NVIDIA A100-SXM4-80GB";
     private static final long GIB = 1L << 30;
     private static final long MEMORY_BYTES = 80 * GIB;
+    private static final MigGpu KIND = MigGpu.named("A100-80GB").orElseThrow();
 
     private final Layout layout;
     private final Instant start;
@@ -45,14 +54,21 @@ public final class SimulatedNodes {
     private final List<Node> nodes;
     private final Set<NodeId> lost = new HashSet<>();
     private final Map<GpuId, Use> uses = new HashMap<>();
+    private final Map<DecisionId, Action.Repartition> recuts = new HashMap<>();
     private long sampled;
 
     /**
      * How many nodes of what kind.
      *
      * @param trainingNodes how many of them, the first ones, are of the training pool
+     * @param cutNodes how many of them, the last ones, have their GPUs in MIG mode, each cut into one instance
      */
-    public record Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, long seed) {
+    public record Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, int cutNodes, long seed) {
+        /** Nodes of whole GPUs. */
+        public Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, long seed) {
+            this(domain, nodes, gpusPerNode, trainingNodes, 0, seed);
+        }
+
         public Layout {
             if (nodes < 1 || gpusPerNode < 1) {
                 throw new IllegalArgumentException(
@@ -62,6 +78,11 @@ public final class SimulatedNodes {
                 throw new IllegalArgumentException(
                         "trainingNodes must lie between 0 and %d, the number of nodes, but was %d"
                                 .formatted(nodes, trainingNodes));
+            }
+            if (cutNodes < 0 || cutNodes > nodes) {
+                throw new IllegalArgumentException(
+                        "cutNodes must lie between 0 and %d, the number of nodes, but was %d"
+                                .formatted(nodes, cutNodes));
             }
         }
     }
@@ -96,7 +117,10 @@ public final class SimulatedNodes {
         lost.add(node);
         nodes.stream()
                 .filter(one -> one.nodeId().equals(node))
-                .forEach(one -> one.gpus().forEach(gpu -> uses.remove(gpu.gpuId())));
+                .forEach(one -> one.gpus().forEach(gpu -> {
+                    uses.remove(gpu.gpuId());
+                    gpu.instances().forEach(instance -> uses.remove(instance.gpuId()));
+                }));
     }
 
     /** A lost node is back; returns the inventory that its new agent publishes. */
@@ -107,16 +131,66 @@ public final class SimulatedNodes {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no node " + node));
         Node before = nodes.get(index);
-        Node back = new Node(
-                node,
-                before.domain(),
-                before.pool(),
-                "%s at %s".formatted(before.bootId().split(" ", 2)[0], at),
-                at,
-                before.status(),
-                before.gpus());
-        nodes.set(index, back);
-        return back;
+        String boot = "%s at %s".formatted(before.bootId().split(" ", 2)[0], at);
+        nodes.set(index, described(before, boot, at, before.gpus()));
+        return nodes.get(index);
+    }
+
+    private static Node described(Node node, String bootId, Instant at, List<Gpu> gpus) {
+        return new Node(node.nodeId(), node.domain(), node.pool(), bootId, at, node.status(), gpus);
+    }
+
+    /** Learns how GPUs are to be cut; they are once that is reported applied. */
+    public void observe(Decision decision) {
+        if (decision.action() instanceof Action.Repartition repartition) {
+            recuts.put(decision.id(), repartition);
+        }
+    }
+
+    /** The inventories that changed by what the actuator did, as the agents publish them then. */
+    public List<Node> recut(ActuationReport report) {
+        boolean isOver = report.outcome() == Outcome.APPLIED
+                || report.outcome() == Outcome.REJECTED
+                || report.outcome() == Outcome.FAILED;
+        Optional<Action.Repartition> recut =
+                isOver ? Optional.ofNullable(recuts.remove(report.decision())) : Optional.empty();
+        List<Node> changed = new ArrayList<>();
+        if (recut.isPresent() && report.outcome() == Outcome.APPLIED) {
+            for (int i = 0; i < nodes.size(); i++) {
+                Node before = nodes.get(i);
+                List<Gpu> gpus = before.gpus().stream()
+                        .map(gpu -> recut.get().gpus().contains(gpu.gpuId())
+                                ? cut(gpu, recut.get().profiles())
+                                : gpu)
+                        .toList();
+                if (!gpus.equals(before.gpus())) {
+                    nodes.set(i, described(before, before.bootId(), report.at(), gpus));
+                    changed.add(nodes.get(i));
+                }
+            }
+        }
+        return changed;
+    }
+
+    private static Gpu cut(Gpu gpu, List<String> places) {
+        List<GpuInstance> instances = places.stream()
+                .map(place -> MigPlace.parse(KIND, place)
+                        .orElseThrow(
+                                () -> new IllegalArgumentException("%s has no place %s".formatted(MODEL, place))))
+                .map(place -> instance(gpu.gpuId(), place))
+                .toList();
+        return new Gpu(gpu.gpuId(), gpu.index(), gpu.model(), gpu.memoryBytes(), gpu.pciBusId(), true, instances);
+    }
+
+    private static GpuInstance instance(GpuId gpu, MigPlace place) {
+        MigProfile profile = place.profile();
+        int size = profile.memorySlices();
+        return new GpuInstance(
+                new GpuId("%s/%d:%d".formatted(gpu, place.start(), size)),
+                profile.name(),
+                place.start(),
+                size,
+                Math.round(profile.memoryGib().orElseThrow() * GIB));
     }
 
     /** Learns who uses a GPU from what the actuator did. */
@@ -161,12 +235,15 @@ public final class SimulatedNodes {
     }
 
     private GpuTelemetry sample(Node node, long sequence, Instant at) {
-        List<GpuSample> samples =
-                node.gpus().stream().map(gpu -> sample(gpu.gpuId(), at)).toList();
+        List<GpuSample> samples = node.gpus().stream()
+                .flatMap(gpu -> gpu.migEnabled()
+                        ? gpu.instances().stream().map(each -> sample(each.gpuId(), each.memoryBytes(), at))
+                        : Stream.of(sample(gpu.gpuId(), gpu.memoryBytes(), at)))
+                .toList();
         return new GpuTelemetry(node.nodeId(), node.domain(), node.bootId(), sequence, at, samples);
     }
 
-    private GpuSample sample(GpuId gpu, Instant at) {
+    private GpuSample sample(GpuId gpu, long memoryBytes, Instant at) {
         SplittableRandom chance = Chance.of(layout.seed, gpu, at);
         Optional<Use> use = Optional.ofNullable(uses.get(gpu));
         double busy = use.map(kind -> switch (kind) {
@@ -187,8 +264,8 @@ public final class SimulatedNodes {
                 Optional.of(round(busy, 1000)),
                 Optional.of(round(0.8 * busy, 1000)),
                 Optional.of(round(0.45 * busy, 1000)),
-                Optional.of(Math.round(full * MEMORY_BYTES / (1 << 20)) * (1L << 20)),
-                Optional.of(MEMORY_BYTES),
+                Optional.of(Math.round(full * memoryBytes / (1 << 20)) * (1L << 20)),
+                Optional.of(memoryBytes),
                 Optional.of(round(watts, 10)),
                 Optional.of(round(31 + 38 * busy + centred(chance), 1)),
                 Optional.empty());
@@ -215,7 +292,9 @@ public final class SimulatedNodes {
             var id = new NodeId("node-%%0%dd".formatted(digits).formatted(number));
             var gpus = new ArrayList<Gpu>();
             for (int index = 0; index < layout.gpusPerNode; index++) {
-                gpus.add(Gpu.whole(gpuId(layout.domain, id, index), index, MODEL, MEMORY_BYTES));
+                Gpu whole = Gpu.whole(gpuId(layout.domain, id, index), index, MODEL, MEMORY_BYTES);
+                boolean isCut = number >= layout.nodes - layout.cutNodes;
+                gpus.add(isCut ? cut(whole, List.of("7g.80gb@0")) : whole);
             }
             Pool pool = number < layout.trainingNodes ? Pool.TRAINING : Pool.INFERENCE;
             nodes.add(new Node(id, layout.domain, pool, bootId, start, NodeStatus.READY, gpus));

@@ -11,7 +11,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Replays a workload in virtual time. At each moment the world speaks first, then nodes, then the actuator; then the
@@ -217,10 +218,18 @@ public final class Replay {
                         "replay",
                         ControlCommand.Kind.RESET,
                         Optional.empty(),
-                        back.gpus().stream().map(Gpu::gpuId).toList(),
+                        units(back),
                         "the node was repaired"));
             }
         }
+    }
+
+    private static List<GpuId> units(Node node) {
+        return node.gpus().stream()
+                .flatMap(gpu -> gpu.migEnabled()
+                        ? gpu.instances().stream().map(GpuInstance::gpuId)
+                        : Stream.of(gpu.gpuId()))
+                .toList();
     }
 
     /** Takes in everything there is, and everything that comes of it. */
@@ -250,6 +259,7 @@ public final class Replay {
         for (Decision decision : step.decisions()) {
             decisions.add(decision);
             facts.take(decision);
+            nodes.observe(decision);
             world.onDecision(decision);
             said(actuation.take(decision, now));
         }
@@ -278,6 +288,10 @@ public final class Replay {
             nodes.observe(report);
             world.onReport(report);
             inbox.add(report);
+            for (Node recut : nodes.recut(report)) {
+                world.onNode(recut);
+                inbox.add(recut);
+            }
         }
     }
 

@@ -46,6 +46,17 @@ record DomainHeader(
             PersistentMap<ServiceId, ServiceState> services,
             PersistentMap<JobId, JobState> jobs) {
         return new ClusterState(
-                domain, now, epoch, eventSequence, decisionSequence, nextPlanAt, mode, slices, nodes, gpus, services, jobs);
+                domain,
+                now,
+                epoch,
+                eventSequence,
+                decisionSequence,
+                nextPlanAt,
+                mode,
+                slices,
+                nodes,
+                gpus,
+                services,
+                jobs);
     }
 }

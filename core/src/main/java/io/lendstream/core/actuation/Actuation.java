@@ -575,8 +575,7 @@ public final class Actuation {
                     }
                 }
             }
-            reports.add(report(
-                    decision, Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
+            reports.add(report(decision, Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
             repartition.gpus().forEach(gpu -> recut(gpu, repartition.profiles()));
             return this;
         }

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, every decision
@@ -43,6 +44,7 @@ public final class HistoryChecker {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final DomainId domain;
+    private final Function<SchedulerStarted, Scheduler> schedulers;
     private final List<Violation> violations = new ArrayList<>();
     private final Map<String, Integer> counts = new TreeMap<>();
     private final Map<GpuId, Tenant> running = new HashMap<>();
@@ -62,7 +64,13 @@ public final class HistoryChecker {
     private boolean broken;
 
     public HistoryChecker(DomainId domain) {
+        this(domain, Scheduler::of);
+    }
+
+    /** @param schedulers the scheduler that a log's start describes */
+    public HistoryChecker(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers) {
         this.domain = domain;
+        this.schedulers = schedulers;
         this.state = ClusterState.empty(domain);
     }
 
@@ -85,7 +93,7 @@ public final class HistoryChecker {
             return;
         }
         if (event.event() instanceof SchedulerStarted started) {
-            scheduler = Optional.of(Scheduler.of(started));
+            scheduler = Optional.of(schedulers.apply(started));
         }
         if (scheduler.isEmpty()) {
             breakOff("event %d comes before any scheduler started".formatted(event.sequence()));

@@ -63,8 +63,7 @@ public final class Invariants {
     private static void overlaps(ClusterState state, List<Violation> violations) {
         Map<GpuId, List<MigInstance>> there = new HashMap<>();
         for (GpuState unit : state.gpus().values()) {
-            boolean usable =
-                    !(unit.owner() instanceof Owner.Recutting) && !(unit.owner() instanceof Owner.Quarantined);
+            boolean usable = !(unit.owner() instanceof Owner.Recutting) && !(unit.owner() instanceof Owner.Quarantined);
             if (usable && unit.instance().isPresent()) {
                 MigInstance instance = unit.instance().get();
                 List<MigInstance> others = there.computeIfAbsent(instance.gpu(), gpu -> new ArrayList<>());

@@ -3,8 +3,7 @@ package io.lendstream.core.lending;
 /**
  * What it is worth to take lent MIG instances back: the requests that can be answered in time again, for the training that is lost.
  *
- * @param servedPerSecond requests within the objective of the service that is to have them; where no service's latency is known,
- *     the share of a GPU that comes back
+ * @param servedPerSecond requests within the objectives of the services that are to have them
  * @param lostGpuSeconds training that jobs would still have had there: until their leases end, and what stopping and starting costs
  *     them; in time of a whole GPU
  */
@@ -22,7 +21,7 @@ public record SlicePrice(double servedPerSecond, double lostGpuSeconds) implemen
 
     @Override
     public String toString() {
-        return "%.1f requests/s within the objective come back for %.0f GPU-seconds of training"
-                .formatted(servedPerSecond, lostGpuSeconds);
+        return "%.1f requests/s within the objective come back for %.0f GPU-seconds of training, %.2f for each"
+                .formatted(servedPerSecond, lostGpuSeconds, worth());
     }
 }

@@ -116,11 +116,11 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
             }
             placed.add(new Unit(unit, place.get()));
         }
-        placed.sort(Comparator.<Unit>comparingInt(
-                        unit -> -unit.place().profile().memorySlices())
-                .thenComparing(unit -> unit.state().gpuId()));
-        return Optional.of(new Cuttable(
-                each.gpu.gpuId(), each.node.nodeId(), each.gpu.memoryBytes(), List.copyOf(placed)));
+        placed.sort(
+                Comparator.<Unit>comparingInt(unit -> -unit.place().profile().memorySlices())
+                        .thenComparing(unit -> unit.state().gpuId()));
+        return Optional.of(
+                new Cuttable(each.gpu.gpuId(), each.node.nodeId(), each.gpu.memoryBytes(), List.copyOf(placed)));
     }
 
     /** Instances that serve or are about to. */
@@ -135,7 +135,9 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         return gpus.values().stream()
                 .flatMap(gpu -> gpu.units().stream())
                 .anyMatch(unit -> unit.isRecut()
-                        || (unit.holder().filter(Tenant.Service.class::isInstance).isPresent()
+                        || (unit.holder()
+                                        .filter(Tenant.Service.class::isInstance)
+                                        .isPresent()
                                 && (unit.isLeaving() || unit.state().owner() instanceof Owner.Binding)));
     }
 }

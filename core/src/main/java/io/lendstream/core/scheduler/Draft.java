@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** A step in the making: the state as far as it has been worked out, and the decisions so far. */
@@ -52,6 +53,7 @@ final class Draft {
     private Optional<Instant> nextPlanAt;
     private Mode mode;
     private Optional<SlicePlan> slices;
+    private Set<GpuId> awaited = Set.of();
 
     Draft(ClusterState before, DomainEvent event) {
         this.before = before;
@@ -143,6 +145,15 @@ final class Draft {
 
     void slices(SlicePlan next) {
         slices = Optional.of(next);
+    }
+
+    /** Units that services are about to take, so that nobody is lent them meanwhile. */
+    Set<GpuId> awaited() {
+        return awaited;
+    }
+
+    void await(Set<GpuId> units) {
+        awaited = Set.copyOf(units);
     }
 
     /** Whether it is only time that has passed. */

@@ -140,7 +140,9 @@ final class Observation {
         draft.upsetPlan();
         draft.put(gpu.with(instance));
         if (isAnother && !gpu.isFree()) {
-            quarantine(draft.gpu(gpu.gpuId()), "its GPU was cut anew while it was " + gpu.owner().label());
+            quarantine(
+                    draft.gpu(gpu.gpuId()),
+                    "its GPU was cut anew while it was " + gpu.owner().label());
         }
     }
 

@@ -10,7 +10,6 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SlicePlan;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
@@ -75,7 +74,9 @@ final class Repartitioning {
         }
         SlicePlanning planning = new SlicePlanning(draft, policy, settings, latencies);
         boolean due = planning.isDue();
-        if (!due && !draft.isTick() && !draft.matters()) {
+        boolean lends =
+                draft.nextPlanAt().filter(at -> !at.isAfter(draft.now())).isPresent();
+        if (!due && !lends && !draft.isTick() && !draft.matters()) {
             return;
         }
         Optional<CuttableGpus> gpus = CuttableGpus.of(draft);
@@ -111,7 +112,9 @@ final class Repartitioning {
 
         void decide(boolean planned) {
             Optional<Transition> transition = transition();
-            if (transition.isEmpty() || (transition.get().steps().isEmpty() && !transition.get().isComplete())) {
+            transition.ifPresent(way -> draft.await(awaited(way)));
+            if (transition.isEmpty()
+                    || (transition.get().steps().isEmpty() && !transition.get().isComplete())) {
                 if (planned) {
                     hold(transition);
                 }
@@ -131,6 +134,21 @@ final class Repartitioning {
             } else {
                 create(steps);
             }
+        }
+
+        /** Units where instances are still to come. */
+        private Set<GpuId> awaited(Transition transition) {
+            Set<GpuId> awaited = new HashSet<>();
+            for (RepartitionStep step : transition.steps()) {
+                if (step instanceof RepartitionStep.Create) {
+                    Instance instance = step.instance();
+                    cuttable(instance.gpu())
+                            .there()
+                            .filter(unit -> !layouts.isLegal(List.of(unit.place(), instance.place())))
+                            .forEach(unit -> awaited.add(unit.state().gpuId()));
+                }
+            }
+            return awaited;
         }
 
         private void hold(Optional<Transition> transition) {
@@ -183,8 +201,7 @@ final class Repartitioning {
                 for (int i = 0; i < cut.profiles().size(); i++) {
                     int service = index(cut.services().get(i));
                     if (service >= 0) {
-                        profiles.add(
-                                gpus.kind().profile(cut.profiles().get(i)).orElseThrow());
+                        profiles.add(gpus.kind().profile(cut.profiles().get(i)).orElseThrow());
                         services.add(service);
                     }
                 }
@@ -226,7 +243,8 @@ final class Repartitioning {
 
         /** The unit that is just this instance, whoever has it. */
         private Optional<Unit> unit(Instance instance) {
-            return cuttable(instance.gpu()).there()
+            return cuttable(instance.gpu())
+                    .there()
                     .filter(unit -> unit.place().equals(instance.place()))
                     .findFirst();
         }
@@ -265,7 +283,8 @@ final class Repartitioning {
 
         /** Cuts a GPU so that it has more instances, once nobody is in their place. */
         private void cut(Cuttable gpu, List<Instance> more) {
-            List<MigPlace> places = new ArrayList<>(more.stream().map(Instance::place).toList());
+            List<MigPlace> places =
+                    new ArrayList<>(more.stream().map(Instance::place).toList());
             List<Unit> going = new ArrayList<>();
             for (Unit unit : gpu.there().toList()) {
                 List<MigPlace> with = new ArrayList<>(places);
@@ -278,7 +297,8 @@ final class Repartitioning {
             }
             boolean isBeingCut = gpu.units().stream().anyMatch(Unit::isRecut);
             if (!isBeingCut && going.stream().allMatch(Unit::isFree)) {
-                String services = more.stream().map(Instance::service).distinct().collect(Collectors.joining(", "));
+                String services =
+                        more.stream().map(Instance::service).distinct().collect(Collectors.joining(", "));
                 recut(gpu, going, places, "for %s: %s".formatted(services, plan.reason()));
             } else {
                 takeBack(more, going);
@@ -313,7 +333,7 @@ final class Repartitioning {
                     deadline,
                     draft.because(
                             "slices",
-                            "GPU %s is cut into %s, %s".formatted(gpu.gpu(), String.join(", ", cut), why),
+                            "%s is cut into %s, %s".formatted(gpu.gpu(), String.join(", ", cut), why),
                             Map.of("instances", (double) cut.size(), "removed", (double) going.size()),
                             List.of()),
                     new Action.Repartition(List.of(gpu.gpu()), cut));
@@ -332,20 +352,10 @@ final class Repartitioning {
             int size = place.profile().memorySlices();
             double share = (double) size / gpus.kind().memorySlices();
             MigInstance instance = new MigInstance(
-                    gpu.gpu(),
-                    place.profile().name(),
-                    place.start(),
-                    size,
-                    (long) (share * gpu.memoryBytes()),
-                    share);
+                    gpu.gpu(), place.profile().name(), place.start(), size, (long) (share * gpu.memoryBytes()), share);
             GpuId name = new GpuId("%s/%d:%d".formatted(gpu.gpu(), place.start(), size));
             draft.add(GpuState.free(
-                            name,
-                            gpu.node(),
-                            Pool.INFERENCE,
-                            Optional.of(instance),
-                            draft.now(),
-                            draft.eventSequence())
+                            name, gpu.node(), Pool.INFERENCE, Optional.of(instance), draft.now(), draft.eventSequence())
                     .with(owner, draft.now(), draft.eventSequence()));
         }
 
@@ -372,8 +382,7 @@ final class Repartitioning {
                     settings,
                     lent,
                     job -> reason(
-                            "%s needs the instance of job %s: %s, less than on other GPUs; %s"
-                                    .formatted(services, job, price, plan.reason()),
+                            "%s to run where job %s does: %s; %s".formatted(services, job, price, plan.reason()),
                             first,
                             numbers));
         }

@@ -24,6 +24,11 @@ record Safety(SchedulerSettings settings) {
         if (draft.mode().lendingStopped()) {
             return Optional.of("all loans were ordered back; thaw to lend again");
         }
+        return againstTrust(draft);
+    }
+
+    /** Why what is known of demand is not to be relied on; empty when it is. */
+    Optional<String> againstTrust(Draft draft) {
         for (ServiceState service : draft.services().values()) {
             Duration silence = silence(service, draft.now());
             Duration bound = windows(service.window());

@@ -31,6 +31,7 @@ final class SliceLoans {
     void lend(long most) {
         List<GpuState> free = new ArrayList<>(draft.usableGpus().stream()
                 .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
+                .filter(unit -> !draft.awaited().contains(unit.gpuId()))
                 .sorted(Comparator.comparingLong(
                                 (GpuState unit) -> instance(unit).memoryBytes())
                         .thenComparing(GpuState::gpuId))

@@ -27,6 +27,11 @@ final class SlicePlanning {
     private static final Duration AHEAD = Duration.ofMinutes(30);
     /** How long a plan that does not suffice is left alone: another one would not be different. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /**
+     * What the plan in force has to answer. It is made for more, as long as more is forecast, so that it is not made anew at every
+     * step of a rise.
+     */
+    private static final PlannedRate LEAST = new PlannedRate(0.95, 1.15);
     /** Share of an instance's capacity that is given to it. */
     private static final double LOAD = 0.9;
     /** Of a service that has to be kept warm though nobody asks for it. */
@@ -53,6 +58,9 @@ final class SlicePlanning {
         if (draft.slices().isEmpty()) {
             return true;
         }
+        if (new Safety(settings).againstTrust(draft).isPresent()) {
+            return false;
+        }
         SlicePlan plan = draft.slices().get();
         Duration age = Duration.between(plan.at(), draft.now());
         return age.compareTo(settings.repartitionEvery()) >= 0
@@ -68,7 +76,7 @@ final class SlicePlanning {
             Duration lead = settings.repartitionEvery()
                     .plus(settings.notice())
                     .plus(service.spec().warmUp());
-            double needed = rate(service, lead, 0);
+            double needed = rate(service, LEAST, lead, 0);
             boolean learned = planned
                     || (needed > 0
                             && kind.flatMap(gpu -> latencies.learned(service, gpu))
@@ -81,14 +89,14 @@ final class SlicePlanning {
     }
 
     /** What to count on: what is forecast, where forecasts count; else the present, or the greatest demand of late. */
-    private double rate(ServiceState service, Duration ahead, double recentPeak) {
+    private double rate(ServiceState service, PlannedRate planned, Duration ahead, double recentPeak) {
         double present = service.arrivalsPerSecond();
         Optional<DemandForecast> fresh = service.forecast()
                 .filter(forecast -> policy.info().looksAhead())
                 .filter(forecast -> forecast.issuedAt()
                         .plus(forecast.step().multipliedBy(3))
                         .isAfter(draft.now()));
-        double rate = fresh.map(forecast -> PlannedRate.DEFAULT.of(forecast, ahead, present, recentPeak))
+        double rate = fresh.map(forecast -> planned.of(forecast, ahead, present, recentPeak))
                 .orElse(Math.max(present, recentPeak));
         return Math.max(rate, service.spec().floorReplicas() > 0 ? LEAST_RATE : 0);
     }
@@ -125,9 +133,7 @@ final class SlicePlanning {
                 before.reason());
         boolean covers = before.model().equals(model) && covers(refreshed);
         Replanning.Verdict verdict = replanning(before)
-                .consider(
-                        draft.now(),
-                        new Replanning.Proposal(before.cuts().size(), covers, proposed.gpus(), AHEAD));
+                .consider(draft.now(), new Replanning.Proposal(before.cuts().size(), covers, proposed.gpus(), AHEAD));
         draft.slices(new SlicePlan(
                 draft.now(),
                 model,
@@ -156,7 +162,7 @@ final class SlicePlanning {
     private List<ServiceCapacity> services(MigGpu gpu) {
         List<ServiceCapacity> services = new ArrayList<>();
         for (ServiceState service : draft.services().values()) {
-            double rate = rate(service, AHEAD, service.recentPeak(draft.now()));
+            double rate = rate(service, PlannedRate.DEFAULT, AHEAD, service.recentPeak(draft.now()));
             if (rate > 0) {
                 latencies
                         .learned(service, gpu)
@@ -171,8 +177,7 @@ final class SlicePlanning {
 
     private static boolean runs(ModelLatency latency, MigGpu gpu) {
         return gpu.profiles().stream()
-                .anyMatch(profile ->
-                        latency.on(profile, latency.largestSize()).isPresent());
+                .anyMatch(profile -> latency.on(profile, latency.largestSize()).isPresent());
     }
 
     private static PlannedService planned(ServiceState service, double rate, ModelLatency latency) {
@@ -227,8 +232,8 @@ final class SlicePlanning {
             cuts.add(new SlicePlan.Cut(
                     cut.profiles().stream().map(profile -> profile.name()).toList(),
                     cut.services().stream()
-                            .map(service ->
-                                    new ServiceId(plan.services().get(service).service().name()))
+                            .map(service -> new ServiceId(
+                                    plan.services().get(service).service().name()))
                             .toList()));
         }
         return cuts;

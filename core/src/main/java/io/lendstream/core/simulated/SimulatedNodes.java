@@ -80,9 +80,8 @@ public final class SimulatedNodes {
                                 .formatted(nodes, trainingNodes));
             }
             if (cutNodes < 0 || cutNodes > nodes) {
-                throw new IllegalArgumentException(
-                        "cutNodes must lie between 0 and %d, the number of nodes, but was %d"
-                                .formatted(nodes, cutNodes));
+                throw new IllegalArgumentException("cutNodes must lie between 0 and %d, the number of nodes, but was %d"
+                        .formatted(nodes, cutNodes));
             }
         }
     }
@@ -175,8 +174,7 @@ public final class SimulatedNodes {
     private static Gpu cut(Gpu gpu, List<String> places) {
         List<GpuInstance> instances = places.stream()
                 .map(place -> MigPlace.parse(KIND, place)
-                        .orElseThrow(
-                                () -> new IllegalArgumentException("%s has no place %s".formatted(MODEL, place))))
+                        .orElseThrow(() -> new IllegalArgumentException("%s has no place %s".formatted(MODEL, place))))
                 .map(place -> instance(gpu.gpuId(), place))
                 .toList();
         return new Gpu(gpu.gpuId(), gpu.index(), gpu.model(), gpu.memoryBytes(), gpu.pciBusId(), true, instances);

@@ -226,9 +226,8 @@ public final class Replay {
 
     private static List<GpuId> units(Node node) {
         return node.gpus().stream()
-                .flatMap(gpu -> gpu.migEnabled()
-                        ? gpu.instances().stream().map(GpuInstance::gpuId)
-                        : Stream.of(gpu.gpuId()))
+                .flatMap(gpu ->
+                        gpu.migEnabled() ? gpu.instances().stream().map(GpuInstance::gpuId) : Stream.of(gpu.gpuId()))
                 .toList();
     }
 

@@ -12,6 +12,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.repartition.Instance;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -27,6 +29,13 @@ import java.util.stream.Stream;
  * unit that is quarantined, or that we cannot place, is left alone.
  */
 record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
+    /** They take a while to work out, and are always the same. */
+    private static final Map<MigGpu, MigLayouts> LAYOUTS = new ConcurrentHashMap<>();
+
+    MigLayouts layouts() {
+        return LAYOUTS.computeIfAbsent(kind, MigLayouts::of);
+    }
+
     /** A GPU and its units by place, biggest first; those that are going with those that are to come. */
     record Cuttable(GpuId gpu, NodeId node, long memoryBytes, List<Unit> units) {
         /** Units that keep their GPU from being cut anew, or not. */

@@ -210,7 +210,8 @@ final class Deadlines {
                 state.nextPlanAt(),
                 state.slices()
                         .filter(plan -> settings.repartition())
-                        .map(plan -> plan.at().plus(settings.repartitionEvery())),
+                        .map(plan -> plan.at().plus(settings.repartitionEvery()))
+                        .filter(state.now()::isBefore),
                 agenda.owed().firstKey().map(Due::at),
                 agenda.changing().firstKey().map(Due::at));
         Stream<Optional<Instant>> ofLoans = agenda.loans().isEmpty()

@@ -99,7 +99,7 @@ final class Repartitioning {
         Stage(CuttableGpus gpus, SlicePlan plan) {
             this.gpus = gpus;
             this.plan = plan;
-            this.layouts = MigLayouts.of(gpus.kind());
+            this.layouts = gpus.layouts();
             this.demands = plan.demands().stream().map(this::demand).toList();
         }
 

@@ -63,6 +63,11 @@ public record SlicePlan(
         demands = List.copyOf(demands);
     }
 
+    /** The same, when it was considered again without another being possible. */
+    public SlicePlan consideredAt(Instant time) {
+        return new SlicePlan(time, model, cuts, demands, agreed, counted, cutsFrom, reason);
+    }
+
     /** The same where no GPU is cut before a time. */
     public SlicePlan cuttingFrom(Instant time) {
         return new SlicePlan(at, model, cuts, demands, agreed, counted, time, reason);

@@ -50,12 +50,15 @@ final class Inference {
 
     void serve() {
         Map<ServiceId, Double> onInstances = new TreeMap<>();
+        Map<ServiceId, Double> coming = new TreeMap<>();
         for (Map.Entry<Replica, GpuState> replica : draft.agenda().replicas()) {
             ServiceId name = replica.getKey().service();
             if (replica.getValue().isWhole()) {
                 replicas.computeIfAbsent(name, any -> new ArrayList<>()).add(replica.getValue());
             } else {
-                onInstances.merge(name, Repartitioning.capacity(draft, name, replica.getValue()), Double::sum);
+                boolean isUp = replica.getValue().owner() instanceof Owner.Serving;
+                (isUp ? onInstances : coming)
+                        .merge(name, Repartitioning.capacity(draft, name, replica.getValue()), Double::sum);
             }
         }
         Map<ServiceId, Integer> missing = new TreeMap<>();
@@ -66,7 +69,9 @@ final class Inference {
                             service, draft.now(), lead(service), policy.info().looksAhead())
                     .without(service.spec(), onInstances.getOrDefault(name, 0.0));
             needs.put(name, need);
-            int short_ = adjust(service, need);
+            int short_ = adjust(service, need)
+                    - need.replicas()
+                    + need.without(service.spec(), coming.getOrDefault(name, 0.0)).replicas();
             if (short_ > 0) {
                 missing.put(name, short_);
             }

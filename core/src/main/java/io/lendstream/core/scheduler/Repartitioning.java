@@ -83,7 +83,10 @@ final class Repartitioning {
         if (due) {
             planning.plan(gpus);
         }
-        SlicePlan plan = draft.slices().orElseThrow();
+        if (draft.slices().isEmpty()) {
+            return;
+        }
+        SlicePlan plan = draft.slices().get();
         if (gpus.isPresent() && gpus.get().kind().model().equals(plan.model())) {
             new Stage(gpus.get(), plan).decide(due);
         }

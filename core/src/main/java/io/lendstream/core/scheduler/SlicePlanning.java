@@ -55,11 +55,13 @@ final class SlicePlanning {
     }
 
     boolean isDue() {
+        boolean isUnheard = draft.services().stream()
+                .anyMatch(service -> service.lastRateAt().isEmpty());
+        if (isUnheard || new Safety(settings).againstTrust(draft).isPresent()) {
+            return false;
+        }
         if (draft.slices().isEmpty()) {
             return true;
-        }
-        if (new Safety(settings).againstTrust(draft).isPresent()) {
-            return false;
         }
         SlicePlan plan = draft.slices().get();
         Duration age = Duration.between(plan.at(), draft.now());
@@ -107,7 +109,11 @@ final class SlicePlanning {
         int available = gpus.map(each -> each.gpus().size()).orElse(0);
         SlicePlan before = draft.slices().orElse(nothing());
         String model = gpus.map(each -> each.kind().model()).orElse("");
-        if (services.isEmpty() || available == 0) {
+        if (available == 0) {
+            draft.slices(before.consideredAt(draft.now()));
+            return;
+        }
+        if (services.isEmpty()) {
             draft.slices(new SlicePlan(
                     draft.now(),
                     model,

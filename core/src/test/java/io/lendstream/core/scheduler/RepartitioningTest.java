@@ -88,7 +88,7 @@ class RepartitioningTest {
 
     @Test
     void takesAnInstanceThatFitsAsItIs() {
-        cut("1g.10gb@0 1g.10gb@1 1g.10gb@2 1g.10gb@3", "", 300);
+        cut("1g.20gb@6 1g.10gb@0", "", 300);
         story.settled();
 
         assertThat(story.count("serving")).isEqualTo(1);
@@ -192,7 +192,7 @@ class RepartitioningTest {
     void aGpuThatNoServiceNeedsBecomesOneInstance() {
         story.service("chat", 0).rate("chat", 0);
 
-        story.migNode("cut", Pool.INFERENCE, "1g.10gb@0 2g.20gb@2");
+        story.migNode("cut", Pool.INFERENCE, "1g.10gb@0 2g.20gb@2").after(ofSeconds(31)).rate("chat", 0);
 
         assertThat(places()).containsExactly("7g.80gb@0");
         assertThat(story.owner("cut-g0/0:1")).isInstanceOf(Owner.Recutting.class);

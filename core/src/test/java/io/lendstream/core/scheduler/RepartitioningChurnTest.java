@@ -35,7 +35,7 @@ class RepartitioningChurnTest {
 
     private Story story = Story.of("lendstream");
 
-    @Property(tries = 40)
+    @Property(tries = 10)
     void keepsItsPromisesWhateverHappens(@ForAll long seed) {
         Random random = new Random(seed);
         reports.clear();

@@ -137,7 +137,7 @@ final class Picture {
         if (owner instanceof Owner.Binding binding) {
             return binding.tenant() instanceof Tenant.Job ? "moving" : "starting";
         }
-        if (owner instanceof Owner.Releasing) {
+        if (owner instanceof Owner.Releasing || owner instanceof Owner.Recutting) {
             return "moving";
         }
         if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {

@@ -8,7 +8,7 @@ public enum OwnerGroup {
     LENT("lent", "inference GPUs that train"),
     SERVING("serving", "replicas that demand needs"),
     WARM("warm", "replicas kept warm, protected or sleeping"),
-    MOVING("starting or moving", "being bound or released"),
+    MOVING("starting or moving", "being bound, released or recut"),
     FREE("free", "nobody's"),
     QUARANTINED("quarantined", "out of service until a reset");
 
@@ -44,7 +44,9 @@ public enum OwnerGroup {
         if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
             return WARM;
         }
-        if (owner instanceof Owner.Binding || owner instanceof Owner.Releasing) {
+        if (owner instanceof Owner.Binding
+                || owner instanceof Owner.Releasing
+                || owner instanceof Owner.Recutting) {
             return MOVING;
         }
         if (owner instanceof Owner.Quarantined) {

@@ -1,0 +1,138 @@
+package io.lendstream.core.actuation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedNodes;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An actuator of a node of one whole GPU, and of one whose GPU is one instance; a create takes 2 s, a destroy 1 s. */
+class CuttingTest {
+    private static final DomainId DOMAIN = new DomainId("d");
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final Duration NOTICE = Duration.ofSeconds(45);
+
+    private final SimulatedNodes nodes = new SimulatedNodes(
+            new SimulatedNodes.Layout(DOMAIN, 2, 1, 0, 1, 1), NOON, Duration.ofSeconds(15), "boot");
+    private final GpuId whole = nodes.inventory().get(0).gpus().get(0).gpuId();
+    private final GpuId cut = nodes.inventory().get(1).gpus().get(0).gpuId();
+    private Actuation actuation = new Actuation("test", NOTICE, SimulatedDriver.realistic());
+    private long sequence;
+
+    @BeforeEach
+    void learnsOfTheNodes() {
+        nodes.inventory().forEach(actuation::know);
+    }
+
+    private List<Outcome> take(Action action) {
+        Decision decision = new Decision(
+                new DecisionId(DOMAIN, 1, ++sequence),
+                NOON,
+                NOON.plusSeconds(60),
+                false,
+                new Reason("test", "for the test", Map.of(), List.of()),
+                action);
+        nodes.observe(decision);
+        return outcomes(actuation.take(decision, NOON));
+    }
+
+    /** What is reported up to a second; inventories that change are told. */
+    private List<Outcome> advance(long second) {
+        return outcomes(actuation.advance(NOON.plusSeconds(second)));
+    }
+
+    private List<Outcome> outcomes(List<ActuationReport> reports) {
+        List<Outcome> outcomes = new ArrayList<>();
+        for (ActuationReport report : reports) {
+            outcomes.add(report.outcome());
+            nodes.recut(report).forEach(actuation::know);
+        }
+        return outcomes;
+    }
+
+    private static Action repartition(GpuId gpu, String... places) {
+        return new Action.Repartition(List.of(gpu), List.of(places));
+    }
+
+    private static Action serve(GpuId unit) {
+        return new Action.Serve(new ServiceId("chat"), List.of(unit), false);
+    }
+
+    private GpuId unit(String place) {
+        return new GpuId(cut + "/" + place);
+    }
+
+    @Test
+    void cutsAGpuWhoseInstancesNobodyHasAndTheNodeShowsIt() {
+        assertThat(take(repartition(cut, "4g.40gb@0", "3g.40gb@4"))).containsExactly(Outcome.ACCEPTED);
+        assertThat(advance(4)).isEmpty();
+        assertThat(advance(5)).containsExactly(Outcome.APPLIED);
+
+        assertThat(nodes.inventory().get(1).gpus().get(0).instances())
+                .extracting(GpuInstance::profile, GpuInstance::start)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple("4g.40gb", 0),
+                        org.assertj.core.groups.Tuple.tuple("3g.40gb", 4));
+        assertThat(take(serve(unit("4:4")))).contains(Outcome.ACCEPTED);
+    }
+
+    @Test
+    void refusesToRemoveAnInstanceThatSomebodyHas() {
+        take(serve(unit("0:8")));
+
+        assertThat(take(repartition(cut, "4g.40gb@0"))).containsExactly(Outcome.REJECTED);
+        assertThat(actuation.refusals()).containsEntry(Refusal.GPU_HELD, 1L);
+    }
+
+    @Test
+    void leavesInstancesThatStayToThoseWhoHaveThem() {
+        take(repartition(cut, "4g.40gb@0", "3g.40gb@4"));
+        advance(5);
+        take(serve(unit("0:4")));
+
+        assertThat(take(repartition(cut, "4g.40gb@0", "2g.20gb@4"))).containsExactly(Outcome.ACCEPTED);
+        assertThat(advance(8)).contains(Outcome.APPLIED);
+        assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(unit("0:4"));
+    }
+
+    @Test
+    void bindsNobodyToAnInstanceThatIsBeingRemoved() {
+        take(repartition(cut, "4g.40gb@0"));
+
+        assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);
+    }
+
+    @Test
+    void refusesGpusThatAreNotInMigModeAndToLeaveIt() {
+        assertThat(take(repartition(whole, "7g.80gb@0"))).containsExactly(Outcome.REJECTED);
+        assertThat(take(repartition(cut))).containsExactly(Outcome.REJECTED);
+        assertThat(actuation.refusals()).containsEntry(Refusal.UNSUPPORTED, 2L);
+    }
+
+    @Test
+    void goesOnCuttingAfterARestart() {
+        take(repartition(cut, "4g.40gb@0"));
+
+        actuation = Actuation.restore("test", NOTICE, SimulatedDriver.realistic(), actuation.snapshot());
+        nodes.inventory().forEach(actuation::know);
+
+        assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);
+        assertThat(advance(3)).containsExactly(Outcome.APPLIED);
+    }
+}

@@ -54,7 +54,8 @@ public record LearnedLatency(
     /** Of twice the memory a batch needs no more than twice: part of it is for the model itself. */
     private double inputs(int memorySlices) {
         double most = 0;
-        for (Map.Entry<Integer, Double> ran : vouched.headMap(memorySlices, true).entrySet()) {
+        for (Map.Entry<Integer, Double> ran :
+                vouched.headMap(memorySlices, true).entrySet()) {
             most = Math.max(most, ran.getValue() * (memorySlices / ran.getKey()));
         }
         return most;

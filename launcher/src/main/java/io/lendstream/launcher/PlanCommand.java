@@ -251,9 +251,9 @@ final class PlanCommand implements Callable<Integer> {
                 plan.bounds().volume());
         others.migOff()
                 .ifPresent(gpus -> out.printf(
-                        "without MIG %d GPUs, one service each: %.0f %% more than planned; %.2f if services could share them without loss%n",
+                        "without MIG, a service a GPU: %d GPUs, of which the plan saves %.0f %%; %.2f if services could share GPUs without loss%n",
                         gpus,
-                        100.0 * gpus / plan.gpus() - 100,
+                        100 - 100.0 * plan.gpus() / gpus,
                         others.migOffFractional().orElseThrow()));
         others.uniform().forEach((profile, gpus) -> out.printf("all %s: %d GPUs%n", profile, gpus));
         out.printf(

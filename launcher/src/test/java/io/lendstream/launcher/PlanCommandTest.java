@@ -113,7 +113,7 @@ class PlanCommandTest {
                 .satisfiesExactly(
                         line -> assertThat(line).contains("--gpu is 'A1000'", "A100-80GB"),
                         line -> assertThat(line).contains("--margin is 5.0", "from 0 to 1"),
-                        line -> assertThat(line).contains("profiles.csv, line 2, column profile", "1g.5gb"),
+                        line -> assertThat(line).contains("profiles.csv, line 7, column profile", "2g.20gb", "2g.10gb"),
                         line -> assertThat(line).contains("the model 'gpt'", "has only chat"),
                         line -> assertThat(line).contains("service assistant cannot be served", "longer sloMs"));
     }

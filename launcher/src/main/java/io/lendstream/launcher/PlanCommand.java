@@ -263,8 +263,11 @@ final class PlanCommand implements Callable<Integer> {
         if (played) {
             double worst = result.worst(result.played());
             out.printf(
-                    "played %d times with %d requests an instance: p99 at most %.2f of the objective%s%n",
-                    settings.seeds(), settings.requests(), worst, worst > 1 ? ": TOO LATE" : "");
+                    "played %s with %d requests an instance: p99 at most %.2f of the objective%s%n",
+                    settings.seeds() == 1 ? "once" : settings.seeds() + " times",
+                    settings.requests(),
+                    worst,
+                    worst > 1 ? ": TOO LATE" : "");
         }
         if (result.probesUsed() > 0) {
             out.printf("probes: %d%n", result.probesUsed());

@@ -152,6 +152,20 @@ class LatencyTablesTest {
     }
 
     @Test
+    void tablesThatNameTheirProfilesAreReadAndThoseOfTrainingAreLeftOut() throws IOException {
+        String header = ",model_name,batch_size,seq_length,latency,mig_profile\n";
+        Files.writeString(directory.resolve("infer.csv"), header + "0,enc,2,64,7.5,1g.10gb\n1,dec,1,128,9,7g.80gb\n");
+        Files.writeString(directory.resolve("train_nlp.csv"), header + "0,enc,2,64,70,1g.10gb\n");
+
+        List<LatencyTable> tables =
+                LatencyTables.read(directory, MigGpu.named("A100-80GB").orElseThrow());
+
+        assertThat(tables).extracting(LatencyTable::model).containsExactly("dec", "enc");
+        assertThat(tables.get(1).rows()).extracting(LatencyTable.Row::millis).containsExactly(7.5);
+        assertThat(tables.get(1).largestInput()).isEqualTo(64);
+    }
+
+    @Test
     void badLinesAreNamed() throws IOException {
         MigGpu gpu = MigGpu.named("A100-80GB").orElseThrow();
         Path file = Files.writeString(

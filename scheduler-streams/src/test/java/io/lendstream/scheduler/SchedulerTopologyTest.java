@@ -296,7 +296,10 @@ class SchedulerTopologyTest {
         List<BatchTimes> batches = List.of(
                 new BatchTimes(Optional.empty(), 8, 0, 40, 60), new BatchTimes(Optional.empty(), 64, 0, 40, 340));
         for (int i = 0; i < windows; i++) {
-            story.after(Duration.ofSeconds(15)).settled().served("chat", 8, .1, batches).settled();
+            story.after(Duration.ofSeconds(15))
+                    .settled()
+                    .served("chat", 8, .1, batches)
+                    .settled();
         }
         return story;
     }
@@ -341,29 +344,31 @@ class SchedulerTopologyTest {
                 .control(ControlCommand.Kind.ADVISORY_ON));
         tellAll(batching(20));
 
-        assertThat(loop.decisions()).anySatisfy(decision -> assertThat(decision.action())
-                .isInstanceOf(Action.Batching.class));
+        assertThat(loop.decisions())
+                .anySatisfy(decision -> assertThat(decision.action()).isInstanceOf(Action.Batching.class));
         assertThat(loop.records("lendstream.batching-decisions")).isEmpty();
     }
 
     @Test
-    void remembersBatchesAfterARestart() {
+    void remembersAfterARestartHowItWasToldToBatch() {
         Story story = batching(30);
+        story.after(Duration.ofSeconds(15)).served("chat", 8, .53, List.of());
+        Decision late = story.last().get(0);
         List<DomainEvent> inputs =
                 story.log().stream().filter(event -> isInput(event.event())).toList();
-        int most = inputs.size() - 10;
-        inputs.subList(0, most).forEach(event -> loop.tell(event.event()));
-        assertThat(loop.records("lendstream.batching-decisions")).isNotEmpty();
+        int last = inputs.size() - 1;
+        inputs.subList(0, last).forEach(event -> loop.tell(event.event()));
 
         try (Loop second = loop.restarted(TimeMode.WALL)) {
-            for (int i = most; i < inputs.size(); i++) {
-                second.passOn(inputs.get(i).event(), 1000 + i);
-            }
+            second.passOn(inputs.get(last).event(), 1000);
 
-            assertThat(second.events()).hasSizeGreaterThan(9);
-            assertThat(second.records("lendstream.batching-decisions"))
-                    .as("nothing has changed")
-                    .isEmpty();
+            assertThat(late.reason().text())
+                    .contains("p99 was 530 ms of 500 ms")
+                    .contains(" instead of ");
+            assertThat(second.decisions()).singleElement().satisfies(decision -> {
+                assertThat(decision.action()).isEqualTo(late.action());
+                assertThat(decision.reason().text()).isEqualTo(late.reason().text());
+            });
         }
     }
 

@@ -100,6 +100,19 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
         return Optional.of(new Mix(parts));
     }
 
+    /**
+     * The largest batch of each bucket on an instance, in the order of {@link #edges}: what its memory holds, and of which
+     * somebody can still be in time.
+     */
+    public List<Integer> largestBatches(MigProfile profile) {
+        return edges.stream()
+                .map(edge -> service.latency()
+                        .on(profile, edge)
+                        .map(latency -> inTime(latency).largestBatch())
+                        .orElse(0))
+                .toList();
+    }
+
     /** No batch of which nobody is in time. */
     private BatchLatency inTime(BatchLatency latency) {
         int low = 1;

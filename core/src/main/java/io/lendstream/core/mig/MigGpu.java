@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 
 /**
  * A kind of GPU and the profiles it offers. What we ship is compiled from NVIDIA's guide and listings of {@code nvidia-smi}; a
@@ -163,22 +164,22 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
 
     /** The same without instances that have media engines, or more memory than their compute slices have: one profile a size. */
     public MigGpu plain() {
-        return new MigGpu(
-                model,
-                computeSlices,
-                memorySlices,
-                sms,
-                profiles.stream().filter(this::isPlain).toList());
+        return only(this::isPlain);
     }
 
     /** The same without instances that have media engines, which a layout of instances for serving does not need. */
     public MigGpu withoutMediaEngines() {
+        return only(profile -> !profile.hasMediaEngines());
+    }
+
+    /** The same with some of its profiles. */
+    public MigGpu only(Predicate<MigProfile> wanted) {
         return new MigGpu(
                 model,
                 computeSlices,
                 memorySlices,
                 sms,
-                profiles.stream().filter(profile -> !profile.hasMediaEngines()).toList());
+                profiles.stream().filter(wanted).toList());
     }
 
     private boolean isPlain(MigProfile profile) {

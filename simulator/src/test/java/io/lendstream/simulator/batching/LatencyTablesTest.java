@@ -105,6 +105,7 @@ class LatencyTablesTest {
         assertThat(quantile(absolute(errors), .5)).isLessThanOrEqualTo(.035);
         assertThat(mean(absolute(errors))).isLessThanOrEqualTo(.055);
         assertThat(quantile(absolute(errors), .9)).isLessThanOrEqualTo(.13);
+        assertThat(quantile(tooShort(errors), .95)).isLessThanOrEqualTo(.1);
     }
 
     @Test

@@ -96,7 +96,7 @@ public record BatchingRule(
     }
 
     /**
-     * What to do next.
+     * Which buckets, batches and delays are to be next.
      *
      * @param inForce what the service was told before; empty if nothing
      * @param guard how it has done since

@@ -34,6 +34,7 @@ final class BatchChanges {
         this.settings = settings;
     }
 
+    /** Looks at every service of which something was heard since it was last looked at. */
     void adjust() {
         if (draft.mode().frozen()) {
             return;
@@ -112,7 +113,7 @@ final class BatchChanges {
         numbers.put("requestsPerSecond", service.arrivalsPerSecond());
         batches.guard().p99Seconds().ifPresent(seconds -> numbers.put("p99Millis", 1000 * seconds));
         boolean changed = before.isPresent() && !before.get().buckets().equals(next.buckets());
-        String text = "service %s: %s: batches of at most %s%s (they are taken to be %.0f %% longer than learned%s)"
+        String text = "service %s: %s: batches of at most %s%s; they are taken to be %.0f %% longer than learned%s"
                 .formatted(
                         next.service(),
                         cause(service, batches, instances, before, changed),
@@ -162,6 +163,6 @@ final class BatchChanges {
                 .mapToLong(bucket -> bucket.maxQueueDelay().toMillis())
                 .max()
                 .orElse(0);
-        return delay > 0 ? "%s, waiting at most %d ms,".formatted(sizes, delay) : sizes;
+        return delay > 0 ? "%s, begun after at most %d ms".formatted(sizes, delay) : sizes;
     }
 }

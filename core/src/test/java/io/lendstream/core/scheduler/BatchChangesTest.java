@@ -121,7 +121,7 @@ class BatchChangesTest {
         assertThat(after).isNotEmpty();
         assertThat(only(after.get(0)).maxBatch())
                 .isLessThan(only(before.get(before.size() - 1)).maxBatch());
-        assertThat(after.get(0).reason().text()).endsWith(", for they have drifted)");
+        assertThat(after.get(0).reason().text()).endsWith(", for they have drifted");
     }
 
     @Test

@@ -52,6 +52,7 @@ final class BatchPlanStudy {
     private static final int WARM = 40;
     private static final long SOLVER_MILLIS = 20_000;
     private static final int RANDOM_SCENARIOS = 6;
+    private static final int ENCODER_RUNS = 8;
 
     private final Path data = PublicData.with("batch-plan", PARVAGPU, MIGPERF);
     private final Map<String, Double> metrics = new TreeMap<>();
@@ -393,7 +394,7 @@ final class BatchPlanStudy {
             int bucketed = 0;
             int paddedOff = 0;
             int bucketedOff = 0;
-            for (int run = 0; run < 4; run++) {
+            for (int run = 0; run < ENCODER_RUNS; run++) {
                 List<ServiceLine> lines = tables.stream()
                         .map(table -> new ServiceLine(
                                 table.model(), table.model(), each * (.5 + random.nextDouble()), 200, 1, lengths))
@@ -406,11 +407,16 @@ final class BatchPlanStudy {
                 bucketedOff += four.comparison().migOff().orElseThrow();
             }
             System.out.printf(
-                    "encoders at about %.0f texts/s each, 4 runs: padded to 512 %.2f GPUs (without MIG %.2f), 4 buckets %.2f (without MIG %.2f)%n",
-                    each, padded / 4.0, paddedOff / 4.0, bucketed / 4.0, bucketedOff / 4.0);
+                    "encoders at about %.0f texts/s each, %d runs: padded to 512 %.2f GPUs (without MIG %.2f), 4 buckets %.2f (without MIG %.2f)%n",
+                    each,
+                    ENCODER_RUNS,
+                    (double) padded / ENCODER_RUNS,
+                    (double) paddedOff / ENCODER_RUNS,
+                    (double) bucketed / ENCODER_RUNS,
+                    (double) bucketedOff / ENCODER_RUNS);
             String name = "encoders at %.0f".formatted(each);
-            metrics.put(name + " GPUs of 4 buckets", bucketed / 4.0);
-            reference.put(name + " GPUs of 4 buckets", padded / 4.0);
+            metrics.put(name + " GPUs of 4 buckets", (double) bucketed / ENCODER_RUNS);
+            reference.put(name + " GPUs of 4 buckets", (double) padded / ENCODER_RUNS);
             ratio.put(name + " GPUs of 4 buckets to 1", (double) bucketed / padded);
             ratio.put(name + " GPUs of 4 buckets to MIG off", (double) bucketed / bucketedOff);
         }

@@ -121,7 +121,7 @@ final class PlanCommand implements Callable<Integer> {
                 names = "--requests",
                 paramLabel = "N",
                 defaultValue = "100000",
-                description = "Requests played on each instance, each time. Default: ${DEFAULT-VALUE}.")
+                description = "Requests played on an instance each time. Default: ${DEFAULT-VALUE}.")
         private int requests;
 
         @Option(

@@ -119,7 +119,7 @@ public final class PackingPlanner {
             waiting.add(new ArrayDeque<>());
         }
         for (int service = 0; service < capacity.length; service++) {
-            int[] instances = Cover.of(demands.get(service).ratePerSecond(), capacity[service], prices);
+            int[] instances = new Cover(demands.get(service).ratePerSecond(), capacity[service], prices).instances();
             for (int profile = 0; profile < instances.length; profile++) {
                 waiting.get(profile).addAll(Collections.nCopies(instances[profile], service));
             }

@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * What one instance of each profile does for a service.
@@ -139,11 +138,9 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
 
     /** Of the service's sizes; where none are given, all are of the largest. */
     private static SizeHistogram histogram(PlannedService service) {
-        return new SizeHistogram(
-                service.sizes().isEmpty()
-                        ? new TreeMap<>(Map.of(service.latency().largestSize(), 1.0))
-                        : service.sizes(),
-                Instant.EPOCH);
+        Map<Integer, Double> sizes =
+                service.sizes().isEmpty() ? Map.of(service.latency().largestSize(), 1.0) : service.sizes();
+        return SizeHistogram.empty(Instant.EPOCH).with(sizes, Instant.EPOCH);
     }
 
     /** By what an input costs in a large batch on the largest instance that takes all sizes. */

@@ -2,6 +2,7 @@ package io.lendstream.core.mig;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -126,6 +127,35 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
     /** One of those we know, by its name or the beginning of it: {@code A100-80GB}, {@code H100-SXM5}. */
     public static Optional<MigGpu> named(String model) {
         return KNOWN.stream().filter(gpu -> gpu.model.startsWith(model)).findFirst();
+    }
+
+    /**
+     * One of those we know, by what NVML says of it: {@code NVIDIA A100-SXM4-80GB} of 80 GiB is an {@code A100-80GB}. Its memory
+     * must be within a tenth of the name's; of an H100 that says nothing of NVL or PCIe, the SXM5 is meant.
+     *
+     * @param product name, as NVML gives it
+     * @param memoryBytes all of its memory
+     */
+    public static Optional<MigGpu> ofProduct(String product, long memoryBytes) {
+        List<String> said = List.of(product.toUpperCase(Locale.ROOT).split("[^A-Z0-9]+"));
+        List<MigGpu> alike = KNOWN.stream()
+                .filter(gpu -> said.contains(gpu.words().get(0)) && gpu.hasMemory(memoryBytes))
+                .toList();
+        return alike.stream()
+                .filter(gpu -> said.containsAll(gpu.words()))
+                .findFirst()
+                .or(() -> alike.stream().findFirst());
+    }
+
+    /** The name's parts but for the memory: {@code H100} and {@code PCIE}. */
+    private List<String> words() {
+        List<String> parts = List.of(model.toUpperCase(Locale.ROOT).split("-"));
+        return parts.subList(0, parts.size() - 1);
+    }
+
+    private boolean hasMemory(long bytes) {
+        double gib = Double.parseDouble(model.substring(model.lastIndexOf('-') + 1, model.length() - 2));
+        return Math.abs((double) bytes / (1L << 30) - gib) <= gib / 10;
     }
 
     public Optional<MigProfile> profile(String name) {

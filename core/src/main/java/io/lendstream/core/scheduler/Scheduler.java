@@ -18,8 +18,8 @@ import java.util.Optional;
  * The centre: a state and an event give the next state and the decisions. Equal inputs give equal outputs, whoever asks:
  * the Streams topology, the simulator, the history checker, the tests.
  *
- * <p>A step observes the event, lets deadlines pass, gives inference what it needs, plans training when it is time, moves
- * jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
+ * <p>A step observes the event, lets deadlines pass, gives inference what it needs, tells it how to batch, plans training when
+ * it is time, moves jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
  * due by then waits for the next tick ({@link #nextTimer}).
  */
 public record Scheduler(Policy policy, SchedulerSettings settings) {
@@ -75,6 +75,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings) {
             return;
         }
         new Inference(draft, policy, settings).serve();
+        new BatchChanges(draft, settings).adjust();
         training.planIfDue();
         training.carryOut(Map.of());
         deadlines.keepLeases();

@@ -19,6 +19,7 @@ public final class BenchMain {
                 arguments.length == 2 && arguments[0].equals("replay") && arguments[1].matches("[1-9]\\d{0,2}");
         int runs = counts ? Integer.parseInt(arguments[1]) : RUNS;
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
+                "batch-plan", () -> new BatchPlanStudy().measure(),
                 "decision-latency", () -> new DecisionLatency().measure(),
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),

@@ -8,6 +8,8 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -268,6 +270,16 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
                     arrived,
                     SchedulerTopology.DECISIONS);
             metrics.decided(decision, Duration.ofMillis(context().currentSystemTimeMs() - arrived));
+            if (decision.action() instanceof Action.Batching batching && !decision.advisory()) {
+                forward(
+                        TopicCatalogue.BATCHING_DECISIONS,
+                        batching.service().value().getBytes(UTF_8),
+                        BatchingDecision.of(decision, batching),
+                        decision.id().toString(),
+                        decision.at(),
+                        arrived,
+                        SchedulerTopology.BATCHING);
+            }
         }
         for (GpuId gpu : step.changed().owners()) {
             Optional<Lease> lease = step.state().gpus().get(gpu).map(state -> lease(state, step.state()));

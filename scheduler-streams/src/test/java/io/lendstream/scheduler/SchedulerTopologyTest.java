@@ -9,9 +9,14 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.BatchTimes;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
@@ -280,6 +285,91 @@ class SchedulerTopologyTest {
                         report.timings(),
                         report.reason())
                 : event;
+    }
+
+    /** Servers of an A100 that report their batches for some windows of 15 s. */
+    private static Story batching(int windows) {
+        Story story = Story.of("deepboot")
+                .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
+                .service("chat", 1)
+                .settled();
+        List<BatchTimes> batches = List.of(
+                new BatchTimes(Optional.empty(), 8, 0, 40, 60), new BatchTimes(Optional.empty(), 64, 0, 40, 340));
+        for (int i = 0; i < windows; i++) {
+            story.after(Duration.ofSeconds(15))
+                    .settled()
+                    .served("chat", 8, .1, batches)
+                    .settled();
+        }
+        return story;
+    }
+
+    @Test
+    void tellsServersHowToBatchUnderTheirServicesName() {
+        Story story = batching(3);
+        tellAll(story);
+
+        List<TestRecord<byte[], byte[]>> records = loop.records("lendstream.batching-decisions");
+        List<Decision> decided = loop.decisions().stream()
+                .filter(decision -> decision.action() instanceof Action.Batching)
+                .toList();
+
+        assertThat(decided).isNotEmpty().hasSameSizeAs(records);
+        for (int i = 0; i < records.size(); i++) {
+            Decision decision = decided.get(i);
+            assertThat(new String(records.get(i).key(), UTF_8)).isEqualTo("chat");
+            assertThat(loop.decode(TopicCatalogue.BATCHING_DECISIONS, records.get(i)))
+                    .isEqualTo(new BatchingDecision(
+                            decision.id(),
+                            new ServiceId("chat"),
+                            Story.DOMAIN,
+                            decision.at(),
+                            ((Action.Batching) decision.action()).buckets(),
+                            Optional.empty(),
+                            1));
+        }
+        assertThat(HistoryChecker.check(Story.DOMAIN, story.log(), story.decisions(), loop.leases())
+                        .violations())
+                .isEmpty();
+    }
+
+    @Test
+    void advisesServersOfNothing() {
+        tellAll(Story.of("deepboot")
+                .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
+                .node("train", Pool.TRAINING, 1)
+                .service("chat", 1)
+                .job("bert", 1)
+                .settled()
+                .control(ControlCommand.Kind.ADVISORY_ON));
+        tellAll(batching(20));
+
+        assertThat(loop.decisions())
+                .anySatisfy(decision -> assertThat(decision.action()).isInstanceOf(Action.Batching.class));
+        assertThat(loop.records("lendstream.batching-decisions")).isEmpty();
+    }
+
+    @Test
+    void remembersAfterARestartHowItWasToldToBatch() {
+        Story story = batching(30);
+        story.after(Duration.ofSeconds(15)).served("chat", 8, .53, List.of());
+        Decision late = story.last().get(0);
+        List<DomainEvent> inputs =
+                story.log().stream().filter(event -> isInput(event.event())).toList();
+        int last = inputs.size() - 1;
+        inputs.subList(0, last).forEach(event -> loop.tell(event.event()));
+
+        try (Loop second = loop.restarted(TimeMode.WALL)) {
+            second.passOn(inputs.get(last).event(), 1000);
+
+            assertThat(late.reason().text())
+                    .contains("p99 was 530 ms of 500 ms")
+                    .contains(" instead of ");
+            assertThat(second.decisions()).singleElement().satisfies(decision -> {
+                assertThat(decision.action()).isEqualTo(late.action());
+                assertThat(decision.reason().text()).isEqualTo(late.reason().text());
+            });
+        }
     }
 
     @Test

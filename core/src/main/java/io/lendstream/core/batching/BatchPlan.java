@@ -5,7 +5,6 @@ import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * How services share GPUs: on which instances they run, and how they batch there.
@@ -60,14 +59,7 @@ public record BatchPlan(
 
     /** Without the profiles that nobody can use, there are fewer ways to cut a GPU. */
     private static MigGpu usable(MigGpu gpu, List<Packing.Demand> demands) {
-        return new MigGpu(
-                gpu.model(),
-                gpu.computeSlices(),
-                gpu.memorySlices(),
-                gpu.sms(),
-                gpu.profiles().stream()
-                        .filter(profile -> demands.stream().anyMatch(demand -> demand.capacity(profile) > 0))
-                        .collect(Collectors.toList()));
+        return gpu.only(profile -> demands.stream().anyMatch(demand -> demand.capacity(profile) > 0));
     }
 
     /** GPUs in use. */

@@ -45,6 +45,15 @@ public record Bucketizer(IntToDoubleFunction cost, int largest, int mostBuckets)
         return List.copyOf(candidates);
     }
 
+    /** The smallest size at or above one that engines are made for, and a bucket may end at. */
+    static int roundedUp(int size) {
+        if (size <= FINEST) {
+            return size <= 1 ? 1 : 2 * Integer.highestOneBit(size - 1);
+        }
+        int quarter = Integer.highestOneBit(size - 1) / 4;
+        return (size + quarter - 1) / quarter * quarter;
+    }
+
     /**
      * The edges that cost least for some number of buckets; O(candidates^2 buckets).
      *

@@ -2,27 +2,37 @@ package io.lendstream.core.batching;
 
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.stream.IntStream;
 
 /**
  * The instances by which a rate is served for least money: a covering knapsack, by branch and bound over the profiles, those that
- * serve for least first. Of a profile at most a few fewer than would do alone are tried, so that high rates take no longer.
+ * serve for least first. What is found early is mostly best; after so many branches the search ends all the same.
  */
 final class Cover {
-    private static final int MOST_FEWER = 8;
+    private static final int MOST_BRANCHES = 20_000;
     private static final double ENOUGH = 1e-9;
 
     private final double[] capacity;
     private final double[] prices;
     private final int[] order;
     private final double[] perRequest;
+    private final double enough;
+    private final double leastPaid;
     private final int[] tried;
     private int[] best;
-    private double least = Double.POSITIVE_INFINITY;
+    private double paid = Double.POSITIVE_INFINITY;
+    private int branches;
 
-    private Cover(double[] capacity, double[] prices) {
+    /**
+     * Of a rate.
+     *
+     * @param capacity requests per second of an instance, by profile; 0 where it cannot serve
+     * @param prices of an instance, by profile
+     */
+    Cover(double ratePerSecond, double[] capacity, double[] prices) {
         this.capacity = capacity;
         this.prices = prices;
-        this.order = java.util.stream.IntStream.range(0, prices.length)
+        this.order = IntStream.range(0, prices.length)
                 .filter(profile -> capacity[profile] > 0)
                 .boxed()
                 .sorted(Comparator.comparingDouble(profile -> prices[profile] / capacity[profile]))
@@ -31,38 +41,40 @@ final class Cover {
         this.perRequest = Arrays.stream(order)
                 .mapToDouble(profile -> prices[profile] / capacity[profile])
                 .toArray();
+        this.enough = ENOUGH * ratePerSecond;
         this.tried = new int[prices.length];
         this.best = new int[prices.length];
+        branch(0, ratePerSecond, 0);
+        this.leastPaid = branches < MOST_BRANCHES ? paid : ratePerSecond * perRequest[0];
     }
 
-    /**
-     * How many instances of each profile.
-     *
-     * @param capacity requests per second of an instance, by profile; 0 where it cannot serve
-     * @param prices of an instance, by profile
-     */
-    static int[] of(double ratePerSecond, double[] capacity, double[] prices) {
-        Cover cover = new Cover(capacity, prices);
-        cover.branch(0, ratePerSecond, 0, ENOUGH * ratePerSecond);
-        return cover.best;
+    /** How many of each profile. */
+    int[] instances() {
+        return best.clone();
     }
 
-    private void branch(int depth, double left, double paid, double enough) {
+    /** What no cover costs less than: what this costs, or where the search ended early, as if instances could be had in parts. */
+    double leastPaid() {
+        return leastPaid;
+    }
+
+    private void branch(int depth, double left, double spent) {
         if (left <= enough) {
-            if (paid < least) {
-                least = paid;
+            if (spent < paid) {
+                paid = spent;
                 best = tried.clone();
             }
             return;
         }
-        if (depth == order.length || paid + left * perRequest[depth] >= least) {
+        if (depth == order.length || spent + left * perRequest[depth] >= paid || branches >= MOST_BRANCHES) {
             return;
         }
+        branches++;
         int profile = order[depth];
         int most = (int) Math.ceil((left - enough) / capacity[profile]);
-        for (int count = most; count >= Math.max(0, most - MOST_FEWER); count--) {
+        for (int count = most; count >= 0; count--) {
             tried[profile] = count;
-            branch(depth + 1, left - count * capacity[profile], paid + count * prices[profile], enough);
+            branch(depth + 1, left - count * capacity[profile], spent + count * prices[profile]);
         }
         tried[profile] = 0;
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.IntToDoubleFunction;
 
 /**
  * What has been learned of a model, with a margin for what is not known.
@@ -43,12 +44,17 @@ public record LearnedLatency(
             return Optional.empty();
         }
         Slice slice = Slice.of(gpu, profile);
+        return Optional.of(tabulated(most, batch -> millis(slice, batch, share)));
+    }
+
+    /** Latencies of powers of two, and of the largest batch. */
+    static BatchLatency tabulated(int most, IntToDoubleFunction latency) {
         Map<Integer, Double> millis = new TreeMap<>();
         for (int batch = 1; batch < most; batch *= 2) {
-            millis.put(batch, millis(slice, batch, share));
+            millis.put(batch, latency.applyAsDouble(batch));
         }
-        millis.put(most, millis(slice, most, share));
-        return Optional.of(new TabulatedLatency(millis));
+        millis.put(most, latency.applyAsDouble(most));
+        return new TabulatedLatency(millis);
     }
 
     /** Of twice the memory a batch needs no more than twice: part of it is for the model itself. */

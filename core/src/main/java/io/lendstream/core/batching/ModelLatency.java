@@ -5,6 +5,19 @@ import java.util.Optional;
 
 /** How long batches of a model take on the instances of a kind of GPU, as far as it is known or learned. */
 public interface ModelLatency {
+    /** Of a model of which nothing is known. */
+    ModelLatency UNKNOWN = new ModelLatency() {
+        @Override
+        public Optional<BatchLatency> on(MigProfile profile, int size) {
+            return Optional.empty();
+        }
+
+        @Override
+        public int largestSize() {
+            return 1;
+        }
+    };
+
     /**
      * On an instance, with inputs of a size.
      *

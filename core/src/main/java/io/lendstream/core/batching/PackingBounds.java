@@ -23,10 +23,7 @@ public record PackingBounds(double volume, double linear, double whole) {
         double[] prices = slots.toArray();
         double whole = 0;
         for (Packing.Demand demand : demands) {
-            int[] instances = Cover.of(demand.ratePerSecond(), demand.capacities(gpu), prices);
-            for (int profile = 0; profile < prices.length; profile++) {
-                whole += instances[profile] * prices[profile];
-            }
+            whole += new Cover(demand.ratePerSecond(), demand.capacities(gpu), prices).leastPaid();
         }
         return new PackingBounds(volume(gpu, demands), slots.gpus(), Math.max(slots.gpus(), whole));
     }

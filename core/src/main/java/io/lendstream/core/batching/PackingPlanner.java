@@ -27,8 +27,10 @@ public final class PackingPlanner {
     private static final double DISTURBANCE = .25;
     private static final double SLOT_DISTURBANCE = .05;
     private static final int MOST_GIVEN_UP = 5;
-    /** Of so many rounds one begins with whole covers, one with prices disturbed; the others repair. */
+    /** Of so many rounds, and of more where there are many GPUs, one begins with whole covers, one with prices disturbed. */
     private static final int AFRESH = 4;
+    /** The others repair; one for every so many GPUs. */
+    private static final int REPAIRED_GPUS = 10;
 
     private static final int ENOUGH_ROUNDS = 40;
 
@@ -92,7 +94,7 @@ public final class PackingPlanner {
         shrink(best);
         int since = 0;
         for (int round = 0; round < rounds && (best.slots.size() > bound || since < ENOUGH_ROUNDS); round++) {
-            Draft tried = switch (round % AFRESH) {
+            Draft tried = switch (round % Math.max(AFRESH, best.slots.size() / REPAIRED_GPUS)) {
                 case 0 -> covered(slots.toArray(), round, random);
                 case 1 -> disturbed(random);
                 default -> repaired(best, random);
@@ -117,7 +119,7 @@ public final class PackingPlanner {
             waiting.add(new ArrayDeque<>());
         }
         for (int service = 0; service < capacity.length; service++) {
-            int[] instances = Cover.of(demands.get(service).ratePerSecond(), capacity[service], prices);
+            int[] instances = new Cover(demands.get(service).ratePerSecond(), capacity[service], prices).instances();
             for (int profile = 0; profile < instances.length; profile++) {
                 waiting.get(profile).addAll(Collections.nCopies(instances[profile], service));
             }

@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * What one instance of each profile does for a service.
@@ -101,6 +100,19 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
         return Optional.of(new Mix(parts));
     }
 
+    /**
+     * The largest batch of each bucket on an instance, in the order of {@link #edges}: what its memory holds, and of which
+     * somebody can still be in time.
+     */
+    public List<Integer> largestBatches(MigProfile profile) {
+        return edges.stream()
+                .map(edge -> service.latency()
+                        .on(profile, edge)
+                        .map(latency -> inTime(latency).largestBatch())
+                        .orElse(0))
+                .toList();
+    }
+
     /** No batch of which nobody is in time. */
     private BatchLatency inTime(BatchLatency latency) {
         int low = 1;
@@ -126,11 +138,9 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
 
     /** Of the service's sizes; where none are given, all are of the largest. */
     private static SizeHistogram histogram(PlannedService service) {
-        return new SizeHistogram(
-                service.sizes().isEmpty()
-                        ? new TreeMap<>(Map.of(service.latency().largestSize(), 1.0))
-                        : service.sizes(),
-                Instant.EPOCH);
+        Map<Integer, Double> sizes =
+                service.sizes().isEmpty() ? Map.of(service.latency().largestSize(), 1.0) : service.sizes();
+        return SizeHistogram.empty(Instant.EPOCH).with(sizes, Instant.EPOCH);
     }
 
     /** By what an input costs in a large batch on the largest instance that takes all sizes. */

@@ -1,5 +1,6 @@
 package io.lendstream.core.cluster;
 
+import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
@@ -18,13 +19,15 @@ import java.util.TreeMap;
  * @param sources the latest word of each source, by its name
  * @param peaks greatest demand of each of the last ten minutes or so, oldest first
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
+ * @param batches what was learned of the batches that its servers run; empty while none tells
  */
 public record ServiceState(
         InferenceService spec,
         Map<String, SourceRate> sources,
         List<DemandPeak> peaks,
         Optional<DemandForecast> forecast,
-        long forecastEvent) {
+        long forecastEvent,
+        Optional<ServiceBatches> batches) {
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
     /** A record that covers less than this says what is waiting now, but not how fast requests arrive. */
     private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
@@ -35,11 +38,11 @@ public record ServiceState(
     }
 
     public static ServiceState of(InferenceService spec) {
-        return new ServiceState(spec, Map.of(), List.of(), Optional.empty(), 0);
+        return new ServiceState(spec, Map.of(), List.of(), Optional.empty(), 0, Optional.empty());
     }
 
     public ServiceState describedBy(InferenceService next) {
-        return new ServiceState(next, sources, peaks, forecast, forecastEvent);
+        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches);
     }
 
     public boolean hasSeen(RequestRate rate) {
@@ -59,12 +62,18 @@ public record ServiceState(
                 ? last.window()
                 : rate.window();
         next.put(rate.source(), SourceRate.of(rate, window, perSecond, event));
-        ServiceState state = new ServiceState(spec, next, peaks, forecast, forecastEvent);
+        ServiceState state =
+                new ServiceState(spec, next, peaks, forecast, forecastEvent, batches.map(known -> known.heard(rate)));
         return state.remembering(rate.windowEnd());
     }
 
     public ServiceState expecting(DemandForecast next, long event) {
-        return new ServiceState(spec, sources, peaks, Optional.of(next), event);
+        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches);
+    }
+
+    /** With what is now known of its batches. */
+    public ServiceState with(ServiceBatches next) {
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next));
     }
 
     /** Offered requests per second, over all sources. */
@@ -125,6 +134,6 @@ public record ServiceState(
             }
         }
         next.add(new DemandPeak(minute, demand));
-        return new ServiceState(spec, sources, next, forecast, forecastEvent);
+        return new ServiceState(spec, sources, next, forecast, forecastEvent, batches);
     }
 }

@@ -102,8 +102,14 @@ public sealed interface Action {
         }
     }
 
-    /** Sets a service's buckets, batch size and queue delay. */
-    record Batching(ServiceId service, List<GpuId> gpus, List<Bucket> buckets) implements Action {
+    /**
+     * Sets a service's buckets, batch size and queue delay.
+     *
+     * @param gpus those of the replicas that serve
+     * @param profile MIG profile of the smallest of them, for which the batches are right; empty for whole GPUs
+     */
+    record Batching(ServiceId service, List<GpuId> gpus, Optional<String> profile, List<Bucket> buckets)
+            implements Action {
         public Batching {
             gpus = gpus.stream().sorted().toList();
             buckets = List.copyOf(buckets);

@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * How a service's replicas are to batch, and on which slices.
  *
- * @param profile MIG profile of an instance; empty for whole GPUs
- * @param instances how many of them
+ * @param profile MIG profile of the smallest instance, for which the batches are right; empty for whole GPUs
+ * @param instances how many instances, or GPUs, serve
  */
 public record BatchingDecision(
         DecisionId id,
@@ -22,5 +22,17 @@ public record BatchingDecision(
         int instances) {
     public BatchingDecision {
         buckets = List.copyOf(buckets);
+    }
+
+    /** A decision as the servers of its service read it. */
+    public static BatchingDecision of(Decision decision, Action.Batching batching) {
+        return new BatchingDecision(
+                decision.id(),
+                batching.service(),
+                decision.id().domain(),
+                decision.at(),
+                batching.buckets(),
+                batching.profile(),
+                batching.gpus().size());
     }
 }

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param completions requests answered in the window
  * @param inFlight requests being computed at the window's end
  * @param queueDepth requests waiting for a replica at the window's end
+ * @param batches that this source's servers ran in the window; empty where not measured
  */
 public record RequestRate(
         ServiceId service,
@@ -31,7 +32,8 @@ public record RequestRate(
         int queueDepth,
         Optional<Double> p50LatencySeconds,
         Optional<Double> p99LatencySeconds,
-        List<SizeCount> inputSizes)
+        List<SizeCount> inputSizes,
+        List<BatchTimes> batches)
         implements Event {
     public RequestRate {
         Checks.atLeast("sequence", 0, sequence);
@@ -42,10 +44,65 @@ public record RequestRate(
         Checks.notNegative("p50LatencySeconds", p50LatencySeconds);
         Checks.notNegative("p99LatencySeconds", p99LatencySeconds);
         inputSizes = List.copyOf(inputSizes);
+        batches = List.copyOf(batches);
         if (!windowEnd.isAfter(windowStart)) {
             throw new IllegalArgumentException("the window of %s must end after its start %s, but ends %s"
                     .formatted(service, windowStart, windowEnd));
         }
+    }
+
+    /** Of a source that does not see batches. */
+    public RequestRate(
+            ServiceId service,
+            DomainId domain,
+            String source,
+            String bootId,
+            long sequence,
+            Instant windowStart,
+            Instant windowEnd,
+            long arrivals,
+            long completions,
+            int inFlight,
+            int queueDepth,
+            Optional<Double> p50LatencySeconds,
+            Optional<Double> p99LatencySeconds,
+            List<SizeCount> inputSizes) {
+        this(
+                service,
+                domain,
+                source,
+                bootId,
+                sequence,
+                windowStart,
+                windowEnd,
+                arrivals,
+                completions,
+                inFlight,
+                queueDepth,
+                p50LatencySeconds,
+                p99LatencySeconds,
+                inputSizes,
+                List.of());
+    }
+
+    /** The same with what servers told of their batches. */
+    public RequestRate with(List<BatchTimes> times) {
+        return new RequestRate(
+                service,
+                domain,
+                source,
+                bootId,
+                sequence,
+                windowStart,
+                windowEnd,
+                arrivals,
+                completions,
+                inFlight,
+                queueDepth,
+                p50LatencySeconds,
+                p99LatencySeconds,
+                inputSizes,
+                times);
     }
 
     @Override

@@ -51,16 +51,29 @@ public final class LatencyFit {
 
     static LatencyModel ofPoints(List<Point> samples, LatencyPrior prior) {
         Hinge hinge = hinge(samples, prior);
+        double[][] covariance = covariance(samples, hinge, prior);
         double squares = 0;
-        double weights = 0;
+        double free = 0;
         for (Point sample : samples) {
             double residual = residual(sample, hinge, prior);
             squares += sample.weight() * residual * residual;
-            weights += sample.weight();
+            free += sample.weight() * (1 - sample.weight() * pull(sample, hinge, covariance));
         }
         // As if two samples more had been off by the usual noise.
-        double noise = Math.sqrt((squares + 2 * NOISE * NOISE) / (weights + 2));
-        return new LatencyModel(hinge, prior, Math.max(NOISE, noise), covariance(samples, hinge, prior));
+        double noise = Math.sqrt((squares + 2 * NOISE * NOISE) / (free + 2));
+        return new LatencyModel(hinge, prior, Math.max(NOISE, noise), covariance);
+    }
+
+    /** How far a sample of weight 1 pulls the hinge to itself: 1 where it alone tells a parameter, so that it cannot be off. */
+    private static double pull(Point sample, Hinge hinge, double[][] covariance) {
+        double[] slopes = hinge.slopes(sample.slice(), sample.batch(), sample.size());
+        double variance = 0;
+        for (int i = 0; i < slopes.length; i++) {
+            for (int j = 0; j < slopes.length; j++) {
+                variance += slopes[i] * covariance[i][j] * slopes[j];
+            }
+        }
+        return Math.min(1, variance / (NOISE * NOISE));
     }
 
     static Hinge hinge(List<Point> samples, LatencyPrior prior) {

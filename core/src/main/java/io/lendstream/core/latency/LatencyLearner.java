@@ -27,11 +27,11 @@ public final class LatencyLearner {
     static final int MOST_BINS = 512;
 
     /** So many probes are enough for a model that is new, or has drifted. */
-    private static final int ENOUGH_PROBES = 4;
+    private static final int ENOUGH_PROBES = 5;
 
     private static final double LEAST_MARGIN = .05;
     private static final double NEW_MARGIN = .1;
-    private static final double DRIFTED_MARGIN = .15;
+    private static final double UNPROBED_MARGIN = .15;
     private static final double MOST_MARGIN = .3;
     /** After so many batches that were in time, the margin of a slice is as small as it gets. */
     private static final double CONFIRMED = 500;
@@ -113,14 +113,14 @@ public final class LatencyLearner {
      * By how much to plan with longer batches than the model says: a fraction of 0.05 to 0.3.
      *
      * <p>1.64 standard deviations of what is off, so that one batch in twenty takes longer, with what is not known of the parameters
-     * at this point; but at least 0.1 for a model that is new, and 0.15 for one that has drifted. The latter shrink with each batch
-     * that the slice served no slower than planned for, and are down to 0.05 after 500.
+     * at this point; but at least 0.1, and 0.15 for a model that is new or has drifted and of which there were too few probes
+     * since. The latter shrink with each batch that the slice served no slower than planned for, and are down to 0.05 after 500.
      *
      * <p>Times with their margins can fall as batches grow, where one that was measured follows one that was not; who needs them to
      * rise takes the most of all up to a batch.
      */
     public double margin(Slice slice, int batch, double size) {
-        double first = state.drifted ? DRIFTED_MARGIN : NEW_MARGIN;
+        double first = needsProbes() ? UNPROBED_MARGIN : NEW_MARGIN;
         long confirmed = state.watches.stream()
                 .filter(watch -> watch.slice().equals(slice))
                 .mapToLong(DriftWatch::confirmed)
@@ -131,7 +131,7 @@ public final class LatencyLearner {
         return Math.min(MOST_MARGIN, Math.max(least, unsure));
     }
 
-    /** Whether batches should be measured on purpose: the model is new or has drifted, and there were fewer than four since. */
+    /** Whether batches should be measured on purpose: the model is new or has drifted, and there were fewer than five since. */
     public boolean needsProbes() {
         return state.probes < ENOUGH_PROBES;
     }

@@ -90,6 +90,7 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
         return new LatencyPrior(means, spreads, corrections(models, hinges));
     }
 
+    /** Means, not medians: what takes long now and then is what hurts. */
     private static Map<Place, Double> corrections(List<List<LatencySample>> models, List<Hinge> hinges) {
         Map<Place, List<Double>> off = new TreeMap<>();
         for (int i = 0; i < models.size(); i++) {
@@ -104,7 +105,7 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
         Map<Place, Double> corrections = new TreeMap<>();
         off.forEach((place, errors) -> corrections.put(
                 place,
-                median(errors.stream().mapToDouble(Double::doubleValue).toArray())
+                errors.stream().mapToDouble(Double::doubleValue).average().orElseThrow()
                         * errors.size()
                         / (errors.size() + SCEPTICISM)));
         return corrections;

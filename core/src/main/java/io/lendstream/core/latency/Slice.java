@@ -2,6 +2,7 @@ package io.lendstream.core.latency;
 
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
+import java.util.OptionalInt;
 
 /**
  * What of a GPU an instance has, as far as its speed hangs on it.
@@ -19,13 +20,22 @@ public record Slice(double compute, double memory) implements Comparable<Slice> 
 
     /** An instance of a GPU; by compute slices where multiprocessors are not known. */
     public static Slice of(MigGpu gpu, MigProfile profile) {
+        return of(gpu, profile.sms(), profile.computeSlices(), profile.memorySlices());
+    }
+
+    /** All of a GPU without MIG, which has a few multiprocessors more than its largest instance. */
+    public static Slice whole(MigGpu gpu) {
+        return of(gpu, OptionalInt.of(gpu.sms()), gpu.computeSlices(), gpu.memorySlices());
+    }
+
+    private static Slice of(MigGpu gpu, OptionalInt sms, int computeSlices, int memorySlices) {
         MigProfile smallest = gpu.profiles().get(gpu.profiles().size() - 1);
-        boolean counted = profile.sms().isPresent() && smallest.sms().isPresent();
+        boolean counted = sms.isPresent() && smallest.sms().isPresent();
         return new Slice(
                 counted
-                        ? (double) profile.sms().getAsInt() / smallest.sms().getAsInt()
-                        : (double) profile.computeSlices() / smallest.computeSlices(),
-                (double) profile.memorySlices() / smallest.memorySlices());
+                        ? (double) sms.getAsInt() / smallest.sms().getAsInt()
+                        : (double) computeSlices / smallest.computeSlices(),
+                (double) memorySlices / smallest.memorySlices());
     }
 
     @Override

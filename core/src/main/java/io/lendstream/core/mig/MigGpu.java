@@ -2,9 +2,11 @@ package io.lendstream.core.mig;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 
 /**
  * A kind of GPU and the profiles it offers. What we ship is compiled from NVIDIA's guide and listings of {@code nvidia-smi}; a
@@ -128,26 +130,32 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
     }
 
     /**
-     * One of those we know, by what NVML calls it.
+     * One of those we know, by what NVML says of it: {@code NVIDIA A100-SXM4-80GB} of 80 GiB is an {@code A100-80GB}. Its memory
+     * must be within a tenth of the name's; of an H100 that says nothing of NVL or PCIe, the SXM5 is meant.
      *
-     * @param product such as {@code NVIDIA A100-SXM4-80GB}
-     * @param memoryBytes of the whole GPU, which tells sizes of one product apart
+     * @param product name, as NVML gives it
+     * @param memoryBytes all of its memory
      */
     public static Optional<MigGpu> ofProduct(String product, long memoryBytes) {
-        long gb = Math.round(memoryBytes / 1e9);
-        if (product.contains("A30")) {
-            return named("A30");
-        }
-        if (product.contains("A100")) {
-            return named(gb > 60 ? "A100-80GB" : "A100-40GB");
-        }
-        if (product.contains("H100")) {
-            return named(product.contains("NVL") ? "H100-NVL" : product.contains("PCIe") ? "H100-PCIe" : "H100-SXM5");
-        }
-        if (product.contains("H200")) {
-            return named("H200");
-        }
-        return product.contains("B200") && !product.contains("GB200") ? named("B200") : Optional.empty();
+        List<String> said = List.of(product.toUpperCase(Locale.ROOT).split("[^A-Z0-9]+"));
+        List<MigGpu> alike = KNOWN.stream()
+                .filter(gpu -> said.contains(gpu.words().get(0)) && gpu.hasMemory(memoryBytes))
+                .toList();
+        return alike.stream()
+                .filter(gpu -> said.containsAll(gpu.words()))
+                .findFirst()
+                .or(() -> alike.stream().findFirst());
+    }
+
+    /** The name's parts but for the memory: {@code H100} and {@code PCIE}. */
+    private List<String> words() {
+        List<String> parts = List.of(model.toUpperCase(Locale.ROOT).split("-"));
+        return parts.subList(0, parts.size() - 1);
+    }
+
+    private boolean hasMemory(long bytes) {
+        double gib = Double.parseDouble(model.substring(model.lastIndexOf('-') + 1, model.length() - 2));
+        return Math.abs((double) bytes / (1L << 30) - gib) <= gib / 10;
     }
 
     public Optional<MigProfile> profile(String name) {
@@ -156,22 +164,22 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
 
     /** The same without instances that have media engines, or more memory than their compute slices have: one profile a size. */
     public MigGpu plain() {
-        return new MigGpu(
-                model,
-                computeSlices,
-                memorySlices,
-                sms,
-                profiles.stream().filter(this::isPlain).toList());
+        return only(this::isPlain);
     }
 
     /** The same without instances that have media engines, which a layout of instances for serving does not need. */
     public MigGpu withoutMediaEngines() {
+        return only(profile -> !profile.hasMediaEngines());
+    }
+
+    /** The same with some of its profiles. */
+    public MigGpu only(Predicate<MigProfile> wanted) {
         return new MigGpu(
                 model,
                 computeSlices,
                 memorySlices,
                 sms,
-                profiles.stream().filter(profile -> !profile.hasMediaEngines()).toList());
+                profiles.stream().filter(wanted).toList());
     }
 
     private boolean isPlain(MigProfile profile) {

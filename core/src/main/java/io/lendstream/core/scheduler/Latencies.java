@@ -1,16 +1,37 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.batching.BatchLatency;
 import io.lendstream.core.batching.ModelLatency;
+import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigProfile;
 import java.util.Optional;
 
 /** What is known of how long the batches of services take. */
 @FunctionalInterface
 public interface Latencies {
-    /** Nothing is known of anybody. */
-    Latencies NONE = (service, gpu) -> Optional.empty();
+    /** What servers have told of the batches that they ran, on that kind of GPU. */
+    Latencies LEARNED = (service, gpu) -> service.batches()
+            .filter(batches -> batches.gpu().equals(gpu.model())
+                    && !batches.learned().bins().isEmpty())
+            .map(batches -> learned(batches, gpu));
 
     /** Of a service's model on instances of a kind of GPU, margins included; empty where too little has been learned. */
     Optional<ModelLatency> learned(ServiceState service, MigGpu gpu);
+
+    private static ModelLatency learned(ServiceBatches batches, MigGpu gpu) {
+        return new ModelLatency() {
+            @Override
+            public Optional<BatchLatency> on(MigProfile profile, int size) {
+                return batches.on(Slice.of(gpu, profile)).map(bySize -> bySize.apply(size));
+            }
+
+            @Override
+            public int largestSize() {
+                return batches.largest();
+            }
+        };
+    }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.cluster.ClusterState.Mode;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
@@ -66,7 +67,7 @@ final class Observation {
             draft.services()
                     .get(rate.service())
                     .filter(service -> !service.hasSeen(rate))
-                    .ifPresent(service -> draft.put(service.observed(rate, draft.eventSequence())));
+                    .ifPresent(service -> take(rate, service.observed(rate, draft.eventSequence())));
         } else if (event instanceof DemandForecast forecast) {
             draft.services()
                     .get(forecast.service())
@@ -89,6 +90,18 @@ final class Observation {
         } else if (event instanceof ControlCommand command) {
             take(command);
         }
+    }
+
+    /** Batches count only where it is known what they ran on. */
+    private void take(RequestRate rate, ServiceState service) {
+        Optional<Instances> instances =
+                rate.batches().isEmpty() ? Optional.empty() : Instances.of(draft, rate.service());
+        draft.put(instances
+                .map(known -> service.with(service.batches()
+                        .orElseGet(() ->
+                                ServiceBatches.of(known.gpu(), rate.windowEnd()).heard(rate))
+                        .served(rate.batches(), known.gpu())))
+                .orElse(service));
     }
 
     private void take(Node node) {

@@ -18,15 +18,15 @@ import java.util.Optional;
  * The centre: a state and an event give the next state and the decisions. Equal inputs give equal outputs, whoever asks:
  * the Streams topology, the simulator, the history checker, the tests.
  *
- * <p>A step observes the event, lets deadlines pass, gives inference what it needs, plans training when it is time, moves
- * jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
+ * <p>A step observes the event, lets deadlines pass, gives inference what it needs, tells it how to batch, plans training when
+ * it is time, moves jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
  * due by then waits for the next tick ({@link #nextTimer}).
  *
- * @param latencies what is known of models; without, nothing is served on MIG instances
+ * @param latencies what is known of models; services of which nothing is are not served on MIG instances
  */
 public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
     public Scheduler(Policy policy, SchedulerSettings settings) {
-        this(policy, settings, Latencies.NONE);
+        this(policy, settings, Latencies.LEARNED);
     }
 
     /** The scheduler that a log's {@link SchedulerStarted} describes. */
@@ -82,6 +82,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
         new Repartitioning(draft, policy, settings, latencies).go();
         new Inference(draft, policy, settings).serve();
+        new BatchChanges(draft, settings).adjust();
         training.planIfDue();
         training.carryOut(Map.of());
         deadlines.keepLeases();

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -193,7 +194,15 @@ final class SlicePlanning {
                 service.spec().slo().toMillis(),
                 POISSON,
                 latency,
-                new TreeMap<>());
+                sizes(service));
+    }
+
+    /** Of its inputs, as far as its sources tell them. */
+    private static NavigableMap<Integer, Double> sizes(ServiceState service) {
+        NavigableMap<Integer, Double> sizes = new TreeMap<>();
+        service.batches()
+                .ifPresent(batches -> batches.sizes().bars().forEach(bar -> sizes.put(bar.size(), bar.weight())));
+        return sizes;
     }
 
     /** The plan for all that is asked for, or where there are too few GPUs for the same share of it for everybody. */

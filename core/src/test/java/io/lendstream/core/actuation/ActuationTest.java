@@ -18,6 +18,7 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
@@ -128,6 +129,19 @@ class ActuationTest {
         serving("i1");
 
         take(100, new Action.Serve(SERVICE, gpus("i1"), true));
+
+        assertThat(log).containsExactly("100 d/1/2 ACCEPTED i1", "100 d/1/2 APPLIED i1");
+    }
+
+    @Test
+    void servicesThatAreToldHowToBatchGoOnServing() {
+        take(0, new Action.Serve(SERVICE, gpus("i1"), false));
+        advance(90);
+        log.clear();
+
+        take(
+                100,
+                new Action.Batching(SERVICE, gpus("i1"), Optional.empty(), List.of(new Bucket(1, 14, Duration.ZERO))));
 
         assertThat(log).containsExactly("100 d/1/2 ACCEPTED i1", "100 d/1/2 APPLIED i1");
     }

@@ -71,8 +71,8 @@ class BucketizerTest {
     @Test
     void fewBucketsSaveMostOfThePadding() {
         SizeHistogram sizes = sentences(1);
-        double unpadded = sizes.weights().entrySet().stream()
-                .mapToDouble(entry -> entry.getValue() * cost(entry.getKey()))
+        double unpadded = sizes.bars().stream()
+                .mapToDouble(bar -> bar.weight() * cost(bar.size()))
                 .sum();
 
         assertThat(encoder.cost(sizes, encoder.edges(sizes, 1)) / unpadded).isGreaterThan(5);
@@ -111,12 +111,12 @@ class BucketizerTest {
                 .with(Map.of(10, 8.0), NOW)
                 .with(Map.of(20, 1.0), NOW.plus(Duration.ofHours(3)));
 
-        assertThat(sizes.weights().get(10)).isCloseTo(1, within(1e-9));
+        assertThat(sizes.bars().get(0).weight()).isCloseTo(1, within(1e-9));
         assertThat(sizes.with(Map.of(30, 1.0), NOW).at())
                 .as("late ones do not turn time back")
                 .isEqualTo(NOW.plus(Duration.ofHours(3)));
-        assertThat(sizes.with(Map.of(30, 1.0), NOW.plus(Duration.ofDays(2))).weights())
-                .containsOnlyKeys(30);
+        assertThat(sizes.with(Map.of(30, 1.0), NOW.plus(Duration.ofDays(2))).bars())
+                .containsExactly(new SizeHistogram.Bar(30, 1));
         assertThatThrownBy(() -> SizeHistogram.empty(NOW).with(Map.of(0, 1.0), NOW))
                 .hasMessageContaining("size 0");
     }

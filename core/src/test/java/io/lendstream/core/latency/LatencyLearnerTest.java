@@ -74,7 +74,7 @@ class LatencyLearnerTest {
 
         assertThat(nothing.model()).isEmpty();
         assertThat(nothing.needsProbes()).isTrue();
-        assertThat(nothing.margin(ONE, 1, 1)).isEqualTo(.15);
+        assertThat(nothing.margin(ONE, 1, 1)).isEqualTo(.3);
         assertThat(nothing.observed(List.of()).state()).isEqualTo(nothing.state());
     }
 
@@ -284,7 +284,7 @@ class LatencyLearnerTest {
             for (Slice slice : slices) {
                 assertThat(model.millis(slice, 40, .5)).isPositive().isFinite();
                 assertThat(model.millisAtMost(slice, 40, .5, 2.33)).isPositive().isFinite();
-                assertThat(learner.margin(slice, 40, .5)).isBetween(.05, .15);
+                assertThat(learner.margin(slice, 40, .5)).isBetween(.05, .3);
             }
         }
     }

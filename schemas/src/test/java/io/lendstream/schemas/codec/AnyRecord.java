@@ -73,9 +73,11 @@ public final class AnyRecord {
                 .toArray();
     }
 
+    /** Short as a rule; numbers are sometimes as many as a matrix has. */
     private List<Object> list(Type element, double magnitude) {
         List<Object> list = new ArrayList<>();
-        for (int i = random.nextInt(4); i > 0; i--) {
+        boolean long_ = Shape.of(element) instanceof Shape.Scalar && random.nextInt(4) == 0;
+        for (int i = random.nextInt(long_ ? 40 : 4); i > 0; i--) {
             list.add(value(element, magnitude));
         }
         return list;

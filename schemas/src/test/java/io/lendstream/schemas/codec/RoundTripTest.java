@@ -3,10 +3,12 @@ package io.lendstream.schemas.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
+import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -54,6 +56,18 @@ final class RoundTripTest {
         record.put("addedLater", "by a newer writer");
 
         assertThat(Codecs.decode(topic, record)).isEqualTo(value);
+    }
+
+    @Property(tries = 100)
+    void ratesThatWereWrittenBeforeThereWereBatchesHaveNone(@ForAll long seed) throws IOException {
+        RequestRate rate = new AnyRecord(seed).of(RequestRate.class).with(List.of());
+        Schema now = Codecs.schema(TopicCatalogue.REQUEST_RATES);
+        Schema before = SchemaChanges.without(now, "batches");
+        byte[] old = AvroBytes.write(AvroBytes.resolve(Codecs.encode(TopicCatalogue.REQUEST_RATES, rate), before));
+
+        assertThat(before).isNotEqualTo(now);
+        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, AvroBytes.read(old, before, now)))
+                .isEqualTo(rate);
     }
 
     @Property(tries = 200)

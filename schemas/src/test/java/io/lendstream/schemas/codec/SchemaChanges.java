@@ -21,6 +21,18 @@ final class SchemaChanges {
         return parsed(json);
     }
 
+    /** Without a field: as it was before that came. */
+    static Schema without(Schema schema, String field) {
+        ObjectNode json = json(schema);
+        ArrayNode fields = (ArrayNode) json.path("fields");
+        for (int i = fields.size() - 1; i >= 0; i--) {
+            if (fields.get(i).path("name").asText().equals(field)) {
+                fields.remove(i);
+            }
+        }
+        return parsed(json);
+    }
+
     /** The same in every record within, a symbol more in every enum, and so a kind more in every union of cases. */
     static Schema withEverythingGrown(Schema schema) {
         ObjectNode json = json(schema);

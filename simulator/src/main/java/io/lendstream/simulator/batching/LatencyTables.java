@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  *
  * <p>ParvaGPU rounds latencies to a millisecond: they are worked out of throughputs, which are of one process. Rows of several
  * processes, and those of zero throughput, where memory did not suffice, are left out. Of a point that MIGPerf measured twice the
- * mean counts.
+ * mean counts; its tables of training are left out.
  *
  * @see <a href="https://github.com/MunQ-Lee/ParvaGPU_SC24">ParvaGPU, SC 2024</a>
  * @see <a href="https://github.com/MLSysOps/MIGProfiler">MIGPerf, arXiv 2301.00407</a>
@@ -31,8 +31,13 @@ public final class LatencyTables {
     private static final List<String> PARVAGPU = List.of("Mig instance", "Batch size", "Workload Number", "Throughput");
     private static final List<String> MIGPERF =
             List.of("model_name", "seq_length", "batch_size", "latency", "instance_memory");
+    /** Of A100-80GB: a file has several models, and names profiles as NVIDIA does. */
+    private static final List<String> MIGPERF_PROFILES = List.of("model_name", "batch_size", "latency", "mig_profile");
+
     private static final List<String> OURS = List.of("model", "profile", "batch", "inputSize", "latencyMs");
     private static final int MIGPERF_GPU_MEMORY = 40;
+    /** How MIGPerf names tables of training steps. */
+    private static final String TRAINING = "train_";
 
     private final MigGpu gpu;
     private final Map<String, Map<LatencyTable.Row, List<Double>>> byModel = new TreeMap<>();
@@ -53,6 +58,7 @@ public final class LatencyTables {
         if (Files.isDirectory(place)) {
             try (Stream<Path> there = Files.list(place)) {
                 there.filter(file -> file.toString().matches(".*\\.csv(\\.gz)?"))
+                        .filter(file -> !file.getFileName().toString().startsWith(TRAINING))
                         .sorted()
                         .forEach(file -> {
                             if (tables.take(file)) {
@@ -83,6 +89,8 @@ public final class LatencyTables {
             parvaGpu(file);
         } else if (header.containsAll(MIGPERF)) {
             migPerf(file);
+        } else if (header.containsAll(MIGPERF_PROFILES)) {
+            migPerfByProfile(file);
         } else if (header.containsAll(OURS)) {
             ours(file);
         } else {
@@ -125,17 +133,35 @@ public final class LatencyTables {
         }
     }
 
+    private void migPerfByProfile(Path file) {
+        boolean sized = CsvTable.header(file).contains("seq_length");
+        for (CsvTable.Row row :
+                CsvTable.read(file, MIGPERF_PROFILES.toArray(String[]::new)).rows()) {
+            int size = sized ? row.whole("seq_length", 1) : 1;
+            add(
+                    row.text("model_name"),
+                    profile(row, "mig_profile"),
+                    row.whole("batch_size", 1),
+                    size,
+                    row.above("latency", 0));
+        }
+    }
+
+    private MigProfile profile(CsvTable.Row row, String column) {
+        return gpu.profile(row.text(column))
+                .orElseThrow(() -> row.bad(
+                        column,
+                        "one of %s of %s"
+                                .formatted(
+                                        gpu.profiles().stream()
+                                                .map(MigProfile::name)
+                                                .toList(),
+                                        gpu.model())));
+    }
+
     private void ours(Path file) {
         for (CsvTable.Row row : CsvTable.read(file, OURS.toArray(String[]::new)).rows()) {
-            MigProfile profile = gpu.profile(row.text("profile"))
-                    .orElseThrow(() -> row.bad(
-                            "profile",
-                            "one of %s of %s"
-                                    .formatted(
-                                            gpu.profiles().stream()
-                                                    .map(MigProfile::name)
-                                                    .toList(),
-                                            gpu.model())));
+            MigProfile profile = profile(row, "profile");
             if (row.text("model").isEmpty()) {
                 throw row.bad("model", "a name");
             }

@@ -20,92 +20,104 @@ import java.util.function.Function;
 
 /**
  * Measures a few batches of each model, and no more: first the corners, then round by round what tells most about the plan as it
- * would be by now.
+ * would be by now. Ends before all probes are used where the plan would need as many GPUs if all latencies were a standard
+ * deviation longer or shorter.
+ *
+ * @param models which services have which model
  */
-public final class ProbeCampaign {
+public record ProbeCampaign(MigGpu gpu, List<PlannedService> services, Map<String, String> models) {
     private static final int CORNERS = 4;
     /** What a batch matters with which the plan does not reckon, but another might: in slices. */
     private static final double UNUSED = .1;
     /** A batch must not take longer than this share of the objective, for a request may wait for one and be in the next. */
     private static final double SHARE_OF_OBJECTIVE = 1 / 2.24;
 
-    private ProbeCampaign() {}
-
     /**
      * Probes all models.
      *
      * @param tables by model; asked for no more rows than are probed
-     * @param services that will be planned for, without latencies
-     * @param models by service
-     * @param probes of each model, at least 1
+     * @param probes of each model at most, at least 1
      */
-    public static Map<String, ProbedModel> run(
-            Map<String, LatencyTable> tables,
-            MigGpu gpu,
-            Function<LatencyTable, LatencyPrior> priors,
-            List<PlannedService> services,
-            Map<String, String> models,
-            int probes) {
+    public Map<String, ProbedModel> run(
+            Map<String, LatencyTable> tables, Function<LatencyTable, LatencyPrior> priors, int probes) {
         Map<String, ProbedModel> known = new TreeMap<>();
         tables.forEach((model, table) ->
                 known.put(model, ProbedModel.of(table, priors.apply(table)).withCorners(Math.min(probes, CORNERS))));
-        for (int round = CORNERS; round < probes; round++) {
-            Map<String, Map<ProbeChoice.Point, Double>> matter = matter(known, gpu, services, models);
+        for (int round = CORNERS; round < probes && !isStable(known); round++) {
+            Map<String, Map<ProbeChoice.Point, Double>> matter = matter(known);
             known.replaceAll((model, probed) -> probed.withBest(matter.get(model)));
         }
         return known;
     }
 
-    /** The batches with which a plan would reckon at most, by model, and how many slices hang on each. */
-    private static Map<String, Map<ProbeChoice.Point, Double>> matter(
-            Map<String, ProbedModel> known, MigGpu gpu, List<PlannedService> services, Map<String, String> models) {
-        Map<String, Map<ProbeChoice.Point, Double>> matter = new TreeMap<>();
-        known.keySet().forEach(model -> matter.put(model, new LinkedHashMap<>()));
-        List<ServiceCapacity> capacities = services.stream()
-                .map(service -> ServiceCapacity.estimated(
-                        service.withLatency(
-                                known.get(models.get(service.name())).latency()),
-                        gpu,
-                        1))
+    private boolean isStable(Map<String, ProbedModel> known) {
+        return gpus(capacities(known, model -> model.off(1))) == gpus(capacities(known, model -> model.off(-1)));
+    }
+
+    private int gpus(List<ServiceCapacity> capacities) {
+        return capacities.size() < services.size()
+                ? Integer.MAX_VALUE
+                : plan(capacities).gpus().size();
+    }
+
+    private Packing plan(List<ServiceCapacity> capacities) {
+        return new PackingPlanner(
+                        gpu, capacities.stream().map(ServiceCapacity::demand).toList())
+                .greedy();
+    }
+
+    /** Of services that can be served at all. */
+    private List<ServiceCapacity> capacities(
+            Map<String, ProbedModel> known, Function<ProbedModel, ModelLatency> latencies) {
+        return services.stream()
+                .map(service -> service.withLatency(latencies.apply(known.get(models.get(service.name())))))
+                .map(service -> ServiceCapacity.estimated(service, gpu, 1))
                 .filter(capacity -> !capacity.byProfile().isEmpty())
                 .toList();
+    }
+
+    /** The batches with which a plan would reckon at most, by model, and how many slices hang on each. */
+    private Map<String, Map<ProbeChoice.Point, Double>> matter(Map<String, ProbedModel> known) {
+        Map<String, Map<ProbeChoice.Point, Double>> matter = new TreeMap<>();
+        known.keySet().forEach(model -> matter.put(model, new LinkedHashMap<>()));
+        List<ServiceCapacity> capacities = capacities(known, model -> model.latency(0));
         if (capacities.isEmpty()) {
             return matter;
         }
-        List<Packing.Demand> demands =
-                capacities.stream().map(ServiceCapacity::demand).toList();
         Map<String, Integer> slices = new HashMap<>();
-        for (Packing.Cut cut : new PackingPlanner(gpu, demands).greedy().gpus()) {
+        for (Packing.Cut cut : plan(capacities).gpus()) {
             for (int slot = 0; slot < cut.profiles().size(); slot++) {
                 MigProfile profile = cut.profiles().get(slot);
-                slices.merge(
-                        key(demands.get(cut.services().get(slot)).service(), profile),
-                        profile.computeSlices(),
-                        Integer::sum);
+                String name = capacities.get(cut.services().get(slot)).service().name();
+                slices.merge(key(name, profile), profile.computeSlices(), Integer::sum);
             }
         }
         for (ServiceCapacity capacity : capacities) {
-            PlannedService service = capacity.service();
-            ModelLatency latency = service.latency();
+            String name = capacity.service().name();
             for (MigProfile profile : capacity.byProfile().keySet()) {
-                double weight = UNUSED + slices.getOrDefault(key(service.name(), profile), 0);
+                double weight = UNUSED + slices.getOrDefault(key(name, profile), 0);
                 for (int edge : capacity.edges()) {
-                    BatchLatency batches = latency.on(profile, edge).orElseThrow();
-                    int batch = 1;
-                    while (2 * batch <= batches.largestBatch()
-                            && batches.millis(2 * batch) <= SHARE_OF_OBJECTIVE * service.sloMillis()) {
-                        batch *= 2;
-                    }
-                    matter.get(models.get(service.name()))
+                    matter.get(models.get(name))
                             .merge(
-                                    new ProbeChoice.Point(
-                                            Slice.of(gpu, profile), batch, (double) edge / latency.largestSize()),
+                                    most(capacity.service(), profile, edge),
                                     weight / capacity.edges().size(),
                                     Double::sum);
                 }
             }
         }
         return matter;
+    }
+
+    /** About the largest batch that leaves a request in time that has just missed one. */
+    private ProbeChoice.Point most(PlannedService service, MigProfile profile, int size) {
+        BatchLatency batches = service.latency().on(profile, size).orElseThrow();
+        int batch = 1;
+        while (2 * batch <= batches.largestBatch()
+                && batches.millis(2 * batch) <= SHARE_OF_OBJECTIVE * service.sloMillis()) {
+            batch *= 2;
+        }
+        return new ProbeChoice.Point(
+                Slice.of(gpu, profile), batch, (double) size / service.latency().largestSize());
     }
 
     private static String key(String service, MigProfile profile) {

@@ -3,6 +3,7 @@ package io.lendstream.simulator.batching;
 import io.lendstream.core.batching.LearnedLatency;
 import io.lendstream.core.batching.ModelLatency;
 import io.lendstream.core.latency.LatencyLearner;
+import io.lendstream.core.latency.LatencyModel;
 import io.lendstream.core.latency.LatencyPrior;
 import io.lendstream.core.latency.LatencySample;
 import io.lendstream.core.latency.ProbeChoice;
@@ -105,14 +106,23 @@ public record ProbedModel(LatencyTable table, LatencyLearner learner, List<Laten
                 .orElse(this);
     }
 
-    /** What a planner believes. */
-    public ModelLatency latency() {
+    /** What a planner believes, with a margin that suits what is known; at least some fraction. */
+    public ModelLatency latency(double leastMargin) {
+        return latency((slice, batch, size) -> Math.max(leastMargin, learner.margin(slice, batch, size)));
+    }
+
+    /** What a planner would believe if all were longer by so many standard deviations than the model says. */
+    ModelLatency off(double deviations) {
+        LatencyModel model = learner.model().orElseThrow();
+        return latency((slice, batch, size) -> Math.exp(deviations * model.spread(slice, batch, size)) - 1);
+    }
+
+    private ModelLatency latency(LearnedLatency.Margin margin) {
         NavigableMap<Integer, Double> vouched = new TreeMap<>();
         for (LatencyTable.Row row : probes) {
             double inputs = row.batch() * table.sample(row).size();
             vouched.merge(row.profile().memorySlices(), inputs, Math::max);
         }
-        return new LearnedLatency(
-                learner.model().orElseThrow(), table.gpu(), table.largestInput(), vouched, learner::margin);
+        return new LearnedLatency(learner.model().orElseThrow(), table.gpu(), table.largestInput(), vouched, margin);
     }
 }

@@ -6,6 +6,7 @@ import static io.lendstream.simulator.batching.LatencyTablesTest.quantile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.lendstream.core.batching.BatchLatency;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.latency.LatencyPrior;
 import io.lendstream.core.latency.LatencySample;
@@ -91,8 +92,8 @@ class LatencyLearnerTablesTest {
     /** Serves on a profile, with random arrivals at half of what its largest batches would do. */
     private static LatencyLearner serving(LatencyLearner learner, LatencyTable table, MigProfile profile, long seed) {
         Random random = new Random(seed);
-        MeasuredLatency truth =
-                MeasuredLatency.of(table, profile, table.largestInput()).orElseThrow();
+        BatchLatency truth =
+                new MeasuredLatency(table).on(profile, table.largestInput()).orElseThrow();
         Slice slice = Slice.of(table.gpu(), profile);
         double perMilli = .5 * truth.largestBatch() / truth.millis(truth.largestBatch());
         LatencyLearner next = learner;

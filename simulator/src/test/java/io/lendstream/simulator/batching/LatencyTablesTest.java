@@ -105,6 +105,7 @@ class LatencyTablesTest {
         assertThat(quantile(absolute(errors), .5)).isLessThanOrEqualTo(.035);
         assertThat(mean(absolute(errors))).isLessThanOrEqualTo(.055);
         assertThat(quantile(absolute(errors), .9)).isLessThanOrEqualTo(.13);
+        assertThat(quantile(tooShort(errors), .95)).isLessThanOrEqualTo(.1);
     }
 
     @Test
@@ -148,6 +149,20 @@ class LatencyTablesTest {
         assertThat(table.model()).isEqualTo("chat");
         assertThat(table.rows()).extracting(LatencyTable.Row::millis).containsExactly(5.5, 9.0);
         assertThat(table.largestInput()).isEqualTo(64);
+    }
+
+    @Test
+    void tablesThatNameTheirProfilesAreReadAndThoseOfTrainingAreLeftOut() throws IOException {
+        String header = ",model_name,batch_size,seq_length,latency,mig_profile\n";
+        Files.writeString(directory.resolve("infer.csv"), header + "0,enc,2,64,7.5,1g.10gb\n1,dec,1,128,9,7g.80gb\n");
+        Files.writeString(directory.resolve("train_nlp.csv"), header + "0,enc,2,64,70,1g.10gb\n");
+
+        List<LatencyTable> tables =
+                LatencyTables.read(directory, MigGpu.named("A100-80GB").orElseThrow());
+
+        assertThat(tables).extracting(LatencyTable::model).containsExactly("dec", "enc");
+        assertThat(tables.get(1).rows()).extracting(LatencyTable.Row::millis).containsExactly(7.5);
+        assertThat(tables.get(1).largestInput()).isEqualTo(64);
     }
 
     @Test

@@ -1,0 +1,29 @@
+package io.lendstream.core.event;
+
+import java.util.Optional;
+
+/**
+ * How long batches of one size took that servers ran in a window: the difference of two readings of Triton's {@code batch_stats}.
+ *
+ * @param profile MIG profile of the instance; empty for a whole GPU
+ * @param batch inputs in each, padded ones included
+ * @param size to which inputs were padded, in the service's own unit (tokens, pixels); 0 or 1 where all are alike, at most a
+ *     thousand million
+ * @param count how many batches; at least 1
+ * @param meanMillis that one took; above 0
+ */
+public record BatchTimes(Optional<String> profile, int batch, double size, long count, double meanMillis) {
+    private static final double LARGEST = 1e9;
+
+    public BatchTimes {
+        Checks.atLeast("batch", 1, batch);
+        Checks.notNegative("size", size);
+        Checks.atLeast("count", 1, count);
+        Checks.notNegative("meanMillis", meanMillis);
+        if (size > LARGEST || meanMillis == 0) {
+            throw new IllegalArgumentException(
+                    "inputs must have a size of at most %.0f and batches must take more than 0 ms, but were %s and %s"
+                            .formatted(LARGEST, size, meanMillis));
+        }
+    }
+}

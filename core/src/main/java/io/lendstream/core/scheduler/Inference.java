@@ -71,7 +71,8 @@ final class Inference {
             needs.put(name, need);
             int short_ = adjust(service, need)
                     - need.replicas()
-                    + need.without(service.spec(), coming.getOrDefault(name, 0.0)).replicas();
+                    + need.without(service.spec(), coming.getOrDefault(name, 0.0))
+                            .replicas();
             if (short_ > 0) {
                 missing.put(name, short_);
             }

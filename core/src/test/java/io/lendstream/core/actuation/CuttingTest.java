@@ -28,8 +28,8 @@ class CuttingTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Duration NOTICE = Duration.ofSeconds(45);
 
-    private final SimulatedNodes nodes = new SimulatedNodes(
-            new SimulatedNodes.Layout(DOMAIN, 2, 1, 0, 1, 1), NOON, Duration.ofSeconds(15), "boot");
+    private final SimulatedNodes nodes =
+            new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 2, 1, 0, 1, 1), NOON, Duration.ofSeconds(15), "boot");
     private final GpuId whole = nodes.inventory().get(0).gpus().get(0).gpuId();
     private final GpuId cut = nodes.inventory().get(1).gpus().get(0).gpuId();
     private Actuation actuation = new Actuation("test", NOTICE, SimulatedDriver.realistic());

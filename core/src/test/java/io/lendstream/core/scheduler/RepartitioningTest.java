@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Story;
@@ -23,9 +25,7 @@ class RepartitioningTest {
 
     private static Story story(boolean repartition) {
         return new Story(new Scheduler(
-                Policies.parse("deepboot"),
-                SchedulerSettings.DEFAULTS.withRepartition(repartition),
-                Slices.LATENCIES));
+                Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(repartition), Slices.LATENCIES));
     }
 
     /** Two GPUs, cut so, and a service that asks for some requests per second. */
@@ -116,7 +116,11 @@ class RepartitioningTest {
         }
         assertThat(story.decisions().stream().filter(each -> each.action() instanceof Action.Repartition))
                 .hasSize(2);
-        story.tell(story.report(story.decisions().get(story.decisions().size() - 1).id(), Outcome.APPLIED, List.of(), Optional.empty()));
+        story.tell(story.report(
+                story.decisions().get(story.decisions().size() - 1).id(),
+                Outcome.APPLIED,
+                List.of(),
+                Optional.empty()));
     }
 
     @Test
@@ -170,6 +174,32 @@ class RepartitioningTest {
     }
 
     @Test
+    void servesOnAnInstanceOnceItsServersHaveToldOfTheirBatches() {
+        story = new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
+        story.node("whole", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
+                .service("chat", 1)
+                .settled();
+        story.migNode("cut", Pool.INFERENCE, "7g.80gb@0").rate("chat", 8);
+        story.after(ofSeconds(31)).rate("chat", 8).settled();
+        assertThat(story.owner("cut-g0/0:8")).isInstanceOf(Owner.Free.class);
+
+        for (int i = 0; i < 30; i++) {
+            story.after(ofSeconds(15)).settled();
+            story.served(
+                            "chat",
+                            8,
+                            .1,
+                            List.of(
+                                    new BatchTimes(Optional.empty(), 1, 0, 30, 25),
+                                    new BatchTimes(Optional.empty(), 32, 0, 30, 180)))
+                    .settled();
+        }
+
+        assertThat(story.owner("cut-g0/0:8")).isEqualTo(new Owner.Serving(new ServiceId("chat")));
+        assertThat(story.owner("whole-g0")).isInstanceOf(Owner.Sleeping.class);
+    }
+
+    @Test
     void aLoanInTheWayIsTakenBackAndTheReasonGivesItsPrice() {
         story.migNode("cut", Pool.INFERENCE, "7g.80gb@0").service("chat", 0).rate("chat", 0);
         story.smallJob("small", 1, 8);
@@ -192,7 +222,9 @@ class RepartitioningTest {
     void aGpuThatNoServiceNeedsBecomesOneInstance() {
         story.service("chat", 0).rate("chat", 0);
 
-        story.migNode("cut", Pool.INFERENCE, "1g.10gb@0 2g.20gb@2").after(ofSeconds(31)).rate("chat", 0);
+        story.migNode("cut", Pool.INFERENCE, "1g.10gb@0 2g.20gb@2")
+                .after(ofSeconds(31))
+                .rate("chat", 0);
 
         assertThat(places()).containsExactly("7g.80gb@0");
         assertThat(story.owner("cut-g0/0:1")).isInstanceOf(Owner.Recutting.class);

@@ -44,9 +44,7 @@ public enum OwnerGroup {
         if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
             return WARM;
         }
-        if (owner instanceof Owner.Binding
-                || owner instanceof Owner.Releasing
-                || owner instanceof Owner.Recutting) {
+        if (owner instanceof Owner.Binding || owner instanceof Owner.Releasing || owner instanceof Owner.Recutting) {
             return MOVING;
         }
         if (owner instanceof Owner.Quarantined) {

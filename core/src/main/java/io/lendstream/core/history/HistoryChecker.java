@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
@@ -15,6 +16,8 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.scheduler.Scheduler;
@@ -32,6 +35,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, every decision
@@ -107,6 +111,8 @@ public final class HistoryChecker {
             take(report);
         } else if (event.event() instanceof ControlCommand command && command.kind() == ControlCommand.Kind.RESET) {
             command.gpus().forEach(running::remove);
+        } else if (event.event() instanceof Node node) {
+            destroyed(node);
         }
         remember(event);
         Step step = scheduler.get().step(state, event);
@@ -174,6 +180,27 @@ public final class HistoryChecker {
                 running.remove(gpu);
             }
         }
+    }
+
+    /** A MIG instance that its node no longer has was destroyed, which no driver does while something runs on it. */
+    private void destroyed(Node node) {
+        Map<String, Set<MigInstance>> instances = new HashMap<>();
+        for (Gpu gpu : node.gpus()) {
+            Set<MigInstance> there = gpu.instances().stream()
+                    .map(instance -> MigInstance.of(gpu, instance))
+                    .collect(Collectors.toSet());
+            instances.put(gpu.gpuId().value(), there);
+        }
+        running.keySet().removeIf(unit -> {
+            int slash = unit.value().indexOf('/');
+            Set<MigInstance> there = instances.get(slash < 0 ? "" : unit.value().substring(0, slash));
+            return there != null
+                    && state.gpus()
+                            .get(unit)
+                            .flatMap(GpuState::instance)
+                            .filter(there::contains)
+                            .isEmpty();
+        });
     }
 
     private void inspect(Step step) {

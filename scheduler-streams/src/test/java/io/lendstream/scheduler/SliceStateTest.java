@@ -1,0 +1,66 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.MigInstance;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.SlicePlan;
+import io.lendstream.core.decision.DecisionId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class SliceStateTest {
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final DomainId DOMAIN = new DomainId("d");
+
+    private static <T> T stored(StateCodec<T> codec, T value) {
+        return codec.read(codec.write(value), fingerprint -> codec.schema());
+    }
+
+    @Test
+    void anInstanceThatIsBeingCutIsRestoredAsItWas() {
+        MigInstance instance = new MigInstance(new GpuId("g"), "3g.40gb", 4, 4, 42_000_000_000L, .49);
+        GpuState unit = GpuState.free(
+                        new GpuId("g/4:4"), new NodeId("n"), Pool.INFERENCE, Optional.of(instance), NOON, 7)
+                .with(new Owner.Recutting(new DecisionId(DOMAIN, 1, 2), NOON, true), NOON, 8);
+
+        assertThat(stored(StateCodec.of(GpuState.class), unit)).isEqualTo(unit);
+    }
+
+    @Test
+    void thePlanOfInstancesIsRestoredAsItWas() {
+        ServiceId chat = new ServiceId("chat");
+        SlicePlan plan = new SlicePlan(
+                NOON,
+                "A100-80GB",
+                List.of(new SlicePlan.Cut(List.of("4g.40gb", "3g.40gb"), List.of(chat, chat))),
+                List.of(new SlicePlan.Demand(chat, 300, Map.of("3g.40gb", 120.0, "4g.40gb", 180.0))),
+                1,
+                NOON.minusSeconds(60),
+                NOON.plusSeconds(60),
+                "for the test");
+        DomainHeader header = new DomainHeader(
+                DOMAIN,
+                NOON,
+                1,
+                2,
+                3,
+                Optional.of(NOON),
+                new ClusterState.Mode(false, false, false),
+                Optional.of(plan),
+                Optional.empty());
+
+        assertThat(stored(StateCodec.of(DomainHeader.class), header)).isEqualTo(header);
+        assertThat(plan.capacity(chat)).isEqualTo(300);
+    }
+}

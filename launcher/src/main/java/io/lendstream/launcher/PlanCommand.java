@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "Example: lendstream plan --profiles profiles.csv --services services.csv \\",
             "             --gpu A100-80GB --probes 5 --out out/plan",
-            "profiles.csv: model,profile,batch,inputSize,latencyMs",
+            "profiles.csv: model,profile,batch,inputSize,latencyMs (none: out of memory)",
             "services.csv: service,model,ratePerSecond,sloMs[,sizes][,cv2]"
         })
 final class PlanCommand implements Callable<Integer> {

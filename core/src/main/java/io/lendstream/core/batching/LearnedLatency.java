@@ -1,11 +1,11 @@
 package io.lendstream.core.batching;
 
 import io.lendstream.core.latency.LatencyModel;
+import io.lendstream.core.latency.MemoryLearner;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntToDoubleFunction;
@@ -15,12 +15,10 @@ import java.util.function.IntToDoubleFunction;
  *
  * @param gpu on whose instances
  * @param largestSize of the model's inputs
- * @param vouched inputs of the largest size that ran at once, by memory slices of the instance; one with twice the memory holds
- *     twice as many
+ * @param memory what is known to fit, by memory slices of the instance
  * @param margin by how much longer batches are taken to be
  */
-public record LearnedLatency(
-        LatencyModel model, MigGpu gpu, int largestSize, NavigableMap<Integer, Double> vouched, Margin margin)
+public record LearnedLatency(LatencyModel model, MigGpu gpu, int largestSize, MemoryLearner memory, Margin margin)
         implements ModelLatency {
     /** How far to trust a model. */
     public interface Margin {
@@ -32,14 +30,10 @@ public record LearnedLatency(
         double of(Slice slice, int batch, double size);
     }
 
-    public LearnedLatency {
-        vouched = java.util.Collections.unmodifiableNavigableMap(new TreeMap<>(vouched));
-    }
-
     @Override
     public Optional<BatchLatency> on(MigProfile profile, int size) {
         double share = (double) size / largestSize;
-        int most = (int) (inputs(profile.memorySlices()) / share);
+        int most = memory.largestBatch(profile.memorySlices(), share);
         if (most < 1) {
             return Optional.empty();
         }
@@ -55,16 +49,6 @@ public record LearnedLatency(
         }
         millis.put(most, latency.applyAsDouble(most));
         return new TabulatedLatency(millis);
-    }
-
-    /** Of twice the memory a batch needs no more than twice: part of it is for the model itself. */
-    private double inputs(int memorySlices) {
-        double most = 0;
-        for (Map.Entry<Integer, Double> ran :
-                vouched.headMap(memorySlices, true).entrySet()) {
-            most = Math.max(most, ran.getValue() * (memorySlices / ran.getKey()));
-        }
-        return most;
     }
 
     private double millis(Slice slice, int batch, double share) {

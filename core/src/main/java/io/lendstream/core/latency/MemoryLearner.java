@@ -17,8 +17,9 @@ import java.util.function.BiPredicate;
  *
  * <ul>
  *   <li>it is less than all that ran out of memory on an instance of as much memory or more: these are hard limits;
- *   <li>it is no more than what has run on an instance of as much memory or less, or, where memory was measured with two
- *       different loads, no more than twice that;
+ *   <li>it is no more than what has run on an instance of as much memory or less, or n times what has run in an n-th of the
+ *       memory, as {@code W} is needed but once; or, where memory was measured with two different loads, no more than twice
+ *       what has run anywhere;
  *   <li>where memory was measured so, its memory with a reserve of 5 % is no more than there is, unless it has run already.
  * </ul>
  *
@@ -127,14 +128,14 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     /**
      * The largest batch that is thought to fit; 0 if there is none, or nothing is known.
      *
-     * @param memoryGib usable, of an instance
+     * @param memoryGib usable, of an instance; in memory slices if all points are, and no bytes were measured
      * @param size of each input, as a share of the model's largest
      */
     public int largestBatch(double memoryGib, double size) {
         point(memoryGib, 1, size);
         double proved = ran.stream()
                 .filter(point -> point.memoryGib <= memoryGib)
-                .mapToDouble(Point::work)
+                .mapToDouble(point -> point.work * memoryGib / point.memoryGib)
                 .max()
                 .orElse(0);
         int batch = (int) Math.floor(Math.max(proved, expected(memoryGib)) / size * (1 + ROUNDING));

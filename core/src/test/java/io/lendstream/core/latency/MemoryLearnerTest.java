@@ -27,7 +27,10 @@ class MemoryLearnerTest {
 
         assertThat(ran.largestBatch(20, .5)).isEqualTo(16);
         assertThat(ran.largestBatch(20, 1)).isEqualTo(8);
-        assertThat(ran.largestBatch(40, 1)).isEqualTo(8);
+        assertThat(ran.largestBatch(30, 1)).isEqualTo(12);
+        assertThat(ran.largestBatch(40, 1))
+                .as("twice the memory holds twice as much")
+                .isEqualTo(16);
         assertThat(ran.largestBatch(10, 1)).isZero();
     }
 
@@ -35,7 +38,8 @@ class MemoryLearnerTest {
     void measuredMemoryAllowsTwiceAsMuchAsRanWhereThereIsRoom() {
         MemoryLearner measured = MemoryLearner.EMPTY.ran(10, 8, 1, used(8, 1)).ran(10, 32, 1, used(32, 1));
 
-        assertThat(measured.largestBatch(80, 1)).isEqualTo(64);
+        assertThat(measured.largestBatch(80, 1)).isEqualTo(256);
+        assertThat(measured.largestBatch(15, 1)).isEqualTo(64);
         // (10 / 1.05 - 2) * 8 = 60.2
         assertThat(measured.largestBatch(10, 1)).isEqualTo(60);
         assertThat(measured.largestBatch(5, 1)).isEqualTo(22);
@@ -47,7 +51,8 @@ class MemoryLearnerTest {
     void oneMeasuredLoadDoesNotTellWhatOthersTake() {
         MemoryLearner measured = MemoryLearner.EMPTY.ran(10, 8, 1, used(8, 1)).ran(10, 8, 1, used(8, 1));
 
-        assertThat(measured.largestBatch(80, 1)).isEqualTo(8);
+        assertThat(measured.largestBatch(10, 1)).isEqualTo(8);
+        assertThat(measured.largestBatch(80, 1)).isEqualTo(64);
     }
 
     @Test

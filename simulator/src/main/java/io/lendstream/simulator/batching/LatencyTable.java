@@ -1,18 +1,21 @@
 package io.lendstream.simulator.batching;
 
 import io.lendstream.core.latency.LatencySample;
+import io.lendstream.core.latency.MemoryLearner;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What was measured of a model on a kind of GPU.
  *
  * @param rows by profile from small to large, batch and input size
+ * @param outOfMemory batches that did not run; of no milliseconds
  */
-public record LatencyTable(String model, MigGpu gpu, List<Row> rows) {
+public record LatencyTable(String model, MigGpu gpu, List<Row> rows, List<Row> outOfMemory) {
     /**
      * One measurement.
      *
@@ -22,6 +25,7 @@ public record LatencyTable(String model, MigGpu gpu, List<Row> rows) {
     public record Row(MigProfile profile, int batch, int inputSize, double millis) {}
 
     public LatencyTable {
+        outOfMemory = List.copyOf(outOfMemory);
         rows = rows.stream()
                 .sorted(Comparator.<Row>comparingInt(row -> row.profile().computeSlices())
                         .thenComparingInt(row -> row.profile().memorySlices())
@@ -34,6 +38,27 @@ public record LatencyTable(String model, MigGpu gpu, List<Row> rows) {
         }
     }
 
+    /** All of whose batches ran. */
+    public LatencyTable(String model, MigGpu gpu, List<Row> rows) {
+        this(model, gpu, rows, List.of());
+    }
+
+    /** What fits the memory of instances, in memory slices: what ran, and less than what did not. */
+    MemoryLearner memory() {
+        MemoryLearner memory = MemoryLearner.EMPTY;
+        for (Row row : rows) {
+            memory = memory.ran(row.profile().memorySlices(), row.batch(), share(row), Optional.empty());
+        }
+        for (Row row : outOfMemory) {
+            memory = memory.ranOut(row.profile().memorySlices(), row.batch(), share(row));
+        }
+        return memory;
+    }
+
+    private double share(Row row) {
+        return Math.min(1, (double) row.inputSize() / largestInput());
+    }
+
     /** The largest input that was measured. */
     public int largestInput() {
         return rows.stream().mapToInt(Row::inputSize).max().orElseThrow();
@@ -41,8 +66,7 @@ public record LatencyTable(String model, MigGpu gpu, List<Row> rows) {
 
     /** A row as the latency model takes it. */
     public LatencySample sample(Row row) {
-        return new LatencySample(
-                Slice.of(gpu, row.profile()), row.batch(), (double) row.inputSize() / largestInput(), row.millis());
+        return new LatencySample(Slice.of(gpu, row.profile()), row.batch(), share(row), row.millis());
     }
 
     public List<LatencySample> samples() {

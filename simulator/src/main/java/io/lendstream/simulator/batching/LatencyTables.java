@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -21,7 +22,7 @@ import java.util.stream.Stream;
  * ours: {@code model,profile,batch,inputSize,latencyMs}.
  *
  * <p>ParvaGPU rounds latencies to a millisecond: they are worked out of throughputs, which are of one process. Rows of several
- * processes, and those of zero throughput, where memory did not suffice, are left out. Of a point that MIGPerf measured twice the
+ * processes are left out; those of zero throughput are batches that memory did not suffice for, as are ours without latency. Of a point that MIGPerf measured twice the
  * mean counts; its tables of training are left out.
  *
  * @see <a href="https://github.com/MunQ-Lee/ParvaGPU_SC24">ParvaGPU, SC 2024</a>
@@ -104,7 +105,7 @@ public final class LatencyTables {
         for (CsvTable.Row row :
                 CsvTable.read(file, PARVAGPU.toArray(String[]::new)).rows()) {
             double perSecond = row.number("Throughput", 0);
-            if (row.whole("Workload Number", 1) == 1 && perSecond > 0) {
+            if (row.whole("Workload Number", 1) == 1) {
                 int batch = row.whole("Batch size", 1);
                 int slices = row.whole("Mig instance", 1);
                 MigProfile profile = gpu.plain().profiles().stream()
@@ -112,7 +113,7 @@ public final class LatencyTables {
                         .findFirst()
                         .orElseThrow(
                                 () -> row.bad("Mig instance", "the compute slices of a profile of " + gpu.model()));
-                add(model, profile, batch, 1, 1000 * batch / perSecond);
+                add(model, profile, batch, 1, perSecond > 0 ? Optional.of(1000 * batch / perSecond) : Optional.empty());
             }
         }
     }
@@ -129,7 +130,12 @@ public final class LatencyTables {
                     .filter(each -> each.memorySlices() == eighths && each.computeSlices() != 4)
                     .findFirst()
                     .orElseThrow(() -> row.bad("instance_memory", "5, 10, 20 or 40"));
-            add(model, profile, row.whole("batch_size", 1), row.whole("seq_length", 1), row.above("latency", 0));
+            add(
+                    model,
+                    profile,
+                    row.whole("batch_size", 1),
+                    row.whole("seq_length", 1),
+                    Optional.of(row.above("latency", 0)));
         }
     }
 
@@ -143,7 +149,7 @@ public final class LatencyTables {
                     profile(row, "mig_profile"),
                     row.whole("batch_size", 1),
                     size,
-                    row.above("latency", 0));
+                    Optional.of(row.above("latency", 0)));
         }
     }
 
@@ -166,26 +172,39 @@ public final class LatencyTables {
                 throw row.bad("model", "a name");
             }
             int size = row.text("inputSize").isEmpty() ? 1 : row.whole("inputSize", 1);
-            add(row.text("model"), profile, row.whole("batch", 1), size, row.above("latencyMs", 0));
+            Optional<Double> millis =
+                    row.text("latencyMs").isEmpty() ? Optional.empty() : Optional.of(row.above("latencyMs", 0));
+            add(row.text("model"), profile, row.whole("batch", 1), size, millis);
         }
     }
 
-    private void add(String model, MigProfile profile, int batch, int size, double millis) {
-        byModel.computeIfAbsent(model, any -> new LinkedHashMap<>())
-                .computeIfAbsent(new LatencyTable.Row(profile, batch, size, 0), any -> new ArrayList<>())
-                .add(millis);
+    /** With a measurement, or with a batch that did not run. */
+    private void add(String model, MigProfile profile, int batch, int size, Optional<Double> millis) {
+        List<Double> measured = byModel.computeIfAbsent(model, any -> new LinkedHashMap<>())
+                .computeIfAbsent(new LatencyTable.Row(profile, batch, size, 0), any -> new ArrayList<>());
+        millis.ifPresent(measured::add);
     }
 
     private List<LatencyTable> tables() {
         List<LatencyTable> tables = new ArrayList<>();
         byModel.forEach((model, points) -> {
             List<LatencyTable.Row> rows = new ArrayList<>();
-            points.forEach((point, millis) -> rows.add(new LatencyTable.Row(
-                    point.profile(),
-                    point.batch(),
-                    point.inputSize(),
-                    millis.stream().mapToDouble(Double::doubleValue).average().orElseThrow())));
-            tables.add(new LatencyTable(model, gpu, rows));
+            List<LatencyTable.Row> outOfMemory = new ArrayList<>();
+            points.forEach((point, millis) -> {
+                if (millis.isEmpty()) {
+                    outOfMemory.add(point);
+                } else {
+                    rows.add(new LatencyTable.Row(
+                            point.profile(),
+                            point.batch(),
+                            point.inputSize(),
+                            millis.stream()
+                                    .mapToDouble(Double::doubleValue)
+                                    .average()
+                                    .orElseThrow()));
+                }
+            });
+            tables.add(new LatencyTable(model, gpu, rows, outOfMemory));
         });
         return tables;
     }

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -217,14 +216,7 @@ public record PlanStudy(
             return new MeasuredLatency(table);
         }
         LatencyModel fitted = LatencyFit.of(table.samples(), LatencyPrior.WIDE);
-        NavigableMap<Integer, Double> ran = new TreeMap<>();
-        for (LatencyTable.Row row : table.rows()) {
-            ran.merge(
-                    row.profile().memorySlices(),
-                    row.batch() * table.sample(row).size(),
-                    Math::max);
-        }
-        return new LearnedLatency(fitted, table.gpu(), table.largestInput(), ran, (slice, batch, size) -> 0);
+        return new LearnedLatency(fitted, table.gpu(), table.largestInput(), table.memory(), (slice, batch, size) -> 0);
     }
 
     private Comparison comparison(BatchPlan plan) {

@@ -6,6 +6,7 @@ import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.latency.LatencyModel;
 import io.lendstream.core.latency.LatencyPrior;
 import io.lendstream.core.latency.LatencySample;
+import io.lendstream.core.latency.MemoryLearner;
 import io.lendstream.core.latency.ProbeChoice;
 import io.lendstream.core.latency.ServedBatches;
 import java.util.ArrayList;
@@ -14,10 +15,8 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * A model of which a few rows of its table have been measured. The first probes are the corners: a single input on the largest
@@ -118,11 +117,11 @@ public record ProbedModel(LatencyTable table, LatencyLearner learner, List<Laten
     }
 
     private ModelLatency latency(LearnedLatency.Margin margin) {
-        NavigableMap<Integer, Double> vouched = new TreeMap<>();
+        MemoryLearner memory = MemoryLearner.EMPTY;
         for (LatencyTable.Row row : probes) {
-            double inputs = row.batch() * table.sample(row).size();
-            vouched.merge(row.profile().memorySlices(), inputs, Math::max);
+            memory = memory.ran(
+                    row.profile().memorySlices(), row.batch(), table.sample(row).size(), Optional.empty());
         }
-        return new LearnedLatency(learner.model().orElseThrow(), table.gpu(), table.largestInput(), vouched, margin);
+        return new LearnedLatency(learner.model().orElseThrow(), table.gpu(), table.largestInput(), memory, margin);
     }
 }

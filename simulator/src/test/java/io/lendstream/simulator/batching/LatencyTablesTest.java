@@ -152,6 +152,26 @@ class LatencyTablesTest {
     }
 
     @Test
+    void batchesWithoutLatencyAreThoseThatMemoryDidNotSufficeFor() throws IOException {
+        MigGpu gpu = MigGpu.named("A100-80GB").orElseThrow();
+        Path file = Files.writeString(directory.resolve("own.csv"), """
+                model,profile,batch,inputSize,latencyMs
+                enc,1g.10gb,8,64,5.5
+                enc,1g.10gb,8,512,20
+                enc,2g.20gb,12,512,
+                """);
+
+        LatencyTable table = LatencyTables.read(file, gpu).get(0);
+
+        assertThat(table.rows()).hasSize(2);
+        assertThat(table.memory().largestBatch(1, 1)).isEqualTo(8);
+        assertThat(table.memory().largestBatch(2, 1))
+                .as("not 16, as 12 did not run")
+                .isEqualTo(11);
+        assertThat(table.memory().largestBatch(8, 1)).isEqualTo(64);
+    }
+
+    @Test
     void tablesThatNameTheirProfilesAreReadAndThoseOfTrainingAreLeftOut() throws IOException {
         String header = ",model_name,batch_size,seq_length,latency,mig_profile\n";
         Files.writeString(directory.resolve("infer.csv"), header + "0,enc,2,64,7.5,1g.10gb\n1,dec,1,128,9,7g.80gb\n");

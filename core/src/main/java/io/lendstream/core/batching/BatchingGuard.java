@@ -45,12 +45,13 @@ public record BatchingGuard(Instant judgedAt, double share, Optional<Instant> la
      * After a comparison.
      *
      * @param largest batch that the model allows
+     * @param inForce share of it that is in force; batches become a tenth smaller than they were, not than they might be
      * @param least share that the requests need
      */
-    BatchingGuard judged(Duration objective, int largest, double least, Instant now) {
+    BatchingGuard judged(Duration objective, int largest, double inForce, double least, Instant now) {
         boolean late = isLate(objective);
         boolean grows = p99Seconds.isPresent() && isCalm(now);
-        double next = late ? KEPT * share : grows ? Math.min(1, share + 1.0 / largest) : share;
+        double next = late ? KEPT * Math.min(share, inForce) : grows ? Math.min(1, share + 1.0 / largest) : share;
         return new BatchingGuard(now, Math.max(least, next), late ? Optional.of(now) : lateAt, Optional.empty());
     }
 

@@ -105,7 +105,8 @@ public record BatchingRule(
         boolean late = guard.isLate(objective);
         List<Lane> lanes = lanes(inForce, guard.share() == 1);
         int largestBatch = lanes.stream().mapToInt(Lane::most).max().orElse(1);
-        BatchingGuard judged = guard.judged(objective, largestBatch, leastShare(lanes), now);
+        BatchingGuard judged =
+                guard.judged(objective, largestBatch, shareInForce(lanes, inForce), leastShare(lanes), now);
         List<Bucket> buckets = lanes.stream()
                 .map(lane -> {
                     int batch = lane.batch(judged.share());
@@ -188,6 +189,14 @@ public record BatchingRule(
             }
         }
         return low;
+    }
+
+    /** What is in force, as a share of what the model allows: of the bucket where that is least, at most 1. */
+    private static double shareInForce(List<Lane> lanes, List<Bucket> inForce) {
+        return lanes.stream()
+                .filter(lane -> before(inForce, lane.upTo) > 0)
+                .mapToDouble(lane -> (double) before(inForce, lane.upTo) / lane.most)
+                .reduce(1, Math::min);
     }
 
     /** The share of the largest batches with which the instance keeps up with its requests; 1 where it does not. */

@@ -102,7 +102,7 @@ class BatchChangesTest {
         Decision late = windows(1, 8, .53, batches(1)).get(0);
 
         int batch = only(late).maxBatch();
-        assertThat(batch).isBetween((int) (.85 * inForce), inForce - 1);
+        assertThat(batch).isBetween((int) (.85 * inForce), (int) (.93 * inForce));
         assertThat(only(late).maxQueueDelay()).isEqualTo(Duration.ZERO);
         assertThat(late.reason().code()).isEqualTo("late");
         assertThat(late.reason().text())

@@ -169,6 +169,9 @@ class PackingPlannerTest {
                     plan.gpus().size(), bounds.gpus(), bounds.linearGpus());
             assertThat(plan.serves(demands, A100)).isTrue();
             assertThat((double) plan.gpus().size()).isLessThanOrEqualTo(1.002 * bounds.gpus());
+            assertThat((double) plan.gpus().size())
+                    .as("against linear programming; the more instances a service has, the nearer")
+                    .isLessThanOrEqualTo((mostInstances < 100 ? 1.04 : 1.02) * bounds.linearGpus());
         }
     }
 

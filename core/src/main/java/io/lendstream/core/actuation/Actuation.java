@@ -111,7 +111,7 @@ public final class Actuation {
         if (node.pool() != Pool.UNKNOWN) {
             gpusByNode.put(node.nodeId(), gpus);
             gpus.forEach(gpu -> pools.put(gpu, node.pool()));
-            node.gpus().stream().filter(Gpu::migEnabled).forEach(gpu -> cuttable.put(gpu.gpuId(), gpu));
+            node.gpus().stream().filter(Gpu::isCuttable).forEach(gpu -> cuttable.put(gpu.gpuId(), gpu));
         }
     }
 
@@ -560,11 +560,12 @@ public final class Actuation {
 
         @Override
         public Taking repartition(Action.Repartition repartition) {
-            if (repartition.profiles().isEmpty() || !cuttable.keySet().containsAll(repartition.gpus())) {
+            boolean isPossible = repartition.gpus().stream().allMatch(gpu -> mayBeCut(gpu, repartition.profiles()));
+            if (!isPossible) {
                 return refused(
                         Refusal.UNSUPPORTED,
                         repartition.gpus(),
-                        "only GPUs in MIG mode are cut, and they stay in it; leave MIG mode to the node's own tools");
+                        "a GPU whose MIG mode may not be switched here enters or leaves it by its node's own tools only");
             }
             for (GpuId gpu : repartition.gpus()) {
                 for (GpuId unit : going(gpu, repartition.profiles())) {
@@ -578,6 +579,13 @@ public final class Actuation {
             reports.add(report(decision, Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
             repartition.gpus().forEach(gpu -> recut(gpu, repartition.profiles()));
             return this;
+        }
+
+        /** Whether its MIG mode is the one that a cut needs, or may be switched. */
+        private boolean mayBeCut(GpuId id, List<String> profiles) {
+            return Optional.ofNullable(cuttable.get(id))
+                    .filter(gpu -> gpu.migSwitchable() || gpu.migEnabled() == !profiles.isEmpty())
+                    .isPresent();
         }
 
         /** The GPU and its instances that a cut does not leave as they are. */
@@ -601,7 +609,10 @@ public final class Actuation {
             List<GpuId> going = going(gpu, profiles);
             int gone = going.size() - 1;
             int kept = instances(gpu).size() - gone;
-            Duration takes = delays.recut(gone, profiles.size() - kept);
+            boolean switches = Optional.ofNullable(cuttable.get(gpu))
+                    .filter(known -> known.migEnabled() == profiles.isEmpty())
+                    .isPresent();
+            Duration takes = delays.recut(gone, profiles.size() - kept, switches);
             plan(
                     clock.plus(takes),
                     Step.Kind.RECUT,

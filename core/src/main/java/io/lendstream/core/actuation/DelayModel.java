@@ -8,9 +8,14 @@ import java.time.Duration;
 public interface DelayModel {
     Course course(Undertaking undertaking);
 
-    /** How long it takes to cut a GPU anew, if so many of its instances go and so many come, one after the other. */
-    default Duration recut(int going, int coming) {
+    /**
+     * How long it takes to cut a GPU anew, if so many of its instances go and so many come, one after the other.
+     *
+     * @param switches whether it enters or leaves MIG mode
+     */
+    default Duration recut(int going, int coming, boolean switches) {
         RepartitionTimes usual = RepartitionTimes.DEFAULT;
-        return usual.destroy().multipliedBy(going).plus(usual.create().multipliedBy(coming));
+        Duration cuts = usual.destroy().multipliedBy(going).plus(usual.create().multipliedBy(coming));
+        return switches ? cuts.plus(usual.switchMode()) : cuts;
     }
 }

@@ -5,7 +5,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * How services are to share the GPUs that can be cut into MIG instances. Which GPU takes which cut is not part of it: that follows
@@ -56,6 +58,14 @@ public record SlicePlan(
         public double capacity(String profile) {
             return capacities.getOrDefault(profile, 0.0);
         }
+
+        /** On the instance that answers most; 0 without any. */
+        public double largest() {
+            return capacities.values().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .max()
+                    .orElse(0);
+        }
     }
 
     public SlicePlan {
@@ -71,6 +81,11 @@ public record SlicePlan(
     /** The same where no GPU is cut before a time. */
     public SlicePlan cuttingFrom(Instant time) {
         return new SlicePlan(at, model, cuts, demands, agreed, counted, time, reason);
+    }
+
+    /** Those that are served on instances. */
+    public Set<ServiceId> services() {
+        return demands.stream().map(Demand::service).collect(Collectors.toUnmodifiableSet());
     }
 
     /** Empty for a service that is not served on instances. */

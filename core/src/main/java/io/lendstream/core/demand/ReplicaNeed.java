@@ -3,7 +3,6 @@ package io.lendstream.core.demand;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
-import io.lendstream.core.event.InferenceService;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -45,16 +44,16 @@ public record ReplicaNeed(int now, int ahead, int floor) {
     }
 
     /**
-     * What is left where MIG instances answer some of the requests; they are its floor, too.
+     * Replicas that a service needs beside what it is planned onto, which is its floor, too.
      *
-     * @param requestsPerSecond that they answer
+     * @param answered requests per second that what it is planned onto answers
+     * @param expected requests per second to be ready for
      */
-    public ReplicaNeed without(InferenceService service, double requestsPerSecond) {
-        int replicas =
-                (int) Math.floor(requestsPerSecond / (service.replicaCapacityPerSecond() * USABLE_CAPACITY) + 1e-9);
-        return requestsPerSecond > 0
-                ? new ReplicaNeed(Math.max(0, now - replicas), Math.max(0, ahead - replicas), 0)
-                : this;
+    public static ReplicaNeed beside(ServiceState service, double answered, double expected) {
+        return new ReplicaNeed(
+                replicasFor(service, Math.max(0, perSecond(service) - answered)),
+                replicasFor(service, Math.max(0, expected - answered)),
+                0);
     }
 
     private static int present(ServiceState service) {
@@ -62,9 +61,14 @@ public record ReplicaNeed(int now, int ahead, int floor) {
         if (concurrency.isPresent()) {
             return ceilDiv(service.inFlight() + service.queueDepth(), concurrency.get());
         }
+        return replicasFor(service, perSecond(service));
+    }
+
+    /** Requests that arrive, and those that wait as if they were to be answered within a window. */
+    private static double perSecond(ServiceState service) {
         double backlogPerSecond =
                 service.queueDepth() / Math.max(1.0, service.window().toMillis() / 1000.0);
-        return replicasFor(service, service.arrivalsPerSecond() + backlogPerSecond);
+        return service.arrivalsPerSecond() + backlogPerSecond;
     }
 
     private static int ahead(ServiceState service, Instant now, Duration lead) {

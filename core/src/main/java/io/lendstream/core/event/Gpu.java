@@ -1,6 +1,7 @@
 package io.lendstream.core.event;
 
 import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.mig.MigGpu;
 import java.util.List;
 import java.util.Optional;
 
@@ -10,6 +11,8 @@ import java.util.Optional;
  * @param index its number on the node, from 0
  * @param model the product name as NVML gives it
  * @param migEnabled whether it is cut into MIG instances; then only {@code instances} can be lent, not the GPU
+ * @param migSwitchable whether MIG mode may be switched on and off here; where it may not, the GPU stays as it is
+ * @param migProfiles sizes of instances that its driver offers; none where it did not tell
  */
 public record Gpu(
         GpuId gpuId,
@@ -18,15 +21,46 @@ public record Gpu(
         long memoryBytes,
         Optional<String> pciBusId,
         boolean migEnabled,
-        List<GpuInstance> instances) {
+        List<GpuInstance> instances,
+        boolean migSwitchable,
+        List<InstanceProfile> migProfiles) {
     public Gpu {
         Checks.atLeast("index", 0, index);
         Checks.atLeast("memoryBytes", 0, memoryBytes);
         instances = List.copyOf(instances);
+        migProfiles = List.copyOf(migProfiles);
     }
 
     /** A whole GPU without MIG. */
     public static Gpu whole(GpuId gpuId, int index, String model, long memoryBytes) {
-        return new Gpu(gpuId, index, model, memoryBytes, Optional.empty(), false, List.of());
+        return new Gpu(gpuId, index, model, memoryBytes, Optional.empty(), false, List.of(), false, List.of());
+    }
+
+    /** The same in MIG mode with instances. */
+    public Gpu cutInto(List<GpuInstance> cut) {
+        return new Gpu(gpuId, index, model, memoryBytes, pciBusId, true, cut, migSwitchable, migProfiles);
+    }
+
+    /** The same without MIG. */
+    public Gpu uncut() {
+        return new Gpu(gpuId, index, model, memoryBytes, pciBusId, false, List.of(), migSwitchable, migProfiles);
+    }
+
+    /** The same where MIG mode may be switched on and off. */
+    public Gpu switchable() {
+        return new Gpu(gpuId, index, model, memoryBytes, pciBusId, migEnabled, instances, true, migProfiles);
+    }
+
+    /** Whether it is in MIG mode or may be brought into it. */
+    public boolean isCuttable() {
+        return migEnabled || migSwitchable;
+    }
+
+    /** How it may be cut, as its driver tells, or as we know of its kind; empty where neither does. */
+    public Optional<MigGpu> kind() {
+        return MigGpu.reported(
+                model,
+                memoryBytes,
+                migProfiles.stream().map(InstanceProfile::migProfile).toList());
     }
 }

@@ -249,23 +249,24 @@ public final class HistoryChecker {
     }
 
     /**
-     * A fault may take replicas away; a decision must not take those that the floor needs. On MIG instances, how many there are
-     * says little.
+     * A fault may take replicas away; a decision must not take those that the floor needs. Of a service that is planned onto MIG
+     * instances, how many there are says little.
      */
     private void floors(boolean fault) {
         Map<ServiceId, Integer> warm = new HashMap<>();
-        Set<ServiceId> onInstances = new HashSet<>();
+        Set<ServiceId> planned = new HashSet<>();
+        state.slices().ifPresent(plan -> planned.addAll(plan.services()));
         for (GpuState gpu : state.gpus().values()) {
             Optional<ServiceId> service = warmReplicaOf(gpu.owner());
             service.ifPresent(name -> warm.merge(name, 1, Integer::sum));
-            service.filter(name -> !gpu.isWhole()).ifPresent(onInstances::add);
+            service.filter(name -> !gpu.isWhole()).ifPresent(planned::add);
         }
         for (ServiceState service : state.services().values()) {
             ServiceId name = service.spec().service();
             int has = warm.getOrDefault(name, 0);
             int had = warmBefore.getOrDefault(name, 0);
             int floor = service.spec().floorReplicas();
-            if (has < floor && has < had && !fault && !onInstances.contains(name)) {
+            if (has < floor && has < had && !fault && !planned.contains(name)) {
                 violated(
                         "floor",
                         "service %s went from %d to %d replicas at %s, under its floor of %d"

@@ -11,9 +11,11 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** What has to be true of every state. */
 public final class Invariants {
@@ -59,11 +61,15 @@ public final class Invariants {
         return violations;
     }
 
-    /** Instances that can be given to somebody do not share memory. */
+    /** Units that can be given to somebody do not share memory. */
     private static void overlaps(ClusterState state, List<Violation> violations) {
         Map<GpuId, List<MigInstance>> there = new HashMap<>();
+        Set<GpuId> whole = new HashSet<>();
         for (GpuState unit : state.gpus().values()) {
             boolean usable = !(unit.owner() instanceof Owner.Recutting) && !(unit.owner() instanceof Owner.Quarantined);
+            if (usable && unit.isWhole()) {
+                whole.add(unit.gpuId());
+            }
             if (usable && unit.instance().isPresent()) {
                 MigInstance instance = unit.instance().get();
                 List<MigInstance> others = there.computeIfAbsent(instance.gpu(), gpu -> new ArrayList<>());
@@ -74,6 +80,11 @@ public final class Invariants {
                 others.add(instance);
             }
         }
+        there.keySet().stream()
+                .filter(whole::contains)
+                .sorted()
+                .forEach(gpu -> violations.add(
+                        new Violation("instances", "%s can be given as a whole and in instances".formatted(gpu))));
     }
 
     private static boolean isInstance(ClusterState state, GpuId gpu) {

@@ -147,6 +147,37 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
                 .or(() -> alike.stream().findFirst());
     }
 
+    /**
+     * What a driver tells of a GPU. Of a kind that we know, it goes by our name and has the multiprocessors that we know of.
+     *
+     * @param product name, as NVML gives it
+     * @param memoryBytes all of its memory
+     * @param profiles that the driver offers; where it tells none, those that we know
+     */
+    public static Optional<MigGpu> reported(String product, long memoryBytes, List<MigProfile> profiles) {
+        Optional<MigGpu> known = ofProduct(product, memoryBytes);
+        if (profiles.isEmpty()) {
+            return known;
+        }
+        int compute =
+                profiles.stream().mapToInt(MigProfile::computeSlices).max().orElseThrow();
+        int memory = profiles.stream()
+                .mapToInt(profile -> profile.memorySlices()
+                        + profile.starts().get(profile.starts().size() - 1))
+                .max()
+                .orElseThrow();
+        int largest = profiles.stream()
+                .mapToInt(profile -> profile.sms().orElse(0))
+                .max()
+                .orElseThrow();
+        return Optional.of(new MigGpu(
+                known.map(MigGpu::model).orElse(product),
+                compute,
+                memory,
+                known.map(MigGpu::sms).orElse(largest),
+                profiles));
+    }
+
     /** The name's parts but for the memory: {@code H100} and {@code PCIE}. */
     private List<String> words() {
         List<String> parts = List.of(model.toUpperCase(Locale.ROOT).split("-"));

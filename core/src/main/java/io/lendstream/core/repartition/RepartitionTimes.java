@@ -10,6 +10,7 @@ import java.util.Map;
  *
  * @param create making a GPU instance with its compute instance
  * @param destroy removing it
+ * @param switchMode entering or leaving MIG mode, which on A100 takes a reset of the GPU
  * @param load of services that {@code loads} does not name
  * @param drain of services that {@code drains} does not name
  * @param loads from the start of a service's process until it answers, by service
@@ -18,6 +19,7 @@ import java.util.Map;
 public record RepartitionTimes(
         Duration create,
         Duration destroy,
+        Duration switchMode,
         Duration load,
         Duration drain,
         Map<String, Duration> loads,
@@ -25,6 +27,7 @@ public record RepartitionTimes(
     public static final RepartitionTimes DEFAULT = new RepartitionTimes(
             Duration.ofSeconds(2),
             Duration.ofSeconds(1),
+            Duration.ofSeconds(20),
             Duration.ofSeconds(60),
             Duration.ofSeconds(1),
             Map.of(),
@@ -35,6 +38,7 @@ public record RepartitionTimes(
         drains = Map.copyOf(drains);
         check("create", create);
         check("destroy", destroy);
+        check("switchMode", switchMode);
         check("load", load);
         check("drain", drain);
         loads.forEach((service, time) -> check("load of " + service, time));
@@ -53,7 +57,7 @@ public record RepartitionTimes(
         Map<String, Duration> moreDrains = new HashMap<>(drains);
         moreLoads.put(service, itsLoad);
         moreDrains.put(service, objective);
-        return new RepartitionTimes(create, destroy, load, drain, moreLoads, moreDrains);
+        return new RepartitionTimes(create, destroy, switchMode, load, drain, moreLoads, moreDrains);
     }
 
     Duration load(String service) {

@@ -7,6 +7,7 @@ import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
@@ -14,19 +15,22 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
+import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.repartition.Instance;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * GPUs of inference in MIG mode with their units: those of one kind that we know, which most of them are of. A GPU with a
- * unit that is quarantined, or that we cannot place, is left alone.
+ * GPUs of inference that are in MIG mode, or may be brought into it, with their units: those of one kind that we know, which most
+ * of them are of. A GPU with a unit that is quarantined, or that we cannot place, is left alone.
  */
 record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     /** They take a while to work out, and are always the same. */
@@ -36,16 +40,36 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         return LAYOUTS.computeIfAbsent(kind, MigLayouts::of);
     }
 
-    /** A GPU and its units by place, biggest first; those that are going with those that are to come. */
-    record Cuttable(GpuId gpu, NodeId node, long memoryBytes, List<Unit> units) {
+    /**
+     * A GPU and its units by place, biggest first; those that are going with those that are to come.
+     *
+     * @param switchable whether it may leave MIG mode, or be brought into it
+     */
+    record Cuttable(GpuId gpu, NodeId node, long memoryBytes, boolean switchable, List<Unit> units) {
         /** Units that keep their GPU from being cut anew, or not. */
         Stream<Unit> there() {
             return units.stream().filter(unit -> !unit.isGoing());
         }
     }
 
-    /** An instance that is there, or on its way. */
+    /**
+     * An instance that is there, or on its way; or a whole GPU without MIG.
+     *
+     * @param place where it is; for a whole GPU that of the largest instance, beside which there is room for no other
+     */
     record Unit(GpuState state, MigPlace place) {
+        boolean isWhole() {
+            return state.isWhole();
+        }
+
+        /** Whether a replica on a whole GPU is up, or coming up. */
+        Optional<ServiceId> replica() {
+            boolean isAtWork =
+                    isWhole() && (state.owner() instanceof Owner.Serving || state.owner() instanceof Owner.Binding);
+            return holder().filter(tenant -> isAtWork && tenant instanceof Tenant.Service)
+                    .map(tenant -> ((Tenant.Service) tenant).service());
+        }
+
         boolean isFree() {
             return state.isFree();
         }
@@ -64,7 +88,13 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
 
         /** Whether a service runs there, or is coming up. */
         boolean serves() {
-            return holder().filter(Tenant.Service.class::isInstance).isPresent() && !isLeaving();
+            return isWhole()
+                    ? replica().isPresent()
+                    : holder().filter(Tenant.Service.class::isInstance).isPresent() && !isLeaving();
+        }
+
+        boolean isAsleep() {
+            return state.owner() instanceof Owner.Sleeping;
         }
 
         boolean isLeaving() {
@@ -79,13 +109,28 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     }
 
     static Optional<CuttableGpus> of(Draft draft) {
-        Map<String, Integer> counts = new TreeMap<>();
-        candidates(draft).forEach(each -> counts.merge(each.kind.model(), 1, Integer::sum));
-        Optional<MigGpu> kind = counts.entrySet().stream()
-                .max(Map.Entry.comparingByValue())
-                .flatMap(most -> MigGpu.named(most.getKey()))
-                .map(MigGpu::withoutMediaEngines);
-        return kind.map(known -> new CuttableGpus(known, usable(draft, known)));
+        Map<MigGpu, Integer> counts = new HashMap<>();
+        candidates(draft).forEach(each -> counts.merge(each.kind, 1, Integer::sum));
+        return counts.entrySet().stream()
+                .max(Map.Entry.<MigGpu, Integer>comparingByValue()
+                        .thenComparing(kind -> kind.getKey().toString()))
+                .map(Map.Entry::getKey)
+                .map(kind -> new CuttableGpus(kind, usable(draft, kind)));
+    }
+
+    /** A kind of GPU that can be cut here, by its name. */
+    static Optional<MigGpu> kind(Draft draft, String model) {
+        return candidates(draft)
+                .map(Candidate::kind)
+                .filter(kind -> kind.model().equals(model))
+                .findFirst();
+    }
+
+    /** Whether a whole GPU may be brought into MIG mode. */
+    static boolean isCuttable(Draft draft, GpuState whole) {
+        return draft.nodes().get(whole.nodeId()).stream()
+                .flatMap(node -> node.node().gpus().stream())
+                .anyMatch(gpu -> gpu.migSwitchable() && gpu.gpuId().equals(whole.gpuId()));
     }
 
     private record Candidate(Node node, Gpu gpu, MigGpu kind) {}
@@ -95,21 +140,20 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
                 .map(NodeState::node)
                 .filter(node -> node.pool() == Pool.INFERENCE && node.status() == NodeStatus.READY)
                 .flatMap(node -> node.gpus().stream()
-                        .filter(Gpu::migEnabled)
-                        .flatMap(gpu -> MigGpu.ofProduct(gpu.model(), gpu.memoryBytes()).stream()
+                        .filter(Gpu::isCuttable)
+                        .flatMap(gpu -> gpu.kind().map(MigGpu::withoutMediaEngines).stream()
                                 .map(kind -> new Candidate(node, gpu, kind))));
     }
 
     private static Map<GpuId, Cuttable> usable(Draft draft, MigGpu kind) {
         Map<GpuId, List<GpuState>> units = new TreeMap<>();
         for (GpuState unit : draft.usableGpus()) {
-            unit.instance()
-                    .ifPresent(instance -> units.computeIfAbsent(instance.gpu(), gpu -> new ArrayList<>())
-                            .add(unit));
+            GpuId gpu = unit.instance().map(MigInstance::gpu).orElse(unit.gpuId());
+            units.computeIfAbsent(gpu, any -> new ArrayList<>()).add(unit);
         }
         Map<GpuId, Cuttable> usable = new TreeMap<>();
         candidates(draft)
-                .filter(each -> each.kind.model().equals(kind.model()))
+                .filter(each -> each.kind.equals(kind))
                 .forEach(each -> cuttable(each, kind, units.getOrDefault(each.gpu.gpuId(), List.of()))
                         .ifPresent(gpu -> usable.put(gpu.gpu(), gpu)));
         return usable;
@@ -118,8 +162,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     private static Optional<Cuttable> cuttable(Candidate each, MigGpu kind, List<GpuState> units) {
         List<Unit> placed = new ArrayList<>();
         for (GpuState unit : units) {
-            Optional<MigPlace> place =
-                    unit.instance().map(MigInstance::place).flatMap(text -> MigPlace.parse(kind, text));
+            Optional<MigPlace> place = place(unit, kind);
             if (place.isEmpty() || unit.owner() instanceof Owner.Quarantined) {
                 return Optional.empty();
             }
@@ -128,8 +171,29 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         placed.sort(
                 Comparator.<Unit>comparingInt(unit -> -unit.place().profile().memorySlices())
                         .thenComparing(unit -> unit.state().gpuId()));
-        return Optional.of(
-                new Cuttable(each.gpu.gpuId(), each.node.nodeId(), each.gpu.memoryBytes(), List.copyOf(placed)));
+        return Optional.of(new Cuttable(
+                each.gpu.gpuId(),
+                each.node.nodeId(),
+                each.gpu.memoryBytes(),
+                each.gpu.migSwitchable(),
+                List.copyOf(placed)));
+    }
+
+    private static Optional<MigPlace> place(GpuState unit, MigGpu kind) {
+        MigProfile largest = kind.profiles().get(0);
+        return unit.isWhole()
+                ? Optional.of(new MigPlace(largest, largest.starts().get(0)))
+                : unit.instance().map(MigInstance::place).flatMap(text -> MigPlace.parse(kind, text));
+    }
+
+    /** The same without GPUs that are left to replicas of other services. */
+    CuttableGpus servingOnly(Set<ServiceId> services) {
+        Map<GpuId, Cuttable> left = new TreeMap<>(gpus);
+        left.values()
+                .removeIf(gpu -> gpu.units().stream()
+                        .flatMap(unit -> unit.replica().stream())
+                        .anyMatch(service -> !services.contains(service)));
+        return new CuttableGpus(kind, left);
     }
 
     /** Instances that serve or are about to. */

@@ -9,6 +9,7 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Replica;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.SlicePlan;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
@@ -53,26 +54,30 @@ final class Inference {
         Map<ServiceId, Double> coming = new TreeMap<>();
         for (Map.Entry<Replica, GpuState> replica : draft.agenda().replicas()) {
             ServiceId name = replica.getKey().service();
-            if (replica.getValue().isWhole()) {
-                replicas.computeIfAbsent(name, any -> new ArrayList<>()).add(replica.getValue());
+            GpuState unit = replica.getValue();
+            boolean isUp = unit.owner() instanceof Owner.Serving;
+            double planned = isUp || unit.owner() instanceof Owner.Binding || !unit.isWhole()
+                    ? Repartitioning.capacity(draft, name, unit)
+                    : 0;
+            if (unit.isWhole() && planned == 0) {
+                replicas.computeIfAbsent(name, any -> new ArrayList<>()).add(unit);
             } else {
-                boolean isUp = replica.getValue().owner() instanceof Owner.Serving;
-                (isUp ? onInstances : coming)
-                        .merge(name, Repartitioning.capacity(draft, name, replica.getValue()), Double::sum);
+                (isUp ? onInstances : coming).merge(name, planned, Double::sum);
             }
         }
         Map<ServiceId, Integer> missing = new TreeMap<>();
         Map<ServiceId, ReplicaNeed> needs = new TreeMap<>();
         for (ServiceState service : draft.services().values()) {
             ServiceId name = service.spec().service();
-            ReplicaNeed need = ReplicaNeed.of(
-                            service, draft.now(), lead(service), policy.info().looksAhead())
-                    .without(service.spec(), onInstances.getOrDefault(name, 0.0));
+            ReplicaNeed usual = ReplicaNeed.of(
+                    service, draft.now(), lead(service), policy.info().looksAhead());
+            double up = onInstances.getOrDefault(name, 0.0);
+            double soon = up + coming.getOrDefault(name, 0.0);
+            boolean isPlanned = soon > 0;
+            ReplicaNeed need = isPlanned ? ReplicaNeed.beside(service, soon, 0) : usual;
+            ReplicaNeed kept = isPlanned ? ReplicaNeed.beside(service, up, planned(name)) : usual;
             needs.put(name, need);
-            int short_ = adjust(service, need)
-                    - need.replicas()
-                    + need.without(service.spec(), coming.getOrDefault(name, 0.0))
-                            .replicas();
+            int short_ = adjust(service, need, kept);
             if (short_ > 0) {
                 missing.put(name, short_);
             }
@@ -87,16 +92,25 @@ final class Inference {
         return settings.notice().plus(service.spec().warmUp());
     }
 
-    /** Wakes warm replicas or lets surplus ones rest; returns how many replicas are still missing. */
-    private int adjust(ServiceState service, ReplicaNeed need) {
+    private double planned(ServiceId service) {
+        return draft.slices()
+                .flatMap(plan -> plan.demand(service))
+                .map(SlicePlan.Demand::ratePerSecond)
+                .orElse(0.0);
+    }
+
+    /** Wakes warm replicas, or lets those rest that need not be kept; returns how many replicas are still missing. */
+    private int adjust(ServiceState service, ReplicaNeed need, ReplicaNeed kept) {
         ServiceId name = service.spec().service();
         List<GpuState> mine = replicas.getOrDefault(name, List.of());
         List<GpuState> active = mine.stream()
                 .filter(gpu -> gpu.owner() instanceof Owner.Serving || gpu.owner() instanceof Owner.Binding)
                 .toList();
+        if (active.size() > kept.replicas()) {
+            rest(name, active, kept.replicas());
+        }
         int gap = need.replicas() - active.size();
-        if (gap < 0) {
-            rest(name, active, need.replicas());
+        if (gap <= 0) {
             return 0;
         }
         List<GpuState> warm = mine.stream()

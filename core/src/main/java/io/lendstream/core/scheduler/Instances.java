@@ -33,7 +33,7 @@ record Instances(MigGpu gpu, List<GpuId> serving, Optional<MigProfile> smallest)
             }
             GpuState state = replica.getValue();
             Optional<Gpu> gpu = draft.nodes().get(state.nodeId()).flatMap(node -> gpu(node, state.gpuId()));
-            Optional<MigGpu> known = gpu.flatMap(it -> MigGpu.ofProduct(it.model(), it.memoryBytes()));
+            Optional<MigGpu> known = gpu.flatMap(Gpu::kind);
             Optional<String> name = gpu.flatMap(it -> profile(it, state.gpuId()));
             Optional<MigProfile> profile = name.flatMap(it -> known.flatMap(mig -> mig.profile(it)));
             if (known.isEmpty()

@@ -135,11 +135,11 @@ final class Observation {
             draft.upsetPlan();
             draft.put(GpuState.free(gpu, node.nodeId(), node.pool(), instance, draft.now(), draft.eventSequence()));
             draft.own(gpu, new Owner.Free());
-        } else if (instance.isPresent() && known.get().owner() instanceof Owner.Recutting recutting) {
+        } else if (known.get().owner() instanceof Owner.Recutting recutting) {
             boolean isThere = recutting.coming()
                     && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));
             if (isThere) {
-                draft.put(known.get().with(instance.get()));
+                instance.ifPresent(described -> draft.put(known.get().with(described)));
                 draft.own(gpu, new Owner.Free());
             }
         } else if (instance.isPresent() && !instance.equals(known.get().instance())) {

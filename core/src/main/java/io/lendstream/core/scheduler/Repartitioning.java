@@ -5,11 +5,13 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.MigInstance;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SlicePlan;
+import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
@@ -42,8 +44,8 @@ import java.util.stream.Collectors;
  * is there now. It remembers the plan and nothing of the way, so that faults, late reports and restarts need no care.
  *
  * <p>Instances that are to come are made as soon as nobody is in their place; loans that are in it are taken back. An instance
- * drains when all that is to come before it has come. A GPU that the plan empties becomes one instance as large as it is, which
- * can be lent.
+ * drains when all that is to come before it has come. A GPU that the plan empties leaves MIG mode, or where that may not be switched
+ * becomes one instance as large as it is, and can be lent.
  */
 final class Repartitioning {
     private final Draft draft;
@@ -60,12 +62,19 @@ final class Repartitioning {
         this.safety = new Safety(settings);
     }
 
-    /** Requests per second that a service's replica on an instance answers, as planned with. */
+    /**
+     * Requests per second that a service's replica on an instance answers, as planned with. A whole GPU that may be cut answers what
+     * the largest instance does; others are not planned with.
+     */
     static double capacity(Draft draft, ServiceId service, GpuState unit) {
         Optional<SlicePlan.Demand> demand = draft.slices().flatMap(plan -> plan.demand(service));
-        return demand.isPresent() && unit.instance().isPresent()
-                ? demand.get().capacity(unit.instance().get().profile())
-                : 0;
+        if (demand.isEmpty()) {
+            return 0;
+        }
+        if (unit.instance().isPresent()) {
+            return demand.get().capacity(unit.instance().get().profile());
+        }
+        return CuttableGpus.isCuttable(draft, unit) ? demand.get().largest() : 0;
     }
 
     void go() {
@@ -88,7 +97,7 @@ final class Repartitioning {
         }
         SlicePlan plan = draft.slices().get();
         if (gpus.isPresent() && gpus.get().kind().model().equals(plan.model())) {
-            new Stage(gpus.get(), plan).decide(due);
+            new Stage(gpus.get().servingOnly(plan.services()), plan).decide(due);
         }
     }
 
@@ -157,7 +166,7 @@ final class Repartitioning {
         private void hold(Optional<Transition> transition) {
             String why = transition
                     .map(each -> "services would fall short on the way: " + each.shortfalls())
-                    .orElse("%d GPUs in MIG mode can be cut, fewer than it needs"
+                    .orElse("%d GPUs can be cut, fewer than it needs"
                             .formatted(gpus.gpus().size()));
             draft.decide(
                     draft.now(),
@@ -174,7 +183,7 @@ final class Repartitioning {
             List<GpuId> spare = gpus.gpus().values().stream()
                     .filter(gpu -> !used.contains(gpu.gpu()))
                     .sorted(Comparator.<Cuttable>comparingInt(gpu -> isUnderWay(gpu) ? 0 : 1)
-                            .thenComparingDouble(gpu -> lost(gpu.units()))
+                            .thenComparingDouble(gpu -> lost(gpu.units()) + switching(gpu))
                             .thenComparing(Cuttable::gpu))
                     .map(Cuttable::gpu)
                     .toList();
@@ -190,6 +199,11 @@ final class Repartitioning {
                 }
             }
             return best;
+        }
+
+        private double switching(Cuttable gpu) {
+            boolean isWhole = gpu.there().anyMatch(Unit::isWhole);
+            return isWhole ? RepartitionTimes.DEFAULT.switchMode().toSeconds() : 0;
         }
 
         private boolean isUnderWay(Cuttable gpu) {
@@ -308,14 +322,20 @@ final class Repartitioning {
             }
         }
 
-        /** A GPU that is of no use to the plan becomes one instance. */
+        /** A GPU that is of no use to the plan leaves MIG mode, or becomes one instance. */
         private void makeWhole(Cuttable gpu) {
             MigProfile largest = gpus.kind().profiles().get(0);
             boolean isWhole = gpu.units().size() == 1
-                    && gpu.units().get(0).place().profile().equals(largest);
+                    && (gpu.switchable()
+                            ? gpu.units().get(0).isWhole()
+                            : gpu.units().get(0).place().profile().equals(largest));
             if (!isWhole && gpu.units().stream().allMatch(Unit::isFree)) {
                 MigPlace place = new MigPlace(largest, largest.starts().get(0));
-                recut(gpu, gpu.units(), List.of(place), "no service needs it, and it can be lent: " + plan.reason());
+                recut(
+                        gpu,
+                        gpu.units(),
+                        gpu.switchable() ? List.of() : List.of(place),
+                        "no service needs it, and it can be lent: " + plan.reason());
             }
         }
 
@@ -336,7 +356,11 @@ final class Repartitioning {
                     deadline,
                     draft.because(
                             "slices",
-                            "%s is cut into %s, %s".formatted(gpu.gpu(), String.join(", ", cut), why),
+                            "%s %s, %s"
+                                    .formatted(
+                                            gpu.gpu(),
+                                            cut.isEmpty() ? "leaves MIG mode" : "is cut into " + String.join(", ", cut),
+                                            why),
                             Map.of("instances", (double) cut.size(), "removed", (double) going.size()),
                             List.of()),
                     new Action.Repartition(List.of(gpu.gpu()), cut));
@@ -348,6 +372,9 @@ final class Repartitioning {
             places.stream()
                     .filter(place -> !kept.contains(place))
                     .forEach(place -> expect(gpu, place, new Owner.Recutting(id, deadline, true)));
+            if (places.isEmpty()) {
+                expect(gpu.gpu(), gpu.node(), Optional.empty(), new Owner.Recutting(id, deadline, true));
+            }
         }
 
         /** A unit that is to come. One that goes may have had the same memory and thus the same name. */
@@ -357,13 +384,17 @@ final class Repartitioning {
             MigInstance instance = new MigInstance(
                     gpu.gpu(), place.profile().name(), place.start(), size, (long) (share * gpu.memoryBytes()), share);
             GpuId name = new GpuId("%s/%d:%d".formatted(gpu.gpu(), place.start(), size));
-            draft.add(GpuState.free(
-                            name, gpu.node(), Pool.INFERENCE, Optional.of(instance), draft.now(), draft.eventSequence())
+            expect(name, gpu.node(), Optional.of(instance), owner);
+        }
+
+        private void expect(GpuId name, NodeId node, Optional<MigInstance> instance, Owner owner) {
+            draft.add(GpuState.free(name, node, Pool.INFERENCE, instance, draft.now(), draft.eventSequence())
                     .with(owner, draft.now(), draft.eventSequence()));
         }
 
-        /** Takes loans back that are in the way of instances. */
+        /** Takes loans back that are in the way of instances, and stops replicas that sleep there. */
         private void takeBack(List<Instance> wanted, List<Unit> inTheWay) {
+            inTheWay.stream().filter(Unit::isAsleep).forEach(this::stop);
             List<GpuId> lent = inTheWay.stream()
                     .map(unit -> unit.state())
                     .filter(unit -> unit.owner() instanceof Owner.Lent)
@@ -388,6 +419,13 @@ final class Repartitioning {
                             "%s to run where job %s does: %s; %s".formatted(services, job, price, plan.reason()),
                             first,
                             numbers));
+        }
+
+        private void stop(Unit asleep) {
+            Tenant.Service replica = (Tenant.Service) asleep.holder().orElseThrow();
+            ServiceId service = replica.service();
+            String text = "a sleeping replica of service %s makes room: %s".formatted(service, plan.reason());
+            Inference.stop(draft, settings, service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
         }
 
         private double capacity(Instance instance) {

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Plans how services share the GPUs that can be cut: every period, and at once when what is in force no longer suffices. */
 final class SlicePlanning {
@@ -72,7 +74,7 @@ final class SlicePlanning {
 
     /** Whether a plan answers what is asked for by the time that another one could be in force. */
     private boolean covers(SlicePlan plan) {
-        Optional<MigGpu> kind = MigGpu.named(plan.model());
+        Optional<MigGpu> kind = CuttableGpus.kind(draft, plan.model());
         for (ServiceState service : draft.services().values()) {
             ServiceId name = service.spec().service();
             boolean planned = plan.demand(name).isPresent();
@@ -107,7 +109,10 @@ final class SlicePlanning {
     /** Considers another plan, and notes what is in force from now on. */
     void plan(Optional<CuttableGpus> gpus) {
         List<ServiceCapacity> services = gpus.map(each -> services(each.kind())).orElse(List.of());
-        int available = gpus.map(each -> each.gpus().size()).orElse(0);
+        Set<ServiceId> names = services.stream()
+                .map(capacity -> new ServiceId(capacity.service().name()))
+                .collect(Collectors.toSet());
+        int available = gpus.map(each -> each.servingOnly(names).gpus().size()).orElse(0);
         SlicePlan before = draft.slices().orElse(nothing());
         String model = gpus.map(each -> each.kind().model()).orElse("");
         if (available == 0) {

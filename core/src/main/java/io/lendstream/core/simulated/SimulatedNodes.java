@@ -61,7 +61,7 @@ public final class SimulatedNodes {
      * How many nodes of what kind.
      *
      * @param trainingNodes how many of them, the first ones, are of the training pool
-     * @param cutNodes how many of them, the last ones, have their GPUs in MIG mode, each cut into one instance
+     * @param cutNodes how many of them, the last ones, have GPUs that may be cut into MIG instances, and are not yet
      */
     public record Layout(DomainId domain, int nodes, int gpusPerNode, int trainingNodes, int cutNodes, long seed) {
         /** Nodes of whole GPUs. */
@@ -177,7 +177,7 @@ public final class SimulatedNodes {
                         .orElseThrow(() -> new IllegalArgumentException("%s has no place %s".formatted(MODEL, place))))
                 .map(place -> instance(gpu.gpuId(), place))
                 .toList();
-        return new Gpu(gpu.gpuId(), gpu.index(), gpu.model(), gpu.memoryBytes(), gpu.pciBusId(), true, instances);
+        return places.isEmpty() ? gpu.uncut() : gpu.cutInto(instances);
     }
 
     private static GpuInstance instance(GpuId gpu, MigPlace place) {
@@ -292,7 +292,7 @@ public final class SimulatedNodes {
             for (int index = 0; index < layout.gpusPerNode; index++) {
                 Gpu whole = Gpu.whole(gpuId(layout.domain, id, index), index, MODEL, MEMORY_BYTES);
                 boolean isCut = number >= layout.nodes - layout.cutNodes;
-                gpus.add(isCut ? cut(whole, List.of("7g.80gb@0")) : whole);
+                gpus.add(isCut ? whole.switchable() : whole);
             }
             Pool pool = number < layout.trainingNodes ? Pool.TRAINING : Pool.INFERENCE;
             nodes.add(new Node(id, layout.domain, pool, bootId, start, NodeStatus.READY, gpus));

@@ -10,6 +10,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.simulated.SimulatedDriver;
@@ -22,10 +23,14 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An actuator of a node of one whole GPU, and of one whose GPU is one instance; a create takes 2 s, a destroy 1 s. */
+/**
+ * An actuator of a node of one whole GPU, and of one whose GPU may be cut and is one instance; a create takes 2 s, a destroy 1 s,
+ * and switching MIG mode 20 s.
+ */
 class CuttingTest {
     private static final DomainId DOMAIN = new DomainId("d");
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final Instant MORNING = NOON.minusSeconds(22);
     private static final Duration NOTICE = Duration.ofSeconds(45);
 
     private final SimulatedNodes nodes =
@@ -36,23 +41,29 @@ class CuttingTest {
     private long sequence;
 
     @BeforeEach
-    void learnsOfTheNodes() {
+    void cutsTheLatter() {
         nodes.inventory().forEach(actuation::know);
+        take(repartition(cut, "7g.80gb@0"));
+        advance(0);
     }
 
     private List<Outcome> take(Action action) {
         Decision decision = new Decision(
                 new DecisionId(DOMAIN, 1, ++sequence),
-                NOON,
-                NOON.plusSeconds(60),
+                clock(),
+                clock().plusSeconds(60),
                 false,
                 new Reason("test", "for the test", Map.of(), List.of()),
                 action);
         nodes.observe(decision);
-        return outcomes(actuation.take(decision, NOON));
+        return outcomes(actuation.take(decision, clock()));
     }
 
-    /** What is reported up to a second; inventories that change are told. */
+    private Instant clock() {
+        return actuation.clock().isBefore(MORNING) ? MORNING : NOON;
+    }
+
+    /** What is reported up to a second after noon; inventories that change are told. */
     private List<Outcome> advance(long second) {
         return outcomes(actuation.advance(NOON.plusSeconds(second)));
     }
@@ -119,10 +130,21 @@ class CuttingTest {
     }
 
     @Test
-    void refusesGpusThatAreNotInMigModeAndToLeaveIt() {
+    void refusesToSwitchMigModeWhereTheInventoryDoesNotAllowIt() {
         assertThat(take(repartition(whole, "7g.80gb@0"))).containsExactly(Outcome.REJECTED);
-        assertThat(take(repartition(cut))).containsExactly(Outcome.REJECTED);
-        assertThat(actuation.refusals()).containsEntry(Refusal.UNSUPPORTED, 2L);
+        assertThat(actuation.refusals()).containsEntry(Refusal.UNSUPPORTED, 1L);
+    }
+
+    @Test
+    void leavesMigModeAndTheWholeGpuCanBeUsed() {
+        assertThat(take(repartition(cut))).containsExactly(Outcome.ACCEPTED);
+        assertThat(take(serve(cut))).containsExactly(Outcome.REJECTED);
+        assertThat(advance(20)).isEmpty();
+        assertThat(advance(21)).containsExactly(Outcome.APPLIED);
+
+        assertThat(nodes.inventory().get(1).gpus().get(0))
+                .isEqualTo(Gpu.whole(cut, 0, "NVIDIA A100-SXM4-80GB", 80L << 30).switchable());
+        assertThat(take(serve(cut))).contains(Outcome.ACCEPTED);
     }
 
     @Test

@@ -30,7 +30,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Four A100 in MIG mode and three services whose load halves and comes back. */
+/** Four A100 that may be cut, and three services on them whose load halves and comes back. */
 class RepartitioningLoopTest {
     private static final Map<String, Double> RATES = Map.of("chat", 2500.0, "search", 1500.0, "vision", 3700.0);
     private static final Duration PROMISED = Duration.ofMillis(120);
@@ -62,7 +62,8 @@ class RepartitioningLoopTest {
     void gpusAreFreedAndLentWhenLoadHalvesAndNoServiceEverHasTooLittleWhenItComesBack() {
         RATES.keySet().stream().sorted().forEach(service -> loop.tell(service(service)));
         Story jobs = Story.of("lendstream");
-        for (String job : List.of("a", "b", "c")) {
+        loop.tell(jobs.jobRecord("wide", 2, true));
+        for (String job : List.of("small", "tiny")) {
             loop.tell(jobs.jobRecord(job, 1, true).onSlicesOf(8L << 30));
         }
         Set<String> reached = new HashSet<>();
@@ -93,7 +94,7 @@ class RepartitioningLoopTest {
             }
         }
         System.out.printf(
-                "GPUs that serve by minute: %s%nlent instances by minute: %s%nleast capacity over rate: %.3f%nrecuts %d, "
+                "GPUs that serve by minute: %s%nlent units by minute: %s%nleast capacity over rate: %.3f%nrecuts %d, "
                         + "lends %d, reclaims %d, events %d%n",
                 changes(gpus),
                 changes(lent),
@@ -115,7 +116,12 @@ class RepartitioningLoopTest {
         assertThat(reached).isEqualTo(RATES.keySet());
         assertThat(loop.verdict().violations()).isEmpty();
         assertThat(gpus.get(50)).as("GPUs that serve half the load").isLessThan(gpus.get(19));
-        assertThat(lent.get(50)).as("lent instances then").isGreaterThanOrEqualTo(4 - gpus.get(50));
+        assertThat(lent.get(50)).as("lent units then").isGreaterThanOrEqualTo(4 - gpus.get(50));
+        assertThat(loop.decisions())
+                .as("the job that needs a whole GPU gets one that services left")
+                .anyMatch(decision -> decision.action() instanceof Action.Lend lend
+                        && lend.job().value().equals("wide")
+                        && lend.gpus().stream().noneMatch(gpu -> gpu.value().contains("/")));
         assertThat(gpus.get(MINUTES)).isGreaterThan(gpus.get(50));
         assertThat(loop.decisions())
                 .anyMatch(decision -> decision.action() instanceof Action.Reclaim
@@ -147,8 +153,9 @@ class RepartitioningLoopTest {
         Optional<SlicePlan.Demand> demand = loop.state().slices().flatMap(plan -> plan.demand(name));
         for (GpuState unit : loop.state().gpus().values()) {
             if (unit.owner().equals(new Owner.Serving(name)) && demand.isPresent()) {
-                sum += demand.get()
-                        .capacity(unit.instance().map(MigInstance::profile).orElse(""));
+                sum += unit.instance()
+                        .map(instance -> demand.get().capacity(instance.profile()))
+                        .orElse(demand.get().largest());
             }
         }
         return sum;
@@ -158,7 +165,7 @@ class RepartitioningLoopTest {
         Set<GpuId> gpus = new HashSet<>();
         for (GpuState unit : loop.state().gpus().values()) {
             if (unit.owner() instanceof Owner.Serving) {
-                unit.instance().ifPresent(instance -> gpus.add(instance.gpu()));
+                gpus.add(unit.instance().map(MigInstance::gpu).orElse(unit.gpuId()));
             }
         }
         return gpus;

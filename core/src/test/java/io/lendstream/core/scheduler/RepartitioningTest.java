@@ -232,4 +232,59 @@ class RepartitioningTest {
         assertThat(story.state().gpus().get(new GpuId("cut-g0/0:1"))).isEmpty();
         assertThat(story.owner("cut-g0/0:8")).isInstanceOf(Owner.Free.class);
     }
+
+    @Test
+    void aGpuThatNoServiceNeedsLeavesMigModeWhereThatMayBeSwitched() {
+        story.service("chat", 0).rate("chat", 0);
+
+        story.switchableNode("cut", Pool.INFERENCE, "1g.10gb@0 2g.20gb@2")
+                .after(ofSeconds(31))
+                .rate("chat", 0);
+
+        assertThat(places()).isEmpty();
+        assertThat(repartition().reason().text()).contains("leaves MIG mode");
+        assertThat(story.owner("cut-g0")).isInstanceOf(Owner.Recutting.class);
+        story.switchableNode("cut", Pool.INFERENCE, "");
+        assertThat(story.state().gpus().get(new GpuId("cut-g0/0:1"))).isEmpty();
+        assertThat(story.owner("cut-g0")).isInstanceOf(Owner.Free.class);
+    }
+
+    @Test
+    void aWholeGpuIsCutForAServiceOnceTheJobOnItHasLeft() {
+        story.switchableNode("cut", Pool.INFERENCE, "").service("chat", 0).rate("chat", 0);
+        story.job("large", 1);
+        for (int i = 0; i < 8; i++) {
+            story.after(ofSeconds(15)).settled().rate("chat", 0).settled();
+        }
+        assertThat(story.owner("cut-g0")).isInstanceOf(Owner.Lent.class);
+
+        story.rate("chat", 300);
+
+        assertThat(story.lastKinds()).containsExactly("reclaim");
+        story.tell(story.answers(story.last().get(0)).get(0));
+        assertThat(story.lastKinds()).containsExactly("repartition");
+        story.switchableNode("cut", Pool.INFERENCE, String.join(" ", places())).settled();
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void aReplicaOnAWholeGpuStaysUntilInstancesDoItsWork() {
+        story.switchableNode("cut", Pool.INFERENCE, "", "").service("chat", 1).settled();
+        story.rate("chat", 8);
+        story.after(ofSeconds(31)).rate("chat", 8).settled();
+
+        GpuId cut = repartition().action().gpus().get(0);
+        GpuId whole = new GpuId(cut.value().endsWith("g0") ? "cut-g1" : "cut-g0");
+        assertThat(story.owner(whole.value())).isInstanceOf(Owner.Serving.class);
+        String places = String.join(" ", places());
+        boolean isFirst = cut.value().endsWith("g0");
+        story.switchableNode("cut", Pool.INFERENCE, isFirst ? places : "", isFirst ? "" : places)
+                .settled();
+        for (int i = 0; i < 4; i++) {
+            story.after(ofSeconds(15)).rate("chat", 8).settled();
+        }
+
+        assertThat(story.count("serving")).isEqualTo(1);
+        assertThat(story.owner(whole.value())).isInstanceOf(Owner.Free.class);
+    }
 }

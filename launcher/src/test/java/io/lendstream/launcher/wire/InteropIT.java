@@ -214,7 +214,16 @@ final class InteropIT {
 
     private static Node nodeOfPython() {
         GpuInstance half = new GpuInstance(new GpuId("GPU-1/0:4"), "3g.40gb", 0, 4, 42_949_672_960L);
-        Gpu gpu = new Gpu(new GpuId("GPU-1"), 0, "NVIDIA H100", 85_899_345_920L, Optional.empty(), true, List.of(half));
+        Gpu gpu = new Gpu(
+                new GpuId("GPU-1"),
+                0,
+                "NVIDIA H100",
+                85_899_345_920L,
+                Optional.empty(),
+                true,
+                List.of(half),
+                false,
+                List.of());
         return new Node(
                 new NodeId("node-of-python"),
                 new DomainId("east"),

@@ -1,0 +1,54 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.mig.MigProfile;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+
+/**
+ * A size of MIG instance that a GPU offers, as its driver tells.
+ *
+ * @param name NVIDIA's, such as {@code 3g.40gb}
+ * @param id by which the driver makes one
+ * @param computeSlices that one has; at least 1
+ * @param memorySlices that one covers; at least 1
+ * @param memoryBytes that one can use; 0 where the driver does not tell
+ * @param multiprocessors that one has; 0 where the driver does not tell
+ * @param starts memory slices at which one may begin; at least one
+ * @param most how many a GPU may have
+ */
+public record InstanceProfile(
+        String name,
+        int id,
+        int computeSlices,
+        int memorySlices,
+        long memoryBytes,
+        int multiprocessors,
+        List<Integer> starts,
+        int most) {
+    private static final double GIB = 1L << 30;
+
+    public InstanceProfile {
+        Checks.atLeast("computeSlices", 1, computeSlices);
+        Checks.atLeast("memorySlices", 1, memorySlices);
+        Checks.atLeast("memoryBytes", 0, memoryBytes);
+        Checks.atLeast("multiprocessors", 0, multiprocessors);
+        Checks.atLeast("starts", 1, starts.size());
+        starts.forEach(start -> Checks.atLeast("starts", 0, start));
+        Checks.atLeast("most", 1, most);
+        starts = starts.stream().sorted().toList();
+    }
+
+    /** The same for planners. */
+    MigProfile migProfile() {
+        return new MigProfile(
+                name,
+                id,
+                computeSlices,
+                memorySlices,
+                memoryBytes > 0 ? OptionalDouble.of(memoryBytes / GIB) : OptionalDouble.empty(),
+                multiprocessors > 0 ? OptionalInt.of(multiprocessors) : OptionalInt.empty(),
+                starts,
+                most);
+    }
+}

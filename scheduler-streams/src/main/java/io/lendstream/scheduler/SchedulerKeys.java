@@ -57,7 +57,7 @@ public final class SchedulerKeys {
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
-            "Whether GPUs of inference that are in MIG mode are cut anew as services need, whose latency has been learned.");
+            "Whether GPUs of inference that are in MIG mode, or may be brought into it, are cut anew as services need, whose latency has been learned.");
     static final Key<Duration> REPARTITION_EVERY = Key.period(
             "scheduler.repartition-every",
             text(DEFAULTS.repartitionEvery()),

@@ -120,7 +120,12 @@ final class AgentCommand extends ServiceCommand {
     @Override
     protected List<Topic<?>> topics() {
         return List.of(
-                TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.LEASES, TopicCatalogue.PROGRESS);
+                TopicCatalogue.NODES,
+                TopicCatalogue.GPU_TELEMETRY,
+                TopicCatalogue.LEASES,
+                TopicCatalogue.DECISIONS,
+                TopicCatalogue.ACTUATION_REPORTS,
+                TopicCatalogue.PROGRESS);
     }
 
     @Override
@@ -163,6 +168,7 @@ final class AgentCommand extends ServiceCommand {
                     writer,
                     reader,
                     layout.domain(),
+                    layout.cutNodes() > 0,
                     start -> simulated(context.settings(), layout, start),
                     json ? this::print : (inventory, samples) -> {});
             if (once) {
@@ -191,11 +197,18 @@ final class AgentCommand extends ServiceCommand {
                     "agent.training-nodes (--training-nodes) is %d, but agent.nodes (--nodes) is %d. Lower it, leave it out for half of the nodes, or ask for more nodes."
                             .formatted(training, nodes));
         }
+        int cuttable = settings.get(AgentKeys.CUTTABLE_NODES);
+        if (cuttable > nodes) {
+            throw new SettingsException(
+                    "agent.cuttable-nodes is %d, but agent.nodes (--nodes) is %d. Lower it, or ask for more nodes."
+                            .formatted(cuttable, nodes));
+        }
         return new SimulatedNodes.Layout(
                 new DomainId(settings.get(AgentKeys.DOMAIN)),
                 nodes,
                 settings.get(AgentKeys.GPUS_PER_NODE),
                 training,
+                cuttable,
                 settings.get(AgentKeys.SEED));
     }
 

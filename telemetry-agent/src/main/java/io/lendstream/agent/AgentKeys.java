@@ -21,9 +21,16 @@ public final class AgentKeys {
                     0,
                     "How many of the simulated nodes, the first ones, are training's; nothing for half of them.")
             .optional();
+    public static final Key<Integer> CUTTABLE_NODES = Key.count(
+            "agent.cuttable-nodes",
+            0,
+            100_000,
+            0,
+            "How many of the simulated nodes, the last ones, have GPUs that may be cut into MIG instances.");
     public static final Key<Long> SEED = Key.number("agent.seed", 1, "Seed of the simulated samples.");
 
-    public static final List<Key<?>> ALL = List.of(DOMAIN, PERIOD, NODES, GPUS_PER_NODE, TRAINING_NODES, SEED);
+    public static final List<Key<?>> ALL =
+            List.of(DOMAIN, PERIOD, NODES, GPUS_PER_NODE, TRAINING_NODES, CUTTABLE_NODES, SEED);
 
     private AgentKeys() {}
 }

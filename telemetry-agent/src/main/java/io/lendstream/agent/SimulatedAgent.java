@@ -2,6 +2,7 @@ package io.lendstream.agent;
 
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.decision.Action;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
@@ -15,14 +16,20 @@ import io.lendstream.service.time.VirtualClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Plays the agents of simulated nodes: learns from leases who uses which GPU, and samples accordingly. */
+/**
+ * Plays the agents of simulated nodes: learns from leases who uses which GPU, and samples accordingly. Where an actuator reports
+ * that GPUs were cut, it publishes the inventories that follow.
+ */
 final class SimulatedAgent {
     private static final String SERVICE = "agent";
     private static final Duration PATIENCE = Duration.ofMillis(100);
@@ -33,10 +40,12 @@ final class SimulatedAgent {
     private final Function<Instant, SimulatedNodes> boot;
     private final BiConsumer<List<Node>, List<GpuTelemetry>> onlooker;
     private final VirtualClock clock = new VirtualClock(Optional.empty());
-    private final Map<String, Lease> leases = new java.util.TreeMap<>();
+    private final Map<String, Lease> leases = new TreeMap<>();
+    private final List<Consumer<SimulatedNodes>> cutsBefore = new ArrayList<>();
     private Optional<SimulatedNodes> nodes = Optional.empty();
 
     /**
+     * @param cuttable whether some of the GPUs may be cut
      * @param boot makes the nodes as of the time at which their agents start
      * @param onlooker sees everything that is published
      */
@@ -44,6 +53,7 @@ final class SimulatedAgent {
             RecordWriter writer,
             RecordReader reader,
             DomainId domain,
+            boolean cuttable,
             Function<Instant, SimulatedNodes> boot,
             BiConsumer<List<Node>, List<GpuTelemetry>> onlooker) {
         this.writer = writer;
@@ -60,7 +70,30 @@ final class SimulatedAgent {
                         received -> received.value()
                                 .filter(lease -> lease.domain().equals(domain))
                                 .ifPresent(this::take));
+        if (cuttable) {
+            followCuts();
+        }
         reader.start(Map.of());
+    }
+
+    private void followCuts() {
+        reader.handing(
+                        TopicCatalogue.DECISIONS,
+                        received -> received.value()
+                                .filter(decision -> decision.id().domain().equals(domain))
+                                .filter(decision -> decision.action() instanceof Action.Repartition)
+                                .ifPresent(decision -> cut(simulated -> write(simulated.observe(decision), List.of()))))
+                .handing(
+                        TopicCatalogue.ACTUATION_REPORTS,
+                        received -> received.value()
+                                .filter(report -> report.domain().equals(domain))
+                                .filter(report -> report.tenant().isEmpty())
+                                .ifPresent(report -> cut(simulated -> write(simulated.recut(report), List.of()))));
+    }
+
+    /** Cuts that were made before these nodes are there are made up for when they are. */
+    private void cut(Consumer<SimulatedNodes> change) {
+        nodes.ifPresentOrElse(change, () -> cutsBefore.add(change));
     }
 
     private void take(Lease lease) {
@@ -115,6 +148,8 @@ final class SimulatedAgent {
             leases.values().forEach(simulated::observe);
             nodes = Optional.of(simulated);
             write(simulated.inventory(), List.of());
+            cutsBefore.forEach(change -> change.accept(simulated));
+            cutsBefore.clear();
         }
         return nodes.get();
     }

@@ -9,9 +9,18 @@ import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.Stop;
@@ -66,6 +75,43 @@ class SimulatedAgentTest {
         assertThat(broker.values(TopicCatalogue.PROGRESS).get(3).positions())
                 .containsEntry("lendstream.gpu-telemetry-0", 4L)
                 .containsEntry("lendstream.nodes-0", 2L);
+    }
+
+    @Test
+    void publishesTheInventoryOfAGpuThatWasCutAlsoWhenTheAgentWasNotThereThen() {
+        Gpu gpu = nodes(NOON).inventory().get(1).gpus().get(0);
+        DecisionId cut = new DecisionId(DOMAIN, 1, 5);
+        broker.publish(
+                TopicCatalogue.DECISIONS,
+                DOMAIN.value(),
+                new Decision(
+                        cut,
+                        NOON,
+                        NOON.plusSeconds(60),
+                        false,
+                        new Reason("slices", "", Map.of(), List.of()),
+                        new Action.Repartition(List.of(gpu.gpuId()), List.of("3g.40gb@4"))));
+        broker.publish(
+                TopicCatalogue.ACTUATION_REPORTS,
+                DOMAIN.value(),
+                new ActuationReport(
+                        DOMAIN,
+                        cut,
+                        "actuator",
+                        NOON.plusSeconds(3),
+                        Outcome.APPLIED,
+                        List.of(gpu.gpuId()),
+                        Optional.empty(),
+                        Timings.NONE,
+                        ""));
+        environmentSays(10);
+        follow(agent());
+
+        List<Node> inventories = broker.values(TopicCatalogue.NODES);
+        assertThat(inventories.get(1).gpus().get(0).instances()).isEmpty();
+        assertThat(inventories.get(2).gpus().get(0).instances())
+                .extracting(GpuInstance::profile)
+                .containsExactly("3g.40gb");
     }
 
     @Test
@@ -124,11 +170,12 @@ class SimulatedAgentTest {
 
     private SimulatedAgent agent() {
         return new SimulatedAgent(
-                writer, broker.reader(writer), DOMAIN, SimulatedAgentTest::nodes, (inventory, samples) -> {});
+                writer, broker.reader(writer), DOMAIN, true, SimulatedAgentTest::nodes, (inventory, samples) -> {});
     }
 
     private static SimulatedNodes nodes(Instant start) {
-        return new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 2, 2, 1, 7), start, Duration.ofSeconds(10), "boot");
+        return new SimulatedNodes(
+                new SimulatedNodes.Layout(DOMAIN, 2, 2, 1, 1, 7), start, Duration.ofSeconds(10), "boot");
     }
 
     private void follow(SimulatedAgent agent) {

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -44,10 +45,19 @@ import java.util.TreeSet;
  * the job has not is bound. A decision that cannot be carried out as a whole is refused as a whole; what the
  * allocation names but the job cannot have, such as a GPU whose lease has just run out, is left out instead.
  *
+ * <p>What a {@link Course} says beforehand is done by itself, in simulation. What is {@link Course#DRIVEN} is ordered from a driver,
+ * which tells what it has done; where it does not leave in time, killing is ordered, again and again until it has left: nothing is
+ * reported as free before it is.
+ *
  * <p>When a job is changed again before the last change is in force, both are reported applied together: the older as
  * superseded.
  */
 public final class Actuation {
+    /** How long killing may take before it is ordered again. */
+    static final Duration KILL_AGAIN = Duration.ofSeconds(10);
+    /** How long after a decision's deadline it counts as not achieved that it is in force. */
+    static final Duration PATIENCE = Duration.ofMinutes(5);
+
     private final String actuator;
     private final Duration leaseNotice;
     private final DelayModel delays;
@@ -61,6 +71,8 @@ public final class Actuation {
     private final Map<DomainId, DecisionId> latest = new TreeMap<>();
     private final Holdings holdings = new Holdings();
     private final TreeSet<Step> steps = new TreeSet<>();
+    private final Map<Tenant, Order.Place> places = new HashMap<>();
+    private final List<Order> orders = new ArrayList<>();
     private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private Instant clock = Instant.EPOCH;
     private long nextOrder;
@@ -84,6 +96,7 @@ public final class Actuation {
         snapshot.latest().forEach(id -> restored.latest.put(id.domain(), id));
         snapshot.holdings().forEach(restored.holdings::put);
         restored.steps.addAll(snapshot.steps());
+        snapshot.places().forEach(place -> restored.places.put(place.tenant(), place));
         snapshot.refusals().forEach(count -> restored.refusals.put(count.refusal(), count.times()));
         return restored;
     }
@@ -95,6 +108,9 @@ public final class Actuation {
                 List.copyOf(latest.values()),
                 List.copyOf(holdings.all()),
                 List.copyOf(steps),
+                places.values().stream()
+                        .sorted(Comparator.comparing(Order.Place::decision))
+                        .toList(),
                 refusals.entrySet().stream()
                         .map(count -> new ActuationSnapshot.Count(count.getKey(), count.getValue()))
                         .toList());
@@ -204,6 +220,191 @@ public final class Actuation {
         return reports;
     }
 
+    /** What drivers are to do, since this was last asked. */
+    public List<Order> orders() {
+        List<Order> due = List.copyOf(orders);
+        orders.clear();
+        return due;
+    }
+
+    /** All that drivers are to bring about or to keep, to be given again after a restart. */
+    public List<Order> standingOrders() {
+        List<Order> standing = new ArrayList<>();
+        places.values().stream()
+                .sorted(Comparator.comparing(Order.Place::decision))
+                .forEach(standing::add);
+        for (Step step : steps) {
+            if (step.driven() && step.kills()) {
+                standing.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
+            }
+        }
+        return standing;
+    }
+
+    /** What a driver tells; returns what there is to report of it. */
+    public List<ActuationReport> done(Deed deed, Instant now) {
+        var reports = new ArrayList<ActuationReport>();
+        carryOn(now, false, reports);
+        if (deed instanceof Deed.Left left) {
+            left(left, reports);
+        } else if (deed instanceof Deed.Came came) {
+            came(came, reports);
+        } else if (deed instanceof Deed.Settled settled) {
+            settled(settled, reports);
+        } else if (deed instanceof Deed.Failed failed) {
+            failed(failed, reports);
+        } else if (deed instanceof Deed.Cut cut) {
+            cut(cut, reports);
+        }
+        return reports;
+    }
+
+    private void left(Deed.Left left, List<ActuationReport> reports) {
+        var rest = new TreeSet<>(holdings.of(left.tenant()));
+        rest.retainAll(Set.copyOf(left.units()));
+        for (Step step : driven(left.tenant(), Step::ends)) {
+            List<GpuId> gone = step.gpus().stream().filter(rest::contains).toList();
+            if (gone.isEmpty()) {
+                continue;
+            }
+            steps.remove(step);
+            List<GpuId> still =
+                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
+            if (!still.isEmpty()) {
+                steps.add(step.of(still));
+            }
+            rest.removeAll(gone);
+            boolean forced = left.forced() || step.kind() == Step.Kind.FORCE;
+            Step.Kind ended = step.binds() ? Step.Kind.FAIL : forced ? Step.Kind.FORCE : Step.Kind.RELEASE;
+            String reason = left.reason().isEmpty() ? step.reason() : join(step.reason(), left.reason());
+            complete(step.of(gone).ended(ended, clock, reason), reports);
+        }
+        if (!rest.isEmpty()) {
+            leftUnasked(left, List.copyOf(rest), reports);
+        }
+        displace(left.tenant(), left.units());
+    }
+
+    private void leftUnasked(Deed.Left left, List<GpuId> units, List<ActuationReport> reports) {
+        DecisionId by = anyDecision(left.tenant());
+        units.forEach(holdings::remove);
+        reports.add(new ActuationReport(
+                by.domain(),
+                by,
+                actuator,
+                clock,
+                left.forced() ? Outcome.FORCED : Outcome.RELEASED,
+                units,
+                Optional.of(left.tenant()),
+                Timings.NONE,
+                join("it left by itself", left.reason())));
+    }
+
+    /** The last one about a tenant; where none is known, the last of all. */
+    private DecisionId anyDecision(Tenant tenant) {
+        return Optional.ofNullable(places.get(tenant))
+                .map(Order.Place::decision)
+                .or(() -> latest.values().stream().max(Comparator.naturalOrder()))
+                .orElseThrow();
+    }
+
+    private void came(Deed.Came came, List<ActuationReport> reports) {
+        List<GpuId> strays = came.units().stream()
+                .filter(unit -> !holdings.of(came.tenant()).contains(unit))
+                .toList();
+        if (!strays.isEmpty()) {
+            orders.add(new Order.Force(anyDecision(came.tenant()), came.tenant(), strays));
+        }
+        for (Step step : driven(came.tenant(), other -> other.kind() == Step.Kind.BIND)) {
+            List<GpuId> here =
+                    step.gpus().stream().filter(came.units()::contains).toList();
+            if (here.isEmpty()) {
+                continue;
+            }
+            steps.remove(step);
+            List<GpuId> still =
+                    step.gpus().stream().filter(gpu -> !here.contains(gpu)).toList();
+            if (!still.isEmpty()) {
+                steps.add(step.of(still));
+            }
+            complete(step.of(here).ended(Step.Kind.BIND, clock, step.reason()), reports);
+        }
+    }
+
+    private void settled(Deed.Settled settled, List<ActuationReport> reports) {
+        for (Step step : driven(settled.tenant(), other -> other.kind() == Step.Kind.APPLY)) {
+            int order = step.decision().compareTo(settled.decision());
+            if (step.decision().domain().equals(settled.decision().domain()) && order <= 0) {
+                steps.remove(step);
+                String reason = order < 0 ? join(step.reason(), "superseded by " + settled.decision()) : step.reason();
+                complete(step.ended(Step.Kind.APPLY, clock, reason), reports);
+            }
+        }
+    }
+
+    /** What it was to gain is nobody's; what it has, it keeps. */
+    private void failed(Deed.Failed failed, List<ActuationReport> reports) {
+        for (Step step : driven(
+                failed.tenant(),
+                other -> (other.binds() || other.kind() == Step.Kind.APPLY)
+                        && other.decision().equals(failed.decision()))) {
+            steps.remove(step);
+            if (step.binds()) {
+                complete(step.ended(Step.Kind.FAIL, clock, failed.reason()), reports);
+                displace(failed.tenant(), step.gpus());
+            } else {
+                reports.add(new ActuationReport(
+                        step.decision().domain(),
+                        step.decision(),
+                        actuator,
+                        clock,
+                        Outcome.FAILED,
+                        List.of(),
+                        step.tenant(),
+                        Timings.NONE,
+                        failed.reason()));
+            }
+        }
+    }
+
+    private void cut(Deed.Cut cut, List<ActuationReport> reports) {
+        for (Step step : List.copyOf(steps)) {
+            boolean meant = step.driven()
+                    && step.kind() == Step.Kind.RECUT
+                    && step.decision().equals(cut.decision())
+                    && step.gpus().contains(cut.gpu());
+            if (meant) {
+                steps.remove(step);
+                complete(step.ended(cut.done() ? Step.Kind.RECUT : Step.Kind.NOT_CUT, clock, cut.reason()), reports);
+            }
+        }
+    }
+
+    private List<Step> driven(Tenant tenant, java.util.function.Predicate<Step> which) {
+        return steps.stream()
+                .filter(step -> step.driven()
+                        && which.test(step)
+                        && step.tenant().filter(tenant::equals).isPresent())
+                .toList();
+    }
+
+    /** A tenant is not to be started there again, unless it is decided anew. */
+    private void displace(Tenant tenant, Collection<GpuId> units) {
+        Optional.ofNullable(places.get(tenant))
+                .filter(place -> place.units().stream().anyMatch(units::contains))
+                .ifPresent(place -> order(place.without(units)));
+        if (holdings.of(tenant).isEmpty()) {
+            places.remove(tenant);
+        }
+    }
+
+    private void order(Order.Place place) {
+        orders.removeIf(older ->
+                older instanceof Order.Place earlier && earlier.tenant().equals(place.tenant()));
+        places.put(place.tenant(), place);
+        orders.add(place);
+    }
+
     private void carryOn(Instant now, boolean leasesToo, List<ActuationReport> reports) {
         Instant upTo = laterOf(now, clock);
         while (true) {
@@ -213,7 +414,11 @@ public final class Actuation {
                 Step step = steps.first();
                 steps.remove(step);
                 clock = laterOf(clock, step.due());
-                complete(step, reports);
+                if (step.driven()) {
+                    overdue(step, reports);
+                } else {
+                    complete(step, reports);
+                }
             } else if (lease.isPresent()) {
                 clock = laterOf(clock, lease.get());
                 endLeases(lease.get());
@@ -224,13 +429,34 @@ public final class Actuation {
         }
     }
 
+    /** A driver has not done in time what it was ordered to. */
+    private void overdue(Step step, List<ActuationReport> reports) {
+        switch (step.kind()) {
+            case RELEASE -> kill(step, Step.Kind.FORCE, "still there at the deadline");
+            case BIND -> {
+                displace(step.tenant().orElseThrow(), step.gpus());
+                kill(step, Step.Kind.FAIL, "did not come up until " + clock);
+            }
+            case FORCE, FAIL -> kill(step, step.kind(), "");
+            case RECUT -> complete(step.ended(Step.Kind.NOT_CUT, clock, "not cut until " + clock), reports);
+            case APPLY -> complete(step.ended(Step.Kind.GIVE_UP, clock, "not in force until " + clock), reports);
+            case NOT_CUT, GIVE_UP -> throw new IllegalStateException(step + " is not waited for");
+        }
+    }
+
+    private void kill(Step step, Step.Kind kind, String why) {
+        orders.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
+        steps.add(step.until(clock.plus(KILL_AGAIN), kind, why.isEmpty() ? step.reason() : join(step.reason(), why)));
+    }
+
     private void complete(Step step, List<ActuationReport> reports) {
         Outcome outcome = switch (step.kind()) {
             case RELEASE -> Outcome.RELEASED;
             case FORCE -> Outcome.FORCED;
             case BIND -> Outcome.BOUND;
-            case FAIL -> Outcome.FAILED;
+            case FAIL, NOT_CUT -> Outcome.FAILED;
             case APPLY, RECUT -> Outcome.APPLIED;
+            case GIVE_UP -> Outcome.TIMED_OUT;
         };
         switch (step.kind()) {
             case RELEASE, FORCE, FAIL -> step.gpus().forEach(holdings::remove);
@@ -238,7 +464,7 @@ public final class Actuation {
                 step.gpus()
                         .forEach(gpu ->
                                 holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.BOUND))));
-            case APPLY, RECUT -> {}
+            case APPLY, RECUT, NOT_CUT, GIVE_UP -> {}
         }
         if (step.kind() == Step.Kind.FAIL) {
             withdraw(step.gpus(), other -> other.kind() == Step.Kind.APPLY);
@@ -285,8 +511,26 @@ public final class Actuation {
                     Duration.ZERO,
                     job,
                     Optional.empty()));
-            leave(loan.granted, loan.tenant, gpus, course, clock.plus(leaseNotice), "lease ran out at " + until);
+            Instant by = clock.plus(leaseNotice);
+            leave(loan.granted, loan.tenant, gpus, course, by, "lease ran out at " + until);
+            if (course.isDriven()) {
+                order(new Order.Place(
+                        laterDecision(loan.tenant, loan.granted),
+                        loan.tenant,
+                        List.copyOf(active(loan.tenant)),
+                        gpus,
+                        Optional.empty(),
+                        by));
+            }
         }
+    }
+
+    /** The decision that its tenant is under by now. */
+    private DecisionId laterDecision(Tenant tenant, DecisionId granted) {
+        return Optional.ofNullable(places.get(tenant))
+                .map(Order.Place::decision)
+                .filter(last -> last.compareTo(granted) > 0)
+                .orElse(granted);
     }
 
     /** The only place where a decision is let in. */
@@ -350,6 +594,10 @@ public final class Actuation {
             holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.RELEASING)));
         }
         Instant deadline = laterOf(clock, by);
+        if (course.isDriven()) {
+            await(deadline, Step.Kind.RELEASE, decision, tenant, gpus, reason);
+            return deadline;
+        }
         Instant left = clock.plus(course.release());
         boolean forced = course.trouble() == Course.Trouble.STUCK_RELEASE || left.isAfter(deadline);
         Instant due = forced ? deadline : left;
@@ -374,6 +622,12 @@ public final class Actuation {
             }
             withdraw(moved, step::equals);
             Instant deadline = laterOf(clock, by);
+            if (step.driven()) {
+                Instant due = step.due().isAfter(deadline) ? deadline : step.due();
+                steps.add(step.of(moved)
+                        .owedBy(decision.id(), due, join(step.reason(), "first asked for by " + step.decision())));
+                continue;
+            }
             boolean cut = step.due().isAfter(deadline);
             plan(
                     cut ? deadline : step.due(),
@@ -396,7 +650,25 @@ public final class Actuation {
             Timings timings,
             boolean reported,
             String reason) {
-        steps.add(new Step(due, nextOrder++, kind, decision, tenant, List.copyOf(gpus), timings, reported, reason));
+        steps.add(new Step(
+                due, clock, nextOrder++, kind, decision, tenant, List.copyOf(gpus), timings, reported, false, reason));
+    }
+
+    /** What a driver is to do, at the latest by then. */
+    private void await(
+            Instant due, Step.Kind kind, DecisionId decision, Tenant tenant, Collection<GpuId> gpus, String reason) {
+        steps.add(new Step(
+                due,
+                clock,
+                nextOrder++,
+                kind,
+                decision,
+                Optional.of(tenant),
+                List.copyOf(gpus),
+                Timings.NONE,
+                true,
+                true,
+                reason));
     }
 
     /** Takes GPUs out of steps to come; a step without any is dropped, save that what is applied is still said. */
@@ -555,7 +827,14 @@ public final class Actuation {
 
         @Override
         public Taking batching(Action.Batching batching) {
-            return inForce(batching.gpus());
+            if (!delays.batching().isDriven()) {
+                return inForce(batching.gpus());
+            }
+            Tenant service = new Tenant.Service(batching.service());
+            reports.add(report(decision, Outcome.ACCEPTED, batching.gpus(), Optional.of(service), Timings.NONE, ""));
+            await(decision.deadline().plus(PATIENCE), Step.Kind.APPLY, decision.id(), service, List.of(), "");
+            orders.add(new Order.Batch(decision.id(), batching));
+            return this;
         }
 
         @Override
@@ -575,6 +854,9 @@ public final class Actuation {
                                 taken.get(), repartition.gpus(), "%s is in the way: %s".formatted(unit, state(unit)));
                     }
                 }
+            }
+            if (delays.recut(0, 0, false).equals(Course.NONE)) {
+                return refused(Refusal.UNSUPPORTED, repartition.gpus(), "no driver here cuts GPUs");
             }
             reports.add(report(decision, Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
             repartition.gpus().forEach(gpu -> recut(gpu, repartition.profiles()));
@@ -612,7 +894,24 @@ public final class Actuation {
             boolean switches = Optional.ofNullable(cuttable.get(gpu))
                     .filter(known -> known.migEnabled() == profiles.isEmpty())
                     .isPresent();
-            Duration takes = delays.recut(gone, profiles.size() - kept, switches);
+            Course course = delays.recut(gone, profiles.size() - kept, switches);
+            if (course.isDriven()) {
+                steps.add(new Step(
+                        laterOf(clock, decision.deadline()),
+                        clock,
+                        nextOrder++,
+                        Step.Kind.RECUT,
+                        decision.id(),
+                        Optional.empty(),
+                        going,
+                        Timings.NONE,
+                        true,
+                        true,
+                        ""));
+                orders.add(new Order.Cut(decision.id(), gpu, profiles));
+                return;
+            }
+            Duration takes = course.ready();
             plan(
                     clock.plus(takes),
                     Step.Kind.RECUT,
@@ -765,6 +1064,27 @@ public final class Actuation {
                         foreign,
                         "%s is not %s's: %s".formatted(foreign.get(0), tenant, state(foreign.get(0))));
             }
+            boolean isJob = tenant instanceof Tenant.Job;
+            List<Step> open = isJob ? pending(tenant, Step.Kind.APPLY) : List.of();
+            Duration remaining = open.stream()
+                    .map(step -> Duration.between(clock, step.due()))
+                    .max(Duration::compareTo)
+                    .orElse(Duration.ZERO);
+            Course course = delays.course(new Undertaking(
+                    decision.id(),
+                    tenant,
+                    List.copyOf(leaving),
+                    gained,
+                    active.size(),
+                    kept.size() + gained.size(),
+                    allocation.mechanism(),
+                    allocation.localBatch(),
+                    remaining,
+                    jobOf(tenant),
+                    serviceOf(tenant)));
+            if (course.trouble() == Course.Trouble.NO_DRIVER) {
+                return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + tenant);
+            }
             boolean warm = decision.action() instanceof Action.Serve serve && serve.warm();
             Collection<GpuId> about = warm ? decision.action().gpus() : changing;
             reports.add(report(decision, Outcome.ACCEPTED, about, Optional.of(tenant), Timings.NONE, remark));
@@ -785,24 +1105,9 @@ public final class Actuation {
             }
             hasten(decision, underWay, by);
 
-            boolean isJob = tenant instanceof Tenant.Job;
-            List<Step> open = isJob ? pending(tenant, Step.Kind.APPLY) : List.of();
-            Duration remaining = open.stream()
-                    .map(step -> Duration.between(clock, step.due()))
-                    .max(Duration::compareTo)
-                    .orElse(Duration.ZERO);
-            Course course = delays.course(new Undertaking(
-                    decision.id(),
-                    tenant,
-                    List.copyOf(leaving),
-                    gained,
-                    active.size(),
-                    kept.size() + gained.size(),
-                    allocation.mechanism(),
-                    allocation.localBatch(),
-                    remaining,
-                    jobOf(tenant),
-                    serviceOf(tenant)));
+            if (course.isDriven()) {
+                return driven(tenant, leaving, gained, isJob ? Optional.of(allocation) : Optional.empty(), by, remark);
+            }
             boolean reported = course.trouble() != Course.Trouble.UNREPORTED;
 
             Instant left = leave(decision.id(), tenant, leaving, course, by, "");
@@ -858,6 +1163,30 @@ public final class Actuation {
                         reported,
                         remark);
             }
+            return this;
+        }
+
+        /** Orders from a driver what has been taken up. */
+        private Taking driven(
+                Tenant tenant,
+                SortedSet<GpuId> leaving,
+                List<GpuId> gained,
+                Optional<Allocation> allocation,
+                Instant by,
+                String remark) {
+            leave(decision.id(), tenant, leaving, Course.DRIVEN, by, "");
+            for (GpuId gpu : gained) {
+                holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty()));
+            }
+            Instant deadline = laterOf(clock, decision.deadline());
+            if (!gained.isEmpty()) {
+                await(deadline, Step.Kind.BIND, decision.id(), tenant, gained, "");
+            }
+            SortedSet<GpuId> after = active(tenant);
+            await(deadline.plus(PATIENCE), Step.Kind.APPLY, decision.id(), tenant, after, remark);
+            var out = new TreeSet<>(holdings.of(tenant));
+            out.removeAll(after);
+            order(new Order.Place(decision.id(), tenant, List.copyOf(after), List.copyOf(out), allocation, by));
             return this;
         }
 

@@ -12,6 +12,7 @@ import java.util.List;
  * @param latest the last decision of each domain that it has seen
  * @param holdings who has which GPU
  * @param steps what is under way
+ * @param places how tenants of drivers are to run
  * @param refusals how often it refused, by cause
  */
 public record ActuationSnapshot(
@@ -20,11 +21,13 @@ public record ActuationSnapshot(
         List<DecisionId> latest,
         List<Holding> holdings,
         List<Step> steps,
+        List<Order.Place> places,
         List<Count> refusals) {
     public ActuationSnapshot {
         latest = latest.stream().sorted().toList();
         holdings = List.copyOf(holdings);
         steps = steps.stream().sorted().toList();
+        places = List.copyOf(places);
         refusals = List.copyOf(refusals);
     }
 
@@ -33,6 +36,6 @@ public record ActuationSnapshot(
 
     /** Nothing seen and nothing held. */
     public static ActuationSnapshot empty() {
-        return new ActuationSnapshot(Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of());
+        return new ActuationSnapshot(Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of());
     }
 }

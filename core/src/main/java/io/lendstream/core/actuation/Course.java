@@ -13,6 +13,11 @@ public record Course(Duration release, Duration bind, Duration ready, Trouble tr
     /** Done the moment it is begun. */
     public static final Course AT_ONCE = new Course(Duration.ZERO, Duration.ZERO, Duration.ZERO, Trouble.NONE);
 
+    /** Nobody knows beforehand: a driver is ordered to do it, and tells. */
+    public static final Course DRIVEN = new Course(Duration.ZERO, Duration.ZERO, Duration.ZERO, Trouble.DRIVEN);
+    /** No driver here can do it. */
+    public static final Course NONE = new Course(Duration.ZERO, Duration.ZERO, Duration.ZERO, Trouble.NO_DRIVER);
+
     public Course {
         for (Duration part : new Duration[] {release, bind, ready}) {
             if (part.isNegative()) {
@@ -22,7 +27,11 @@ public record Course(Duration release, Duration bind, Duration ready, Trouble tr
         }
     }
 
-    /** What goes wrong. */
+    boolean isDriven() {
+        return trouble == Trouble.DRIVEN;
+    }
+
+    /** What goes wrong, or is not known. */
     public enum Trouble {
         NONE,
         /** The tenant does not leave by itself and is killed at the deadline. */
@@ -30,6 +39,10 @@ public record Course(Duration release, Duration bind, Duration ready, Trouble tr
         /** The tenant does not come up on the GPUs that it gets. */
         BIND_FAILS,
         /** All goes well, but nobody hears of it. */
-        UNREPORTED
+        UNREPORTED,
+        /** What goes wrong will be seen. */
+        DRIVEN,
+        /** It is not even tried. */
+        NO_DRIVER
     }
 }

@@ -9,13 +9,19 @@ public interface DelayModel {
     Course course(Undertaking undertaking);
 
     /**
-     * How long it takes to cut a GPU anew, if so many of its instances go and so many come, one after the other.
+     * How cutting a GPU anew goes, if so many of its instances go and so many come, one after the other.
      *
      * @param switches whether it enters or leaves MIG mode
      */
-    default Duration recut(int going, int coming, boolean switches) {
+    default Course recut(int going, int coming, boolean switches) {
         RepartitionTimes usual = RepartitionTimes.DEFAULT;
         Duration cuts = usual.destroy().multipliedBy(going).plus(usual.create().multipliedBy(coming));
-        return switches ? cuts.plus(usual.switchMode()) : cuts;
+        Duration all = switches ? cuts.plus(usual.switchMode()) : cuts;
+        return new Course(Duration.ZERO, Duration.ZERO, all, Course.Trouble.NONE);
+    }
+
+    /** How a service's batching is changed. */
+    default Course batching() {
+        return Course.AT_ONCE;
     }
 }

@@ -4,6 +4,7 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Timings;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -12,15 +13,18 @@ import java.util.Optional;
 /**
  * Something an actuator will have done at a moment to come.
  *
+ * @param since when it was begun
  * @param order tells steps of the same moment apart: the one planned first goes first
  * @param decision the decision under which it will be reported
  * @param tenant whom it is about; nobody where GPUs are cut anew
  * @param gpus the GPUs that it is about; where they are cut anew, with the instances that go
  * @param reported whether it will be reported at all
+ * @param driven whether it is done when a driver says so; then {@code due} is when patience ends
  * @param reason what the report says beside the plain course; usually empty
  */
 public record Step(
         Instant due,
+        Instant since,
         long order,
         Kind kind,
         DecisionId decision,
@@ -28,6 +32,7 @@ public record Step(
         List<GpuId> gpus,
         Timings timings,
         boolean reported,
+        boolean driven,
         String reason)
         implements Comparable<Step> {
     private static final Comparator<Step> ORDER =
@@ -40,7 +45,11 @@ public record Step(
         BIND,
         FAIL,
         APPLY,
-        RECUT
+        RECUT,
+        /** A driver did not cut, or not in time. */
+        NOT_CUT,
+        /** A driver did not get done in time. */
+        GIVE_UP
     }
 
     public Step {
@@ -53,11 +62,42 @@ public record Step(
     }
 
     Step of(List<GpuId> others) {
-        return new Step(due, order, kind, decision, tenant, others, timings, reported, reason);
+        return new Step(due, since, order, kind, decision, tenant, others, timings, reported, driven, reason);
     }
 
     Step because(String other) {
-        return new Step(due, order, kind, decision, tenant, gpus, timings, reported, other);
+        return new Step(due, since, order, kind, decision, tenant, gpus, timings, reported, driven, other);
+    }
+
+    /** The same when it is over. */
+    Step ended(Kind how, Instant at, String why) {
+        Optional<Duration> took = Optional.of(Duration.between(since, at));
+        Timings measured = switch (how) {
+            case RELEASE, FORCE -> new Timings(Optional.empty(), took, Optional.empty(), Optional.empty());
+            case BIND, FAIL -> new Timings(Optional.empty(), Optional.empty(), took, Optional.empty());
+            default -> new Timings(Optional.empty(), Optional.empty(), Optional.empty(), took);
+        };
+        return new Step(due, since, order, how, decision, tenant, gpus, measured, reported, driven, why);
+    }
+
+    /** The same with more time. */
+    Step until(Instant other, Kind how, String why) {
+        return new Step(other, since, order, how, decision, tenant, gpus, timings, reported, driven, why);
+    }
+
+    /** The same under another decision. */
+    Step owedBy(DecisionId other, Instant by, String why) {
+        return new Step(by, since, order, kind, other, tenant, gpus, timings, reported, driven, why);
+    }
+
+    /** Whether a tenant is not to be on its GPUs any more, or may not have come to be. */
+    boolean ends() {
+        return frees() || binds();
+    }
+
+    /** Whether what runs is being killed. */
+    boolean kills() {
+        return kind == Kind.FORCE || kind == Kind.FAIL;
     }
 
     boolean frees() {

@@ -160,8 +160,17 @@ public record ServiceBatches(
      * @return empty before anything was measured there or in less memory
      */
     public Optional<IntFunction<BatchLatency>> on(Slice slice) {
+        return on(slice, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param fits whether somebody vouches that what has run on any instance has enough memory on this one
+     */
+    public Optional<IntFunction<BatchLatency>> on(Slice slice, boolean fits) {
         LatencyLearner learner = learner();
-        double work = BEYOND * workThatRan(slice.memory());
+        double work = Math.max(BEYOND * workThatRan(slice.memory()), fits ? workThatRan(Double.POSITIVE_INFINITY) : 0);
         return learner.model().filter(known -> work > 0).map(known -> size -> {
             double share = share(size);
             int most = (int) Math.max(1, work / share * (1 + ROUNDING));
@@ -177,7 +186,9 @@ public record ServiceBatches(
     private double workThatRan(double memory) {
         double most = 0;
         for (MeasuredBin bin : learned.bins()) {
-            double times = Math.floor(memory / bin.bin().slice().memory());
+            double times = Double.isInfinite(memory)
+                    ? 1
+                    : Math.floor(memory / bin.bin().slice().memory());
             most = Math.max(most, times * bin.bin().batch() * bin.size());
         }
         return most;

@@ -16,6 +16,8 @@ import java.util.Optional;
  * @param replicaConcurrency requests that one replica runs at a time, where that is what limits it
  * @param floorReplicas replicas that are kept whatever the demand
  * @param warmUp from the decision to a replica that answers
+ * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be planned onto MIG
+ *     instances with as much, and otherwise only onto those with as much as it has run in
  */
 public record InferenceService(
         ServiceId service,
@@ -26,7 +28,8 @@ public record InferenceService(
         double replicaCapacityPerSecond,
         Optional<Integer> replicaConcurrency,
         int floorReplicas,
-        Duration warmUp)
+        Duration warmUp,
+        Optional<Long> sliceMemoryBytes)
         implements Event {
     public InferenceService {
         models = List.copyOf(models);
@@ -38,5 +41,45 @@ public record InferenceService(
         replicaConcurrency.ifPresent(requests -> Checks.atLeast("replicaConcurrency", 1, requests));
         Checks.atLeast("floorReplicas", 0, floorReplicas);
         Checks.atLeast("warmUp in milliseconds", 0, warmUp.toMillis());
+        sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
+    }
+
+    /** One that does not say how much memory it needs. */
+    public InferenceService(
+            ServiceId service,
+            DomainId domain,
+            Instant at,
+            List<String> models,
+            Duration slo,
+            double replicaCapacityPerSecond,
+            Optional<Integer> replicaConcurrency,
+            int floorReplicas,
+            Duration warmUp) {
+        this(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                Optional.empty());
+    }
+
+    /** The same where a replica needs so much memory. */
+    public InferenceService onSlicesOf(long bytes) {
+        return new InferenceService(
+                service,
+                domain,
+                at,
+                models,
+                slo,
+                replicaCapacityPerSecond,
+                replicaConcurrency,
+                floorReplicas,
+                warmUp,
+                Optional.of(bytes));
     }
 }

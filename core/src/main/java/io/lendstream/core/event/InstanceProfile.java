@@ -26,6 +26,9 @@ public record InstanceProfile(
         int multiprocessors,
         List<Integer> starts,
         int most) {
+    /** No GPU has more; it bounds how many layouts there can be. */
+    private static final int MOST_SLICES = 8;
+
     private static final double GIB = 1L << 30;
 
     public InstanceProfile {
@@ -37,6 +40,12 @@ public record InstanceProfile(
         starts.forEach(start -> Checks.atLeast("starts", 0, start));
         Checks.atLeast("most", 1, most);
         starts = starts.stream().sorted().toList();
+        int end = starts.get(starts.size() - 1) + memorySlices;
+        if (computeSlices > MOST_SLICES || end > MOST_SLICES) {
+            throw new IllegalArgumentException(
+                    "MIG profile %s has %d compute slices and ends at memory slice %d, but GPUs have at most %d"
+                            .formatted(name, computeSlices, end, MOST_SLICES));
+        }
     }
 
     /** The same for planners. */

@@ -12,20 +12,27 @@ import java.util.Optional;
 /** What is known of how long the batches of services take. */
 @FunctionalInterface
 public interface Latencies {
+    /** In bytes. */
+    double GIB = 1L << 30;
+
     /** What servers have told of the batches that they ran, on that kind of GPU. */
     Latencies LEARNED = (service, gpu) -> service.batches()
             .filter(batches -> batches.gpu().equals(gpu.model())
                     && !batches.learned().bins().isEmpty())
-            .map(batches -> learned(batches, gpu));
+            .map(batches -> learned(service, batches, gpu));
 
     /** Of a service's model on instances of a kind of GPU, margins included; empty where too little has been learned. */
     Optional<ModelLatency> learned(ServiceState service, MigGpu gpu);
 
-    private static ModelLatency learned(ServiceBatches batches, MigGpu gpu) {
+    private static ModelLatency learned(ServiceState service, ServiceBatches batches, MigGpu gpu) {
         return new ModelLatency() {
             @Override
             public Optional<BatchLatency> on(MigProfile profile, int size) {
-                return batches.on(Slice.of(gpu, profile)).map(bySize -> bySize.apply(size));
+                boolean fits = service.spec()
+                        .sliceMemoryBytes()
+                        .filter(bytes -> bytes <= profile.memoryGib().orElse(0) * GIB)
+                        .isPresent();
+                return batches.on(Slice.of(gpu, profile), fits).map(bySize -> bySize.apply(size));
             }
 
             @Override

@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +49,8 @@ public final class SimulatedNodes {
     private static final long MEMORY_BYTES = 80 * GIB;
     private static final MigGpu KIND = MigGpu.named("A100-80GB").orElseThrow();
 
+    private static final int MOST_EARLY = 256;
+
     private final Layout layout;
     private final Instant start;
     private final Duration period;
@@ -55,6 +58,14 @@ public final class SimulatedNodes {
     private final Set<NodeId> lost = new HashSet<>();
     private final Map<GpuId, Use> uses = new HashMap<>();
     private final Map<DecisionId, Action.Repartition> recuts = new HashMap<>();
+    /** The last reports on decisions that are not known yet, or cut nothing. */
+    private final Map<DecisionId, ActuationReport> early = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<DecisionId, ActuationReport> eldest) {
+            return size() > MOST_EARLY;
+        }
+    };
+
     private long sampled;
 
     /**
@@ -139,11 +150,17 @@ public final class SimulatedNodes {
         return new Node(node.nodeId(), node.domain(), node.pool(), bootId, at, node.status(), gpus);
     }
 
-    /** Learns how GPUs are to be cut; they are once that is reported applied. */
-    public void observe(Decision decision) {
-        if (decision.action() instanceof Action.Repartition repartition) {
-            recuts.put(decision.id(), repartition);
+    /**
+     * Learns how GPUs are to be cut; they are once that is reported applied.
+     *
+     * @return the inventories that changed, where the report came before the decision
+     */
+    public List<Node> observe(Decision decision) {
+        if (!(decision.action() instanceof Action.Repartition repartition)) {
+            return List.of();
         }
+        recuts.put(decision.id(), repartition);
+        return Optional.ofNullable(early.remove(decision.id())).map(this::recut).orElse(List.of());
     }
 
     /** The inventories that changed by what the actuator did, as the agents publish them then. */
@@ -151,21 +168,28 @@ public final class SimulatedNodes {
         boolean isOver = report.outcome() == Outcome.APPLIED
                 || report.outcome() == Outcome.REJECTED
                 || report.outcome() == Outcome.FAILED;
-        Optional<Action.Repartition> recut =
-                isOver ? Optional.ofNullable(recuts.remove(report.decision())) : Optional.empty();
+        if (!isOver || report.tenant().isPresent()) {
+            return List.of();
+        }
+        Optional<Action.Repartition> recut = Optional.ofNullable(recuts.remove(report.decision()));
+        if (recut.isEmpty()) {
+            early.put(report.decision(), report);
+        }
+        return recut.filter(any -> report.outcome() == Outcome.APPLIED)
+                .map(applied -> recut(applied, report.at()))
+                .orElse(List.of());
+    }
+
+    private List<Node> recut(Action.Repartition recut, Instant at) {
         List<Node> changed = new ArrayList<>();
-        if (recut.isPresent() && report.outcome() == Outcome.APPLIED) {
-            for (int i = 0; i < nodes.size(); i++) {
-                Node before = nodes.get(i);
-                List<Gpu> gpus = before.gpus().stream()
-                        .map(gpu -> recut.get().gpus().contains(gpu.gpuId())
-                                ? cut(gpu, recut.get().profiles())
-                                : gpu)
-                        .toList();
-                if (!gpus.equals(before.gpus())) {
-                    nodes.set(i, described(before, before.bootId(), report.at(), gpus));
-                    changed.add(nodes.get(i));
-                }
+        for (int i = 0; i < nodes.size(); i++) {
+            Node before = nodes.get(i);
+            List<Gpu> gpus = before.gpus().stream()
+                    .map(gpu -> recut.gpus().contains(gpu.gpuId()) ? cut(gpu, recut.profiles()) : gpu)
+                    .toList();
+            if (!gpus.equals(before.gpus())) {
+                nodes.set(i, described(before, before.bootId(), at, gpus));
+                changed.add(nodes.get(i));
             }
         }
         return changed;

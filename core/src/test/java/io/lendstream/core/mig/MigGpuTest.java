@@ -1,7 +1,13 @@
 package io.lendstream.core.mig;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.InstanceProfile;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -36,5 +42,46 @@ class MigGpuTest {
     })
     void isNotGuessed(String product, long mebibytes) {
         assertThat(MigGpu.ofProduct(product, mebibytes << 20)).isEmpty();
+    }
+
+    @Test
+    void whatTheDriverTellsCountsAndNotOurTable() {
+        Gpu a100 = Gpu.whole(new GpuId("g"), 0, "NVIDIA A100-SXM4-80GB", 80L << 30);
+        Gpu unknown = Gpu.whole(new GpuId("g"), 0, "NVIDIA X1", 96L << 30);
+        InstanceProfile half = new InstanceProfile("3g.40gb", 9, 3, 4, 40L << 30, 42, List.of(4, 0), 2);
+        InstanceProfile whole = new InstanceProfile("7g.80gb", 0, 7, 8, 0, 98, List.of(0), 1);
+
+        MigGpu told = telling(a100, half, whole).kind().orElseThrow();
+        assertThat(told.model()).isEqualTo("A100-80GB");
+        assertThat(told.profiles()).extracting(MigProfile::name).containsExactly("7g.80gb", "3g.40gb");
+        assertThat(told.profiles().get(1).starts()).containsExactly(0, 4);
+        assertThat(MigLayouts.of(told)
+                        .isLegal(List.of(
+                                new MigPlace(told.profiles().get(1), 0),
+                                new MigPlace(told.profiles().get(1), 4))))
+                .isTrue();
+        assertThat(a100.kind()).isEqualTo(MigGpu.named("A100-80GB"));
+        assertThat(unknown.kind()).isEmpty();
+        assertThat(telling(unknown, half, whole).kind().map(MigGpu::memorySlices))
+                .contains(8);
+    }
+
+    @Test
+    void aProfileThatNoGpuCanHaveIsRefused() {
+        assertThatThrownBy(() -> new InstanceProfile("9g", 0, 3, 4, 0, 0, List.of(5), 1))
+                .hasMessageContaining("ends at memory slice 9");
+    }
+
+    private static Gpu telling(Gpu gpu, InstanceProfile... profiles) {
+        return new Gpu(
+                gpu.gpuId(),
+                gpu.index(),
+                gpu.model(),
+                gpu.memoryBytes(),
+                gpu.pciBusId(),
+                false,
+                List.of(),
+                true,
+                List.of(profiles));
     }
 }

@@ -287,4 +287,33 @@ class RepartitioningTest {
         assertThat(story.count("serving")).isEqualTo(1);
         assertThat(story.owner(whole.value())).isInstanceOf(Owner.Free.class);
     }
+
+    @Test
+    void movesToASmallerInstanceThanItHasRunOnWhereTheServiceSaysHowMuchMemoryItNeeds() {
+        assertThat(learning(Optional.empty())).isFalse();
+        assertThat(learning(Optional.of(8))).isTrue();
+        assertThat(places()).allMatch(place -> place.startsWith("1g") || place.startsWith("2g"));
+    }
+
+    /** Whether a GPU is cut within ten minutes in which a server on a whole one tells of its batches. */
+    private boolean learning(Optional<Integer> gib) {
+        story = new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
+        story.switchableNode("cut", Pool.INFERENCE, "", "");
+        gib.ifPresentOrElse(each -> story.service("chat", 1, each), () -> story.service("chat", 1));
+        story.settled();
+        boolean isCut = false;
+        for (int i = 0; i < 40 && !isCut; i++) {
+            story.after(ofSeconds(15)).settled();
+            story.served(
+                    "chat",
+                    8,
+                    .1,
+                    List.of(
+                            new BatchTimes(Optional.empty(), 1, 0, 30, 25),
+                            new BatchTimes(Optional.empty(), 32, 0, 30, 180)));
+            isCut = story.decisions().stream().anyMatch(each -> each.action() instanceof Action.Repartition);
+            story.settled();
+        }
+        return isCut;
+    }
 }

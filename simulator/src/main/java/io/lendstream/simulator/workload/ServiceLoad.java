@@ -18,7 +18,8 @@ public record ServiceLoad(InferenceService service, Demand demand) {
                 service.replicaCapacityPerSecond(),
                 service.replicaConcurrency(),
                 service.floorReplicas(),
-                service.warmUp());
+                service.warmUp(),
+                service.sliceMemoryBytes());
         return new ServiceLoad(renamed, demand);
     }
 }

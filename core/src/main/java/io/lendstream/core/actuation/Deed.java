@@ -1,0 +1,41 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import java.util.List;
+
+/** What a driver tells of what has happened. One that is told again changes nothing. */
+public sealed interface Deed {
+    /**
+     * Nothing of a tenant runs on these units any more.
+     *
+     * @param forced whether it had to be killed
+     * @param reason what there is to say beside that; usually empty
+     */
+    record Left(Tenant tenant, List<GpuId> units, boolean forced, String reason) implements Deed {
+        public Left {
+            units = units.stream().sorted().toList();
+        }
+    }
+
+    /** A tenant runs on these units. */
+    record Came(Tenant tenant, List<GpuId> units) implements Deed {
+        public Came {
+            units = units.stream().sorted().toList();
+        }
+    }
+
+    /** All of a decision, and of those before it about the same tenant, is in force. */
+    record Settled(Tenant tenant, DecisionId decision) implements Deed {}
+
+    /** A decision about a tenant cannot be brought about; what it was to gain is not running. */
+    record Failed(Tenant tenant, DecisionId decision, String reason) implements Deed {}
+
+    /**
+     * A GPU was cut anew, or could not be.
+     *
+     * @param reason why it could not be; empty where it was
+     */
+    record Cut(DecisionId decision, GpuId gpu, boolean done, String reason) implements Deed {}
+}

@@ -1,0 +1,262 @@
+package io.lendstream.core.actuation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/** An actuator whose drivers tell what they have done. */
+class DrivenActuationTest {
+    private static final Tenant.Job JOB = new Tenant.Job(new JobId("job"));
+    private static final Tenant.Service CHAT = new Tenant.Service(new ServiceId("chat"));
+    private static final GpuId A = RandomDecisions.GPUS.get(0);
+    private static final GpuId B = RandomDecisions.GPUS.get(1);
+    private static final GpuId LENT = RandomDecisions.INFERENCE.get(0);
+
+    private Actuation actuation = RandomDecisions.actuation(undertaking -> Course.DRIVEN);
+    private final List<String> log = new ArrayList<>();
+    private long sequence;
+
+    private static Instant at(double second) {
+        return RandomDecisions.START.plusMillis(Math.round(second * 1000));
+    }
+
+    private DecisionId take(double second, Action action) {
+        DecisionId id = new DecisionId(RandomDecisions.DOMAIN, 1, ++sequence);
+        Reason reason = new Reason("test", "", Map.of(), List.of());
+        note(actuation.take(new Decision(id, at(second), at(second + 60), false, reason, action), at(second)));
+        return id;
+    }
+
+    private void done(double second, Deed deed) {
+        note(actuation.done(deed, at(second)));
+    }
+
+    private void note(List<ActuationReport> reports) {
+        reports.forEach(report -> log.add("%d %s %s"
+                .formatted(
+                        report.decision().sequence(),
+                        report.outcome(),
+                        report.gpus().stream()
+                                .map(RandomDecisions.GPUS::indexOf)
+                                .sorted()
+                                .toList())));
+    }
+
+    private static Action resize(GpuId... gpus) {
+        return new Action.Resize(JOB.job(), List.of(gpus), allocation(gpus));
+    }
+
+    private static Allocation allocation(GpuId... gpus) {
+        return new Allocation(List.of(gpus), gpus.length == 0 ? 0 : 32, 0, 1, Mechanism.AFE);
+    }
+
+    @Example
+    void ordersWhatIsToRunAndReportsWhatTheDriverTells() {
+        DecisionId first = take(0, resize(A, B));
+        assertThat(actuation.orders())
+                .containsExactly(
+                        new Order.Place(first, JOB, List.of(A, B), List.of(), Optional.of(allocation(A, B)), at(60)));
+        done(3, new Deed.Came(JOB, List.of(A)));
+        done(4, new Deed.Came(JOB, List.of(A, B)));
+        done(6, new Deed.Settled(JOB, first));
+        DecisionId second = take(10, new Action.Resize(JOB.job(), List.of(B), allocation(A)));
+        done(11, new Deed.Left(JOB, List.of(B), false, ""));
+        done(11, new Deed.Left(JOB, List.of(B), false, ""));
+        done(12, new Deed.Settled(JOB, second));
+
+        assertThat(log)
+                .containsExactly(
+                        "1 ACCEPTED [0, 1]",
+                        "1 BOUND [0]",
+                        "1 BOUND [1]",
+                        "1 APPLIED [0, 1]",
+                        "2 ACCEPTED [1]",
+                        "2 RELEASED [1]",
+                        "2 APPLIED [0]");
+    }
+
+    @Example
+    void measuresEachPart() {
+        DecisionId first = take(0, resize(A));
+        List<ActuationReport> came = actuation.done(new Deed.Came(JOB, List.of(A)), at(2.5));
+        List<ActuationReport> settled = actuation.done(new Deed.Settled(JOB, first), at(4));
+        take(10, resize());
+        actuation.take(
+                new Decision(
+                        new DecisionId(RandomDecisions.DOMAIN, 1, ++sequence),
+                        at(10),
+                        at(20),
+                        false,
+                        new Reason("test", "", Map.of(), List.of()),
+                        new Action.Reclaim(JOB.job(), List.of(A), at(20), allocation())),
+                at(10));
+        List<ActuationReport> left = actuation.done(new Deed.Left(JOB, List.of(A), false, ""), at(10.4));
+
+        assertThat(came.get(0).timings().bind()).contains(Duration.ofMillis(2500));
+        assertThat(settled.get(0).timings().ready()).contains(Duration.ofSeconds(4));
+        assertThat(left.get(0).timings().release()).contains(Duration.ofMillis(400));
+    }
+
+    @Example
+    void aTenantThatDoesNotLeaveIsKilledAgainAndAgainAndIsNotReportedGoneBefore() {
+        take(0, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(LENT)));
+        done(1, new Deed.Came(JOB, List.of(LENT)));
+        DecisionId reclaim = take(10, new Action.Reclaim(JOB.job(), List.of(LENT), at(20), allocation()));
+        actuation.orders();
+        log.clear();
+
+        note(actuation.advance(at(19)));
+        assertThat(actuation.orders()).isEmpty();
+        note(actuation.advance(at(20)));
+        Order force = new Order.Force(reclaim, JOB, List.of(LENT));
+        assertThat(actuation.orders()).containsExactly(force);
+        note(actuation.advance(at(30)));
+        assertThat(actuation.orders()).containsExactly(force);
+        assertThat(log).isEmpty();
+        assertThat(actuation.holdings()).hasSize(1);
+        done(31, new Deed.Left(JOB, List.of(LENT), true, ""));
+
+        assertThat(log).containsExactly("2 FORCED [3]");
+        assertThat(actuation.holdings()).isEmpty();
+    }
+
+    @Example
+    void whatDoesNotComeUpIsKilledBeforeItCountsAsFailed() {
+        DecisionId serve = take(0, new Action.Serve(CHAT.service(), List.of(LENT), false));
+        actuation.orders();
+
+        note(actuation.advance(at(60)));
+        assertThat(actuation.orders()).contains(new Order.Force(serve, CHAT, List.of(LENT)));
+        assertThat(log).containsExactly("1 ACCEPTED [3]");
+        done(61, new Deed.Left(CHAT, List.of(LENT), true, ""));
+
+        assertThat(log).containsExactly("1 ACCEPTED [3]", "1 FAILED [3]");
+    }
+
+    @Example
+    void aLeaseThatRunsOutIsEndedThoughNobodyDecidesIt() {
+        DecisionId lend = take(0, new Action.Lend(JOB.job(), List.of(LENT), at(100), allocation(LENT)));
+        done(1, new Deed.Came(JOB, List.of(LENT)));
+        actuation.orders();
+
+        note(actuation.advance(at(100)));
+
+        assertThat(actuation.orders())
+                .containsExactly(new Order.Place(lend, JOB, List.of(), List.of(LENT), Optional.empty(), at(145)));
+    }
+
+    @Example
+    void aTenantThatLeavesByItselfIsReportedUnderWhatPutItThere() {
+        take(0, resize(A));
+        done(1, new Deed.Came(JOB, List.of(A)));
+
+        done(50, new Deed.Left(JOB, List.of(A), false, "exit status 0"));
+
+        assertThat(log).containsExactly("1 ACCEPTED [0]", "1 BOUND [0]", "1 RELEASED [0]");
+        assertThat(actuation.standingOrders()).isEmpty();
+    }
+
+    @Example
+    void whatNoDriverCanDoIsRefusedAsAWhole() {
+        actuation = RandomDecisions.actuation(undertaking -> Course.NONE);
+
+        take(0, resize(A));
+
+        assertThat(log).containsExactly("1 REJECTED [0]");
+        assertThat(actuation.refusals()).containsEntry(Refusal.UNSUPPORTED, 1L);
+        assertThat(actuation.holdings()).isEmpty();
+    }
+
+    /** Whatever is decided, whatever goes wrong, and however often the actuator starts anew in between. */
+    @Property(tries = 500)
+    void nothingRunsTwiceOnAUnitAndAUnitIsReportedFreeOnlyWhenItIs(@ForAll long seed) {
+        Random random = new Random(seed);
+        Machine machine = new Machine(random, random.nextBoolean() ? 0 : 0.15);
+        DelayModel driver = undertaking -> Course.DRIVEN;
+        Map<GpuId, Tenant> reported = new HashMap<>();
+        Instant now = RandomDecisions.START;
+        for (int second = 0; second < 600; second++) {
+            now = now.plusSeconds(1);
+            List<ActuationReport> reports = new ArrayList<>();
+            if (second < 400 && random.nextInt(6) == 0) {
+                reports.addAll(actuation.take(RandomDecisions.decision(random, now, ++sequence), now));
+            }
+            List<Deed> deeds = new ArrayList<>(machine.advance(now));
+            if (random.nextInt(40) == 0) {
+                deeds.addAll(machine.crash(RandomDecisions.GPUS.get(random.nextInt(RandomDecisions.GPUS.size()))));
+            }
+            if (random.nextInt(20) == 0) {
+                actuation = RandomDecisions.restarted(actuation, driver);
+                for (Order order : actuation.standingOrders()) {
+                    deeds.addAll(machine.take(order, now));
+                }
+            }
+            for (Deed deed : deeds) {
+                reports.addAll(actuation.done(deed, now));
+                if (random.nextInt(5) == 0) {
+                    reports.addAll(actuation.done(deed, now));
+                }
+            }
+            reports.addAll(actuation.advance(now));
+            for (Order order : actuation.orders()) {
+                for (Deed deed : machine.take(order, now)) {
+                    reports.addAll(actuation.done(deed, now));
+                }
+            }
+            for (ActuationReport report : reports) {
+                follow(reported, report, machine);
+            }
+            assertThat(machine.accidents()).isEmpty();
+        }
+
+        for (GpuId unit : RandomDecisions.GPUS) {
+            assertThat(Optional.ofNullable(reported.get(unit)))
+                    .as("who has %s at the end", unit)
+                    .isEqualTo(machine.tenant(unit));
+        }
+    }
+
+    private static void follow(Map<GpuId, Tenant> reported, ActuationReport report, Machine machine) {
+        if (report.tenant().isEmpty()) {
+            return;
+        }
+        Tenant tenant = report.tenant().get();
+        for (GpuId unit : report.gpus()) {
+            switch (report.outcome()) {
+                case BOUND ->
+                    assertThat(reported.put(unit, tenant))
+                            .as("owner before %s", report)
+                            .isNull();
+                case RELEASED, FORCED, FAILED -> {
+                    reported.remove(unit, tenant);
+                    assertThat(machine.tenant(unit).filter(tenant::equals))
+                            .as("who runs there at %s", report)
+                            .isEmpty();
+                }
+                default -> assertThat(report.outcome()).isNotEqualTo(Outcome.UNKNOWN);
+            }
+        }
+    }
+}

@@ -274,6 +274,8 @@ class Elastic:
         self._take(transition.seat)
 
     def _stop(self) -> None:
+        median = statistics.median(self._seconds)
+        self._membership.tell({"type": "stopped", "lastNanos": self.ended_nanos, "medianSeconds": median})
         if self.rank == 0:
             self._checkpoints.write(self._state.snapshot())
         raise SystemExit(0)

@@ -17,6 +17,9 @@ from .store import NodeStore
 from .wire import Connection, Message
 
 
+_FAREWELL_SECONDS = 10.0
+
+
 @dataclass(frozen=True)
 class Plan:
     """A membership epoch, seen by one of its ranks."""
@@ -75,6 +78,7 @@ class NodeMembership:
         self._committed: Optional[Transition] = None
         self._aborted = 0
         self._retired: List[Group] = []
+        self._farewell = threading.Event()
         self._connection = Connection(path, self._hello, self._on_message)
         self._connection.start()
 
@@ -125,7 +129,12 @@ class NodeMembership:
         self._connection.send(message)
 
     def finish(self) -> None:
+        """Training is over; waits until it is for all, for the last collective may not have ended everywhere."""
         self._connection.send({"type": "bye"})
+        self._farewell.wait(_FAREWELL_SECONDS)
+
+    def _on_farewell(self, _: Message) -> None:
+        self._farewell.set()
 
     def _enter(self, phase: str, step: int) -> None:
         with self._changed:
@@ -215,8 +224,10 @@ class NodeMembership:
                     seats.append(self._committed.seat)
                 self._committed = None
             groups = [seat.group for seat in seats] + self._retired
+            phase = self._phase
         for group in groups:
             group.abort()
+        self._connection.send({"type": "aborted", "epoch": message["epoch"], "phase": phase})
 
     def _on_leave(self, _: Message) -> None:
         _exit_now()
@@ -239,11 +250,10 @@ class PlainMembership:
         rank, size = 0, 1
         if "RANK" in os.environ:
             store, rank, size = next(dist.rendezvous("env://"))
-        group = Group(self._backend, dist.PrefixStore("lendstream", store), rank, size, self._device)
-        # The group's store must not go: with static rendezvous it lives in rank 0.
-        self._store = store
+        self._group = Group(self._backend, dist.PrefixStore("lendstream", store), rank, size, self._device)
+        self._store = store  # with static rendezvous it lives in rank 0, and must not go
         transfers = tuple((0, receiver) for receiver in range(1, size))
-        return Seat(Plan(1, "start", rank, size, (), transfers, _batching_of_environment()), group)
+        return Seat(Plan(1, "start", rank, size, (), transfers, _batching_of_environment()), self._group)
 
     def candidate(self) -> Optional[Transition]:
         return None
@@ -262,6 +272,7 @@ class PlainMembership:
             self._observer.send(message)
 
     def finish(self) -> None:
+        self._group.sum(torch.zeros(1, device=self._device)).wait()  # nobody goes before the others are through
         self.tell({"type": "bye"})
 
     def _stop(self, *_: Any) -> None:

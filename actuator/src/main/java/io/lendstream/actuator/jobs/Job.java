@@ -58,7 +58,8 @@ abstract class Job {
     private int lastCode;
     private List<String> lastLines = List.of();
 
-    record Wanted(Slot slot, DecisionId addedBy) {}
+    /** @param bound whether it was reported that a worker computes there */
+    record Wanted(Slot slot, DecisionId addedBy, boolean bound) {}
 
     record Released(Slot slot, DecisionId change, long askedNanos) {}
 
@@ -116,7 +117,7 @@ abstract class Job {
                 releases.put(each.slot.gpu(), new Released(each.slot, nextChange, askedNanos));
             }
         }
-        next.forEach((gpu, slot) -> wanted.computeIfAbsent(gpu, any -> new Wanted(slot, nextChange)));
+        next.forEach((gpu, slot) -> wanted.computeIfAbsent(gpu, any -> new Wanted(slot, nextChange, false)));
         save();
         for (Worker worker : List.copyOf(workers.values())) {
             if (worker.slots.stream().anyMatch(this::isReleased) && isDispensable(worker)) {
@@ -242,11 +243,20 @@ abstract class Job {
         listener.applied(id, change, timings);
     }
 
+    /** Tells of slots in which workers compute for the first time. */
     final void reportBound(List<Worker> newcomers) {
         Map<DecisionId, List<Slot>> slots = new TreeMap<>();
-        newcomers.forEach(worker -> slots.computeIfAbsent(worker.cause, any -> new ArrayList<>())
-                .addAll(worker.slots));
-        slots.forEach((cause, all) -> listener.bound(id, all, cause, Timings.since(askedNanos)));
+        for (Worker worker : newcomers) {
+            for (Slot slot : worker.slots) {
+                Wanted known = wanted.get(slot.gpu());
+                if (known != null && !known.bound) {
+                    wanted.put(slot.gpu(), new Wanted(slot, known.addedBy, true));
+                    slots.computeIfAbsent(known.addedBy, any -> new ArrayList<>()).add(slot);
+                }
+            }
+        }
+        save();
+        slots.forEach((addedBy, all) -> listener.bound(id, all, addedBy, Timings.since(askedNanos)));
     }
 
     final void save() {
@@ -288,8 +298,9 @@ abstract class Job {
         return new JobFile.WorkerEntry(
                 name,
                 token,
+                cause.toString(),
                 slots.stream()
-                        .map(slot -> new JobFile.WantedSlot(slot.gpu().value(), slot.device(), cause.toString()))
+                        .map(slot -> new JobFile.WorkerSlot(slot.gpu().value(), slot.device()))
                         .toList());
     }
 
@@ -299,7 +310,7 @@ abstract class Job {
                 JobFile.Program.of(program),
                 wanted.values().stream()
                         .map(each -> new JobFile.WantedSlot(
-                                each.slot.gpu().value(), each.slot.device(), each.addedBy.toString()))
+                                each.slot.gpu().value(), each.slot.device(), each.addedBy.toString(), each.bound))
                         .toList(),
                 batching,
                 applied,
@@ -325,7 +336,7 @@ abstract class Job {
         stopping = file.stopping();
         for (JobFile.WantedSlot each : file.wanted()) {
             Slot slot = new Slot(new GpuId(each.gpu()), each.device());
-            wanted.put(slot.gpu(), new Wanted(slot, DecisionId.parse(each.addedBy())));
+            wanted.put(slot.gpu(), new Wanted(slot, DecisionId.parse(each.addedBy()), each.bound()));
         }
         for (JobFile.Release each : file.releases()) {
             Slot slot = new Slot(new GpuId(each.gpu()), each.device());
@@ -335,7 +346,7 @@ abstract class Job {
             List<Slot> slots = each.slots().stream()
                     .map(slot -> new Slot(new GpuId(slot.gpu()), slot.device()))
                     .toList();
-            DecisionId cause = DecisionId.parse(each.slots().get(0).addedBy());
+            DecisionId cause = DecisionId.parse(each.cause());
             var process = WorkerProcess.adopt(each.name(), directoryOf(each.name()));
             workers.put(each.name(), new Worker(each.name(), each.token(), slots, cause, process));
         }

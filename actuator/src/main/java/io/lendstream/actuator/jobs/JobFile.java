@@ -58,12 +58,13 @@ record JobFile(
         }
     }
 
-    /** @param addedBy the change that gave the slot to the job */
-    record WantedSlot(String gpu, String device, String addedBy) {}
+    record WantedSlot(String gpu, String device, String addedBy, boolean bound) {}
 
     record Release(String gpu, String device, String change, long askedNanos) {}
 
-    record WorkerEntry(String name, String token, List<WantedSlot> slots) {}
+    record WorkerEntry(String name, String token, String cause, List<WorkerSlot> slots) {}
+
+    record WorkerSlot(String gpu, String device) {}
 
     record Pending(long epoch, String kind, List<String> members, boolean wholeChange) {}
 

@@ -125,7 +125,11 @@ final class RestartedJob extends Job {
                     "--monitor_interval=0.1",
                     "--rdzv_backend=c10d",
                     "--rdzv_endpoint=" + LOCAL + ":0",
-                    "--rdzv_conf=last_call_timeout=1"));
+                    "--rdzv_conf=last_call_timeout=1",
+                    // PyTorch 1.13 on Python 3.11 knows no other values of these: enumerations leave out 0 and 3.
+                    "--redirects=1",
+                    "--tee=1",
+                    "--log_dir=" + directory.resolve("torchrun")));
             command.addAll(torchrunScript());
             launch(slots, command, Map.of("LENDSTREAM_AFE_MODE", "observe"));
         } else {

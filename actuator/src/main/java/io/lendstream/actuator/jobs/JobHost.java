@@ -76,7 +76,7 @@ public final class JobHost implements AutoCloseable {
         this.lockFile = lockFile;
         adopt();
         server = new WorkerServer(socket, new Listening());
-        events.scheduleWithFixedDelay(guarded(this::look), 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        var unused = events.scheduleWithFixedDelay(guarded(this::look), 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /** Opens a host on a directory that only this user may read; takes over what runs there. */
@@ -343,7 +343,7 @@ public final class JobHost implements AutoCloseable {
         }
         // It is dying, most likely: peers wait for it in a collective.
         for (int millis : LOOK_AFTER_CLOSE_MILLIS) {
-            events.schedule(guarded(this::look), millis, TimeUnit.MILLISECONDS);
+            var unused = events.schedule(guarded(this::look), millis, TimeUnit.MILLISECONDS);
         }
     }
 

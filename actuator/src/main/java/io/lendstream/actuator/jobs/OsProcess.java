@@ -24,7 +24,7 @@ record OsProcess(long pid, long startTicks, long session) {
     static Optional<OsProcess> of(long pid) {
         try {
             String stat = Files.readString(PROC.resolve(Long.toString(pid)).resolve("stat"));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             if (fields[STATE].equals("Z") || fields[STATE].equals("X")) {
                 return Optional.empty(); // dead: it holds no device, only a number
             }

@@ -1,0 +1,129 @@
+"""A process group that can be built beside another one, and broken from another thread."""
+
+import os
+import socket
+from datetime import timedelta
+from typing import List, Optional, Sequence, Set, Tuple
+
+import torch
+import torch.distributed as dist
+
+# Nothing waits for it: a group whose member died is broken by the node process's word.
+_TIMEOUT = timedelta(hours=6)
+
+
+class Group:
+    """Ranks that compute together; usable from one thread at a time, but ``abort`` may come from any."""
+
+    def __init__(self, backend: str, store: dist.Store, rank: int, size: int, device: torch.device) -> None:
+        self.rank = rank
+        self.size = size
+        self._direct = device.type == "cpu"
+        self._sockets: List[socket.socket] = []
+        before = _descriptors()
+        if backend == "nccl":
+            options = dist.ProcessGroupNCCL.Options()
+            options._timeout = _TIMEOUT
+            self._group = dist.ProcessGroupNCCL(store, rank, size, options)
+        else:
+            self._group = dist.ProcessGroupGloo(store, rank, size, _TIMEOUT)
+            self._sockets = _local_sockets(_descriptors() - before)
+        # The first collective sets up what is set up lazily, and proves that everybody is there.
+        self.sum(torch.zeros(1, device=device)).wait()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+    def sum(self, tensor: torch.Tensor) -> "dist.Work":
+        """Adds up a tensor over all ranks, in place; what it returns is to be waited for."""
+        return self._group.allreduce([tensor], dist.AllreduceOptions())
+
+    def copy(self, tensors: Sequence[torch.Tensor], transfers: Sequence[Tuple[int, int]]) -> List["dist.Work"]:
+        """Overwrites tensors of some ranks with those of others; ``transfers`` are pairs of sender and receiver.
+
+        Each pair sends to and fro by itself between CPUs; elsewhere, where links are wide and NCCL's pairs need
+        communicators of their own, the first sender tells all.
+        """
+        if not self._direct:
+            options = dist.BroadcastOptions()
+            options.rootRank, options.rootTensor = transfers[0][0], 0
+            return [self._group.broadcast([tensor], options) for tensor in tensors]
+        works = []
+        for sender, receiver in transfers:
+            for tag, tensor in enumerate(tensors):
+                if sender == self.rank:
+                    works.append(self._group.send([tensor], receiver, tag))
+                elif receiver == self.rank:
+                    works.append(self._group.recv([tensor], sender, tag))
+        return works
+
+    def takes_part(self, transfers: Sequence[Tuple[int, int]]) -> bool:
+        return bool(transfers) and (not self._direct or any(self.rank in pair for pair in transfers))
+
+    def abort(self) -> None:
+        """Makes every collective of the group fail now, in this process and, with gloo, in its peers."""
+        for each in self._sockets:
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # the peer was quicker
+        if not self._sockets:
+            for name in ("abort", "_abort"):  # NCCL, by the version of PyTorch
+                if hasattr(self._group, name):
+                    getattr(self._group, name)()
+                    break
+
+    def close(self) -> None:
+        """Lets go of connections and threads; takes a while."""
+        self._group = None
+        for each in self._sockets:
+            each.close()
+
+
+def wait_for(works: Sequence["dist.Work"]) -> None:
+    """Waits until none is under way any more, then raises what the first that failed raised."""
+    failure: Optional[RuntimeError] = None
+    for work in works:
+        try:
+            work.wait()
+        except RuntimeError as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+
+
+def _descriptors() -> Set[int]:
+    return {int(name) for name in os.listdir("/proc/self/fd")}
+
+
+def _local_sockets(descriptors: Set[int]) -> List[socket.socket]:
+    """Duplicates of those descriptors that are connections within this machine.
+
+    gloo in PyTorch 1.13 cannot be interrupted, but it notices at once that its connections were shut down. Duplicates,
+    because a number may be given to another file as soon as gloo closes its own.
+    """
+    found = []
+    for descriptor in descriptors:
+        try:
+            duplicate = os.dup(descriptor)
+        except OSError:
+            continue  # closed meanwhile: the listing of descriptors itself, for one
+        try:
+            candidate = socket.socket(fileno=duplicate)
+        except OSError:
+            os.close(duplicate)
+            continue
+        if _connects_this_machine(candidate):
+            found.append(candidate)
+        else:
+            candidate.close()
+    return found
+
+
+def _connects_this_machine(candidate: socket.socket) -> bool:
+    try:
+        return (
+            candidate.family in (socket.AF_INET, socket.AF_INET6)
+            and candidate.getpeername()[0] == candidate.getsockname()[0]
+        )
+    except OSError:
+        return False

@@ -1,0 +1,38 @@
+"""Trains the example's model in one process, step by step on the samples that a log names, for some seeds.
+
+Arguments: the log (a JSON list of lists of samples), the number of samples and of features, then seeds. Prints one loss
+per seed: what an undisturbed run with the same batch schedule comes to. The first seed takes exactly the log's samples;
+the others take as many per step, in their own order.
+"""
+
+import json
+import sys
+
+import torch
+from torch import nn
+
+
+def train(schedule, count, features, seed, own_order):
+    torch.manual_seed(seed)
+    inputs = torch.randn(count, features)
+    targets = torch.sin(inputs.sum(dim=1, keepdim=True)) + 0.1 * torch.randn(count, 1)
+    model = nn.Sequential(nn.Linear(features, 32), nn.ReLU(), nn.Linear(32, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    order = []
+    for samples in schedule:
+        if own_order:
+            while len(order) < len(samples):
+                order += torch.randperm(count).tolist()
+            samples, order = order[: len(samples)], order[len(samples) :]
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs[samples]), targets[samples]).backward()
+        optimizer.step()
+    with torch.no_grad():
+        return nn.functional.mse_loss(model(inputs), targets).item()
+
+
+torch.set_num_threads(1)
+with open(sys.argv[1]) as file:
+    steps = json.load(file)
+for place, each in enumerate(sys.argv[4:]):
+    print(train(steps, int(sys.argv[2]), int(sys.argv[3]), int(each), place > 0))

@@ -1,0 +1,88 @@
+package io.lendstream.actuator.jobs;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What must be known of a job to take it over from a node process that was killed; replaced as a whole. */
+record JobFile(
+        String job,
+        Program program,
+        List<WantedSlot> wanted,
+        Batching batching,
+        Batching applied,
+        String change,
+        long askedNanos,
+        boolean settled,
+        boolean stopping,
+        List<Release> releases,
+        List<WorkerEntry> workers,
+        long epoch,
+        List<String> members,
+        @Nullable Pending pending) {
+    private static final ObjectMapper JSON = new ObjectMapper()
+            .setDefaultPropertyInclusion(JsonInclude.Include.NON_NULL)
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+
+    record Program(
+            JobProgram.Mode mode,
+            List<String> command,
+            List<String> launcher,
+            Map<String, String> environment,
+            String directory,
+            int maxRestarts,
+            long graceMillis) {
+        static Program of(JobProgram p) {
+            return new Program(
+                    p.mode(),
+                    p.command(),
+                    p.launcher(),
+                    p.environment(),
+                    p.directory(),
+                    p.maxRestarts(),
+                    p.grace().toMillis());
+        }
+
+        JobProgram program() {
+            return new JobProgram(
+                    mode, command, launcher, environment, directory, maxRestarts, Duration.ofMillis(graceMillis));
+        }
+    }
+
+    record WantedSlot(String gpu, String device, String addedBy, boolean bound) {}
+
+    record Release(String gpu, String device, String change, long askedNanos) {}
+
+    record WorkerEntry(String name, String token, String cause, List<WorkerSlot> slots) {}
+
+    record WorkerSlot(String gpu, String device) {}
+
+    record Pending(long epoch, String kind, List<String> members, boolean wholeChange) {}
+
+    static JobFile read(Path file) {
+        try {
+            return JSON.readValue(file.toFile(), JobFile.class);
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be read; end the job's processes and remove it".formatted(file), e);
+        }
+    }
+
+    void write(Path file) {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        try {
+            JSON.writeValue(fresh.toFile(), this);
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write " + file, e);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+package io.lendstream.actuator.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.decision.DecisionId;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts, resizes and stops training jobs on this node. Calls return at once; what becomes of them is told to the listener.
+ *
+ * <p>What runs is on disk before it runs: a host that is opened on the directory of one that was killed takes its workers over,
+ * which have trained on meanwhile. Closing a host leaves them running too.
+ */
+public final class JobHost implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(JobHost.class);
+    /** Of the protocol in {@code docs/afe.md}. */
+    static final int VERSION = 1;
+
+    private static final long LOOK_MILLIS = 50;
+    private static final List<Integer> LOOK_AFTER_CLOSE_MILLIS = List.of(1, 3, 6, 10, 20, 30);
+
+    private final Path directory;
+    private final Path socket;
+    private final JobListener listener;
+    private final FileChannel lockFile;
+    private final WorkerServer server;
+    private final ScheduledExecutorService events = Executors.newSingleThreadScheduledExecutor(task -> {
+        var thread = new Thread(task, "jobs");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private final Map<JobId, Job> jobs = new TreeMap<>();
+    private final Map<WorkerServer.Connection, Worker> greeted = new HashMap<>();
+
+    /**
+     * What runs of a job.
+     *
+     * @param wanted slots that it is to run in
+     * @param occupied slots in which processes of it are
+     * @param change the last change asked for
+     * @param settled whether that has been applied
+     */
+    public record Running(JobId job, List<Slot> wanted, List<Slot> occupied, DecisionId change, boolean settled) {}
+
+    private JobHost(Path directory, JobListener listener, FileChannel lockFile) {
+        this.directory = directory;
+        this.socket = directory.resolve("jobs.sock");
+        this.listener = listener;
+        this.lockFile = lockFile;
+        adopt();
+        server = new WorkerServer(socket, new Listening());
+        var unused = events.scheduleWithFixedDelay(guarded(this::look), 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Opens a host on a directory that only this user may read; takes over what runs there. */
+    public static JobHost open(Path directory, JobListener listener) {
+        try {
+            Files.createDirectories(directory.resolve("jobs"));
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+            FileChannel file = FileChannel.open(
+                    directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = file.tryLock();
+            if (lock == null) {
+                file.close();
+                throw new IllegalStateException(
+                        "%s is in use by another node process; end it, or use another directory".formatted(directory));
+            }
+            return new JobHost(directory.toAbsolutePath(), listener, file);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot use %s for jobs".formatted(directory), e);
+        }
+    }
+
+    /** Starts a job; does nothing but resize it if it is there already, as after a restart of the caller. */
+    public void start(JobId id, JobProgram program, List<Slot> slots, Batching batching, DecisionId change) {
+        List<Slot> all = List.copyOf(slots);
+        submit(() -> {
+            Job job = jobs.get(id);
+            if (job == null) {
+                job = make(id, program, batching, change);
+                jobs.put(id, job);
+                job.settled = true; // nothing before it is superseded
+            } else if (job.change.equals(change)) {
+                return;
+            }
+            job.resize(all, batching, change);
+            advance(job);
+        });
+    }
+
+    /**
+     * Moves a job to exactly these slots, whatever the difference; it grows before it shrinks. The last call counts: one that is
+     * not complete yet is reported failed, though each of its slots is still reported bound or released.
+     */
+    public void resize(JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change) {
+        List<Slot> all = List.copyOf(slotsAfterwards);
+        submit(() -> {
+            Job job = jobs.get(id);
+            if (job == null) {
+                listener.failed(id, change, "job %s does not run on this node".formatted(id));
+            } else if (!job.change.equals(change)) {
+                job.resize(all, batching, change);
+                advance(job);
+            }
+        });
+    }
+
+    /** Kills what a job still has in these slots. */
+    public void force(JobId id, Collection<GpuId> gpus) {
+        List<GpuId> all = List.copyOf(gpus);
+        submit(() -> {
+            Job job = jobs.get(id);
+            if (job != null) {
+                job.force(all);
+                look();
+            }
+        });
+    }
+
+    /** Ends a job after the step under way, with a checkpoint where it keeps one. */
+    public void stop(JobId id, DecisionId change) {
+        submit(() -> {
+            Job job = jobs.get(id);
+            if (job == null) {
+                listener.failed(id, change, "job %s does not run on this node".formatted(id));
+            } else if (!job.stopping) {
+                job.stop(change);
+                advance(job);
+            }
+        });
+    }
+
+    /** What runs now, by name of the job. */
+    public List<Running> running() {
+        return ask(() -> jobs.values().stream()
+                .map(job -> new Running(
+                        job.id,
+                        job.wanted.values().stream().map(Job.Wanted::slot).toList(),
+                        job.workers.values().stream()
+                                .flatMap(worker -> worker.slots.stream())
+                                .toList(),
+                        job.change,
+                        job.settled))
+                .toList());
+    }
+
+    /** Lets go of the directory; jobs run on. */
+    @Override
+    public void close() {
+        server.close();
+        events.shutdownNow();
+        try {
+            events.awaitTermination(5, TimeUnit.SECONDS);
+            lockFile.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            LOG.warn("the lock of {} does not close", directory, e);
+        }
+        greeted.keySet().forEach(WorkerServer.Connection::close);
+    }
+
+    private Job make(JobId id, JobProgram program, Batching batching, DecisionId change) {
+        Path home = directory.resolve("jobs").resolve(URLEncoder.encode(id.value(), StandardCharsets.UTF_8));
+        try {
+            Files.createDirectories(home);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot make a directory for job " + id, e);
+        }
+        return program.mode() == JobProgram.Mode.AFE
+                ? new ElasticJob(id, program, batching, change, home, socket, listener)
+                : new RestartedJob(id, program, batching, change, home, socket, listener);
+    }
+
+    private void adopt() {
+        try (DirectoryStream<Path> homes = Files.newDirectoryStream(directory.resolve("jobs"))) {
+            for (Path home : homes) {
+                Path file = home.resolve("job.json");
+                if (Files.exists(file)) {
+                    adopt(JobFile.read(file));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the jobs in " + directory, e);
+        }
+    }
+
+    private void adopt(JobFile file) {
+        Job job = make(
+                new JobId(file.job()), file.program().program(), file.batching(), DecisionId.parse(file.change()));
+        if (job instanceof ElasticJob elastic) {
+            elastic.adopt(file);
+        } else if (job instanceof RestartedJob restarted) {
+            restarted.adopt(file);
+        }
+        jobs.put(job.id, job);
+        LOG.info("{}: taken over with {}", job.id, job.workers.keySet());
+    }
+
+    private void look() {
+        long now = System.nanoTime();
+        for (Job job : List.copyOf(jobs.values())) {
+            job.look(now);
+            if (job instanceof ElasticJob elastic) {
+                elastic.expireStore(now);
+            }
+            advance(job);
+        }
+    }
+
+    private void advance(Job job) {
+        job.advance();
+        if (job.isOver()) {
+            jobs.remove(job.id);
+        }
+    }
+
+    private void heard(WorkerServer.Connection from, Frames.Frame frame) {
+        Worker worker = greeted.get(from);
+        if (worker == null) {
+            greet(from, frame);
+            return;
+        }
+        Job job = jobOf(worker).orElse(null);
+        if (job == null) {
+            return;
+        }
+        switch (frame.type()) {
+            case "store" -> askStore(job, from, frame);
+            case "progress" -> listener.progress(job.id, report(frame.message()));
+            default -> {
+                job.heard(worker, frame.type(), frame.message());
+                advance(job);
+            }
+        }
+    }
+
+    private void greet(WorkerServer.Connection from, Frames.Frame frame) {
+        JsonNode hello = frame.message();
+        int version = hello.path("version").asInt();
+        String name = hello.path("worker").asText();
+        Optional<Worker> known = jobs.values().stream()
+                .flatMap(job -> Optional.ofNullable(job.workers.get(name)).stream())
+                .filter(worker -> worker.token.equals(hello.path("token").asText()))
+                .findFirst();
+        ObjectNode answer = Frames.JSON.createObjectNode().put("version", VERSION);
+        if (!frame.type().equals("hello") || version != VERSION || known.isEmpty()) {
+            String why = version == VERSION
+                    ? "no worker %s with this token is expected here".formatted(name)
+                    : "the worker speaks version %d of the protocol, but this node process speaks %d; use the lendstream_afe that came with it"
+                            .formatted(version, VERSION);
+            LOG.warn("a worker is refused: {}", why);
+            from.send(answer.put("type", "refused").put("why", why), new byte[0]);
+            from.close();
+            return;
+        }
+        Worker worker = known.get();
+        from.send(answer.put("type", "welcome"), new byte[0]);
+        worker.connection = Optional.of(from);
+        greeted.put(from, worker);
+        jobOf(worker).ifPresent(job -> {
+            job.heard(worker, "hello", hello);
+            advance(job);
+        });
+    }
+
+    private static void askStore(Job job, WorkerServer.Connection from, Frames.Frame frame) {
+        long id = frame.message().path("id").asLong();
+        var answer = new EpochStore.Answer() {
+            @Override
+            public void value(byte[] value) {
+                from.send(answer(id), value);
+            }
+
+            @Override
+            public void error(String why, boolean late) {
+                from.send(answer(id).put("error", why).put("late", late), new byte[0]);
+            }
+        };
+        if (job instanceof ElasticJob elastic) {
+            elastic.askStore(frame.message(), frame.body(), answer);
+        } else {
+            answer.error("a job that is restarted has no store here", false);
+        }
+    }
+
+    private static ObjectNode answer(long id) {
+        return Frames.JSON.createObjectNode().put("type", "answer").put("id", id);
+    }
+
+    private static StepReport report(JsonNode message) {
+        return new StepReport(
+                message.path("step").asLong(),
+                message.path("progress").asDouble(),
+                message.path("totalProgress").asDouble(),
+                message.path("replicas").asInt(),
+                message.path("localBatch").asInt(),
+                message.path("accumulation").asInt(),
+                message.path("stepSeconds").asDouble(),
+                message.path("syncSeconds").asDouble(),
+                number(message.path("gradientSquared")),
+                number(message.path("gradientVariance")));
+    }
+
+    private static Optional<Double> number(JsonNode value) {
+        return value.isNumber() ? Optional.of(value.asDouble()) : Optional.empty();
+    }
+
+    private void closed(WorkerServer.Connection connection) {
+        Worker worker = greeted.remove(connection);
+        if (worker == null) {
+            return;
+        }
+        if (worker.connection.filter(connection::equals).isPresent()) {
+            worker.connection = Optional.empty();
+        }
+        // It is dying, most likely: peers wait for it in a collective.
+        for (int millis : LOOK_AFTER_CLOSE_MILLIS) {
+            var unused = events.schedule(guarded(this::look), millis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private Optional<Job> jobOf(Worker worker) {
+        return jobs.values().stream()
+                .filter(job -> job.workers.containsValue(worker))
+                .findFirst();
+    }
+
+    private final class Listening implements WorkerServer.Ears {
+        @Override
+        public void heard(WorkerServer.Connection from, Frames.Frame frame) {
+            submit(() -> JobHost.this.heard(from, frame));
+        }
+
+        @Override
+        public void closed(WorkerServer.Connection connection) {
+            submit(() -> JobHost.this.closed(connection));
+        }
+    }
+
+    private void submit(Runnable task) {
+        try {
+            events.execute(guarded(task));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("the host is closed", e);
+        }
+    }
+
+    private <T> T ask(Callable<T> question) {
+        try {
+            return events.submit(question).get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the host cannot say what runs", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    /** A bug in one event must not end the thread that looks after all jobs. */
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException e) {
+                LOG.error("a job's event failed", e);
+            }
+        };
+    }
+}

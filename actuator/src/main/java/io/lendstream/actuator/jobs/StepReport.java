@@ -1,0 +1,29 @@
+package io.lendstream.actuator.jobs;
+
+import java.util.Optional;
+
+/**
+ * What a job says of its training, about once a second.
+ *
+ * @param step steps completed
+ * @param progress work done, in iterations at the initial batch size
+ * @param totalProgress work to be done in all
+ * @param replicas workers that compute
+ * @param localBatch samples that one of them computes at a time
+ * @param accumulation how many such batches make up its part of a step
+ * @param stepSeconds time of the last step, synchronisation included
+ * @param syncSeconds part of it spent waiting for synchronisation
+ * @param gradientSquared squared norm of the mean gradient, as smoothed by the job
+ * @param gradientVariance variance of the gradient of one batch of the initial size, as smoothed by the job
+ */
+public record StepReport(
+        long step,
+        double progress,
+        double totalProgress,
+        int replicas,
+        int localBatch,
+        int accumulation,
+        double stepSeconds,
+        double syncSeconds,
+        Optional<Double> gradientSquared,
+        Optional<Double> gradientVariance) {}

@@ -1,0 +1,144 @@
+package io.lendstream.actuator.jobs;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * The processes of one worker: what was started for it and all that came of it, known by an environment variable that
+ * children inherit. A small shell waits for the program and keeps its exit code in a file, so that the node process may end
+ * and another take over.
+ */
+final class WorkerProcess {
+    static final String NAME = "LENDSTREAM_AFE_WORKER";
+
+    /** Arguments reach the program as they are. The directory is claimed once, by the worker or by who gave it up. */
+    private static final String SHELL =
+            """
+            directory=$1; shift
+            mkdir "$directory/claimed" || exit 125
+            "$@"
+            echo $? > "$directory/exit.new" && mv "$directory/exit.new" "$directory/exit"
+            """;
+
+    private static final int KILLED = 128 + 9;
+    private static final int TAIL_BYTES = 8192;
+    private static final int LINES = 20;
+
+    private final String name;
+    private final Path directory;
+    private final Set<OsProcess> processes = new LinkedHashSet<>();
+    private boolean killed;
+
+    private WorkerProcess(String name, Path directory) {
+        this.name = name;
+        this.directory = directory;
+    }
+
+    static WorkerProcess start(
+            String name, Path directory, List<String> command, Map<String, String> environment, Path workingDirectory) {
+        var worker = new WorkerProcess(name, directory);
+        List<String> all = new ArrayList<>(List.of("setsid", "sh", "-c", SHELL, "lendstream-worker"));
+        all.add(directory.toString());
+        all.addAll(command);
+        try {
+            Files.createDirectories(directory);
+            var builder = new ProcessBuilder(all)
+                    .directory(workingDirectory.toFile())
+                    .redirectInput(new File("/dev/null"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(worker.log().toFile()));
+            builder.environment().putAll(environment);
+            builder.environment().put(NAME, name);
+            OsProcess.of(builder.start().pid()).ifPresent(worker.processes::add);
+        } catch (IOException e) {
+            throw new UncheckedIOException("worker %s cannot be started".formatted(name), e);
+        }
+        return worker;
+    }
+
+    /** A worker that another node process has started, or was about to start; it will not start after this. */
+    static WorkerProcess adopt(String name, Path directory) {
+        var worker = new WorkerProcess(name, directory);
+        try {
+            Files.createDirectory(directory.resolve("claimed"));
+        } catch (FileAlreadyExistsException e) {
+            worker.processes.addAll(OsProcess.carrying(NAME, name));
+        } catch (IOException e) {
+            // Not even its directory was made.
+            return worker;
+        }
+        return worker;
+    }
+
+    /** Whether nothing of it is left. Ends what the program has left behind. */
+    boolean isGone() {
+        processes.removeIf(process -> !process.isAlive());
+        boolean ended = killed || Files.exists(directory.resolve("exit"));
+        if (processes.isEmpty() || ended) {
+            processes.addAll(OsProcess.carrying(NAME, name));
+        }
+        if (ended) {
+            processes.forEach(OsProcess::kill);
+        }
+        return processes.isEmpty();
+    }
+
+    void kill() {
+        killed = true;
+        isGone();
+    }
+
+    boolean wasKilled() {
+        return killed;
+    }
+
+    /** SIGTERM to the program. */
+    void terminate() {
+        for (OsProcess each : OsProcess.carrying(NAME, name)) {
+            if (each.pid() == each.session()) {
+                each.terminateChildren();
+            }
+        }
+    }
+
+    /** Exit code of the program, as a shell tells it; that of SIGKILL where the shell was killed too. */
+    int exitCode() {
+        return readExit().orElse(KILLED);
+    }
+
+    private OptionalInt readExit() {
+        try {
+            return OptionalInt.of(
+                    Integer.parseInt(Files.readString(directory.resolve("exit")).strip()));
+        } catch (IOException | NumberFormatException e) {
+            return OptionalInt.empty();
+        }
+    }
+
+    List<String> lastLines() {
+        try (var file = Files.newByteChannel(log())) {
+            file.position(Math.max(0, file.size() - TAIL_BYTES));
+            var bytes = java.nio.channels.Channels.newInputStream(file).readAllBytes();
+            List<String> lines =
+                    new String(bytes, StandardCharsets.UTF_8).lines().toList();
+            return lines.subList(Math.max(0, lines.size() - LINES), lines.size());
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    private Path log() {
+        return directory.resolve("log");
+    }
+}

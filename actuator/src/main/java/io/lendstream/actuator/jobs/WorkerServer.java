@@ -1,0 +1,119 @@
+package io.lendstream.actuator.jobs;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where workers connect: a socket in the file system. Each connection is read on a thread of its own. */
+final class WorkerServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerServer.class);
+    private static final int LONGEST_PATH_BYTES = 107; // sockaddr_un, unix(7)
+
+    private final ServerSocketChannel server;
+    private final Path path;
+    private final Ears ears;
+
+    /** Hears workers, on many threads. */
+    interface Ears {
+        void heard(Connection from, Frames.Frame frame);
+
+        void closed(Connection connection);
+    }
+
+    /** A worker's end of the line. */
+    static final class Connection {
+        private final SocketChannel channel;
+
+        private Connection(SocketChannel channel) {
+            this.channel = channel;
+        }
+
+        /** A worker that is gone does not hear it; its end is noticed elsewhere. */
+        synchronized void send(ObjectNode message, byte[] body) {
+            try {
+                Frames.write(channel, message, body);
+            } catch (IOException e) {
+                LOG.debug("a worker cannot be told {}: {}", message.path("type").asText(), e.getMessage());
+            }
+        }
+
+        void close() {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                LOG.debug("a connection does not close", e);
+            }
+        }
+    }
+
+    WorkerServer(Path path, Ears ears) {
+        this.path = path;
+        this.ears = ears;
+        int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > LONGEST_PATH_BYTES) {
+            throw new IllegalArgumentException(
+                    "the workers' socket would be %s, a path of %d bytes, but sockets may have %d. Use a shorter state directory."
+                            .formatted(path, bytes, LONGEST_PATH_BYTES));
+        }
+        try {
+            Files.deleteIfExists(path);
+            server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+            server.bind(UnixDomainSocketAddress.of(path));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot listen at " + path, e);
+        }
+        daemon("jobs-accept", this::accept);
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                var connection = new Connection(server.accept());
+                daemon("jobs-worker", () -> read(connection));
+            }
+        } catch (ClosedChannelException e) {
+            LOG.debug("no more workers are taken at {}", path);
+        } catch (IOException e) {
+            LOG.error("workers can no longer connect to {}", path, e);
+        }
+    }
+
+    private void read(Connection connection) {
+        try {
+            while (true) {
+                ears.heard(connection, Frames.read(connection.channel));
+            }
+        } catch (IOException e) {
+            LOG.debug("a connection ended: {}", e.getMessage());
+        } finally {
+            connection.close();
+            ears.closed(connection);
+        }
+    }
+
+    private static void daemon(String name, Runnable body) {
+        var thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        try {
+            server.close();
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            LOG.warn("the workers' socket does not close", e);
+        }
+    }
+}

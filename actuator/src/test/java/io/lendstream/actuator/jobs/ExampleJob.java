@@ -1,0 +1,77 @@
+package io.lendstream.actuator.jobs;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.decision.DecisionId;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The training script that comes with the package, made so slow that something can happen to it. */
+final class ExampleJob {
+    static final JobId ID = new JobId("example");
+    static final Batching BATCHING = new Batching(8, 1, 1);
+    static final int SAMPLES = 1003; // no multiple of any batch: each epoch ends with a short step
+    static final int FEATURES = 16;
+
+    private final Path log;
+    private int epochs = 1_000_000;
+    private JobProgram.Mode mode = JobProgram.Mode.AFE;
+    private int seed = 1;
+    private double stepSeconds = 0.02;
+
+    ExampleJob(Path log) {
+        this.log = log;
+    }
+
+    ExampleJob epochs(int number) {
+        epochs = number;
+        return this;
+    }
+
+    ExampleJob mode(JobProgram.Mode other) {
+        mode = other;
+        return this;
+    }
+
+    ExampleJob seed(int other) {
+        seed = other;
+        return this;
+    }
+
+    ExampleJob stepSeconds(double other) {
+        stepSeconds = other;
+        return this;
+    }
+
+    JobProgram program() {
+        String python = PythonTorch.orSkip();
+        List<String> command = new ArrayList<>();
+        if (mode != JobProgram.Mode.TORCHRUN) {
+            command.add(python);
+        }
+        command.add(PythonTorch.PACKAGE.resolve("examples/train.py").toString());
+        command.addAll(List.of("--log", log.toString(), "--checkpoint", log.resolve("checkpoint").toString()));
+        command.addAll(List.of("--samples", "" + SAMPLES, "--features", "" + FEATURES, "--seed", "" + seed));
+        command.addAll(List.of("--epochs", "" + epochs, "--step-seconds", "" + stepSeconds));
+        command.addAll(List.of("--checkpoint-seconds", "0.5"));
+        List<String> launcher = List.of(python, "-m", "torch.distributed.run");
+        Map<String, String> environment = Map.of("PYTHONPATH", PythonTorch.PACKAGE.toString());
+        return new JobProgram(mode, command, launcher, environment, log.toString(), 3, Duration.ofSeconds(20));
+    }
+
+    /** Slots by number, such as {@code 0,2}. */
+    static List<Slot> slots(String numbers) {
+        return Stream.of(numbers.split(",", -1))
+                .map(number -> new Slot(new GpuId("gpu" + number), number))
+                .toList();
+    }
+
+    static DecisionId change(int sequence) {
+        return new DecisionId(new DomainId("test"), 1, sequence);
+    }
+}

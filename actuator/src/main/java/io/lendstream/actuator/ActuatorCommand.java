@@ -6,10 +6,12 @@ import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.SettingsException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -31,11 +33,14 @@ final class ActuatorCommand extends ServiceCommand {
     @Option(
             names = "--driver",
             paramLabel = "NAME",
-            description = "What carries decisions out: simulated or dry-run. Default: simulated.")
+            description = "What carries decisions out: simulated (unless told otherwise), process, command or webhook.")
     private Optional<String> driver = Optional.empty();
 
     @Option(names = "--state-dir", paramLabel = "DIR", description = "Where it keeps what it has done.")
     private Optional<String> stateDir = Optional.empty();
+
+    @Option(names = "--dry-run", description = "Only says what the driver would do.")
+    private boolean dryRun;
 
     @Override
     protected String service() {
@@ -56,13 +61,21 @@ final class ActuatorCommand extends ServiceCommand {
     protected List<String> options() {
         var options = new ArrayList<String>();
         driver.ifPresent(name -> options.add(ActuatorSettings.DRIVER.name() + "=" + name));
+        if (dryRun) {
+            options.add(ActuatorSettings.DRY_RUN.name() + "=true");
+        }
         stateDir.ifPresent(directory -> options.add(ActuatorSettings.STATE_DIR.name() + "=" + directory));
         return options;
     }
 
     @Override
     protected void check(ServiceContext context) {
-        ActuatorSettings.of(context.settings());
+        ActuatorSettings settings = ActuatorSettings.of(context.settings());
+        if (context.isVirtual() && settings.driven().isPresent()) {
+            throw new SettingsException(
+                    "time is virtual, but actuator.driver is %s, which goes by the wall clock. Use the simulated driver, or wall time."
+                            .formatted(settings.driver().name().toLowerCase(Locale.ROOT)));
+        }
     }
 
     @Override

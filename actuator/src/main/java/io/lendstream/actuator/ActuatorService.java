@@ -1,8 +1,14 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.driver.Driver;
+import io.lendstream.actuator.driver.Ear;
+import io.lendstream.actuator.driver.Surroundings;
 import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.Order;
 import io.lendstream.core.actuation.Refusal;
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
@@ -14,6 +20,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
@@ -36,7 +43,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -55,6 +64,7 @@ final class ActuatorService {
             TopicCatalogue.NODES,
             TopicCatalogue.SERVICES,
             TopicCatalogue.TRAINING_JOBS,
+            TopicCatalogue.TRAINING_PROGRESS,
             TopicCatalogue.DECISIONS,
             TopicCatalogue.ACTUATION_REPORTS,
             TopicCatalogue.PROGRESS);
@@ -64,6 +74,8 @@ final class ActuatorService {
     private static final String SCHEDULER = "scheduler";
     private static final List<String> OTHERS = List.of(SCHEDULER, "agent");
     private static final Duration BETWEEN_SAVES = Duration.ofSeconds(1);
+    /** How long what a driver tells may lie. */
+    private static final Duration BETWEEN_DEEDS = Duration.ofMillis(10);
 
     private final ActuatorSettings settings;
     private final RecordReader reader;
@@ -79,6 +91,12 @@ final class ActuatorService {
     private final Map<String, Long> takeable = new HashMap<>();
     /** Sequence of the last decision that the scheduler has answered with, by domain. */
     private final Map<DomainId, Long> decided = new HashMap<>();
+
+    private final Queue<Deed> deeds = new ConcurrentLinkedQueue<>();
+    private final Queue<TrainingProgress> said = new ConcurrentLinkedQueue<>();
+    private final Map<GpuId, Integer> indices = new HashMap<>();
+    private final Map<JobId, TrainingJob> jobs = new HashMap<>();
+    private Optional<Driver> driver = Optional.empty();
 
     private final Map<String, Long> reportsBefore = new TreeMap<>();
     private Actuation actuation;
@@ -143,13 +161,16 @@ final class ActuatorService {
             return;
         }
         recover(new Recovery(reports));
+        driver = settings.driven().map(driven -> driven.maker().make(surroundings(), ear()));
+        actuation.orders();
+        actuation.standingOrders().forEach(this::order);
         measure();
         LOG.info(
                 "{} is ready: {} GPUs held, {} decisions to take, driver {}, {} time",
                 settings.name(),
                 actuation.holdings().size(),
                 inbox.size(),
-                settings.driver().name().toLowerCase(Locale.ROOT),
+                settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
                 virtual ? "virtual" : "wall");
         health.ready();
     }
@@ -168,11 +189,44 @@ final class ActuatorService {
         }
     }
 
-    /** Writes down what it has done. */
+    /** Writes down what it has done; what runs, runs on. */
     void finish() {
         health.notReady("stopping");
+        driver.ifPresent(Driver::close);
         writer.flush();
         save();
+    }
+
+    private void order(Order order) {
+        driver.ifPresent(each -> each.take(order));
+    }
+
+    private Ear ear() {
+        return new Ear() {
+            @Override
+            public void tell(Deed deed) {
+                deeds.add(deed);
+            }
+
+            @Override
+            public void tell(TrainingProgress progress) {
+                said.add(progress);
+            }
+        };
+    }
+
+    private Surroundings surroundings() {
+        return new Surroundings() {
+            @Override
+            public Optional<TrainingJob> job(JobId job) {
+                return Optional.ofNullable(jobs.get(job));
+            }
+
+            @Override
+            public Optional<Integer> index(GpuId gpu) {
+                return Optional.ofNullable(indices.get(gpu));
+            }
+        };
     }
 
     /** What it has under way. */
@@ -181,7 +235,13 @@ final class ActuatorService {
     }
 
     private Duration patience(Duration most) {
-        if (virtual || actuation.nextEventAt().isEmpty()) {
+        if (virtual) {
+            return most;
+        }
+        if (driver.isPresent()) {
+            return BETWEEN_DEEDS;
+        }
+        if (actuation.nextEventAt().isEmpty()) {
             return most;
         }
         Duration until =
@@ -195,8 +255,23 @@ final class ActuatorService {
         while (!inbox.isEmpty()) {
             reports.addAll(take(inbox.removeFirst().decision, now));
         }
+        for (Deed deed = deeds.poll(); deed != null; deed = deeds.poll()) {
+            reports.addAll(actuation.done(deed, now));
+        }
         reports.addAll(actuation.advance(now));
         publish(reports);
+        for (TrainingProgress progress = said.poll(); progress != null; progress = said.poll()) {
+            writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+        }
+        carryOut(actuation.orders());
+    }
+
+    /** What was taken up is on disk before anything is done about it. */
+    private void carryOut(List<Order> orders) {
+        if (!orders.isEmpty()) {
+            save();
+            orders.forEach(this::order);
+        }
     }
 
     private void answerEnvironment() {
@@ -260,7 +335,7 @@ final class ActuatorService {
     }
 
     private List<ActuationReport> take(Decision decision, Instant learned) {
-        if (settings.driver() == Driver.DRY_RUN) {
+        if (settings.dryRun() && driver.isEmpty()) {
             LOG.info(
                     "would carry out {}: {} {}",
                     decision.id(),
@@ -366,7 +441,7 @@ final class ActuatorService {
     private void takeNode(Received<Node> received) {
         received.value()
                 .filter(node -> settings.covers(node.domain()))
-                .ifPresentOrElse(actuation::know, () -> actuation.forget(new NodeId(received.key())));
+                .ifPresentOrElse(this::know, () -> actuation.forget(new NodeId(received.key())));
     }
 
     private void takeService(Received<InferenceService> received) {
@@ -374,7 +449,20 @@ final class ActuatorService {
     }
 
     private void takeJob(Received<TrainingJob> received) {
-        received.value().ifPresentOrElse(actuation::know, () -> actuation.forget(new JobId(received.key())));
+        received.value().ifPresentOrElse(this::know, () -> {
+            jobs.remove(new JobId(received.key()));
+            actuation.forget(new JobId(received.key()));
+        });
+    }
+
+    private void know(Node node) {
+        node.gpus().forEach(gpu -> indices.put(gpu.gpuId(), gpu.index()));
+        actuation.know(node);
+    }
+
+    private void know(TrainingJob job) {
+        jobs.put(job.job(), job);
+        actuation.know(job);
     }
 
     private void takeDecision(Received<Decision> received) {

@@ -1,5 +1,14 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.driver.CommandDriver;
+import io.lendstream.actuator.driver.Driver;
+import io.lendstream.actuator.driver.DryRun;
+import io.lendstream.actuator.driver.Ear;
+import io.lendstream.actuator.driver.Limits;
+import io.lendstream.actuator.driver.ProcessDriver;
+import io.lendstream.actuator.driver.ProcessPlan;
+import io.lendstream.actuator.driver.Surroundings;
+import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.core.actuation.Course;
 import io.lendstream.core.actuation.DelayModel;
 import io.lendstream.core.cluster.DomainId;
@@ -7,10 +16,16 @@ import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What an actuator was told.
@@ -18,15 +33,19 @@ import java.util.Optional;
  * @param name its name in reports; one that starts anew under the same name goes on where it stopped
  * @param domains the domains whose decisions it carries out; empty for all
  * @param stateDir where it keeps what it has done; without one it asks the topics when it starts
+ * @param dryRun whether decisions are only said, in the log, and reported in force at once
  * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
  */
 record ActuatorSettings(
         String name,
         List<DomainId> domains,
         Optional<Path> stateDir,
-        Driver driver,
+        DriverKind driver,
+        boolean dryRun,
         Duration leaseNotice,
         DelayModel delays) {
+    private static final Logger LOG = LoggerFactory.getLogger(ActuatorSettings.class);
+
     static final Key<String> NAME = Key.word(
             "actuator.name",
             "actuator",
@@ -38,7 +57,37 @@ record ActuatorSettings(
                     ".",
                     "Directory in which it keeps what it has done; without one it reads the topics from their beginning when it starts.")
             .optional();
-    static final Key<Driver> DRIVER = Key.choice("actuator.driver", Driver.SIMULATED, "What carries decisions out.");
+    static final Key<DriverKind> DRIVER =
+            Key.choice("actuator.driver", DriverKind.SIMULATED, "What carries decisions out.");
+    static final Key<Boolean> DRY_RUN = Key.flag(
+            "actuator.dry-run",
+            false,
+            "Whether it only says in the log what the driver would do, exactly, and reports it in force at once.");
+    static final Key<Path> PROGRAMS = Key.path(
+            "actuator.process.programs",
+            "/etc/lendstream/programs",
+            "Directory that says what this node runs, as jobs/APPLICATION.json and services/SERVICE.json.");
+    static final Key<List<String>> COMMAND = Key.words(
+            "actuator.command",
+            "",
+            "Program and arguments that the command driver runs for every order, which it gets as JSON on its standard input.");
+    static final Key<String> WEBHOOK =
+            Key.text("actuator.webhook.url", "", "Address to which the webhook driver posts every order as JSON.");
+    static final Key<Optional<Path>> TOKEN = Key.path(
+                    "actuator.webhook.token-file",
+                    ".",
+                    "File with the bearer token for that address; nothing for none.")
+            .optional();
+    static final Key<Integer> CONCURRENCY = Key.count(
+            "actuator.concurrency", 1, 1000, 8, "Orders that the command and the webhook driver carry out at once.");
+    static final Key<Double> RATE = Key.decimal(
+            "actuator.rate",
+            0.01,
+            1000,
+            10,
+            "Orders that the command and the webhook driver begin in a second; killing is never kept waiting.");
+    static final Key<Duration> TIMEOUT =
+            Key.period("actuator.timeout", "60s", "How long one try of the command or the webhook driver may take.");
     static final Key<Duration> LEASE_NOTICE = Key.period(
             "actuator.lease-notice",
             "45s",
@@ -72,6 +121,14 @@ record ActuatorSettings(
             DOMAINS,
             STATE_DIR,
             DRIVER,
+            DRY_RUN,
+            PROGRAMS,
+            COMMAND,
+            WEBHOOK,
+            TOKEN,
+            CONCURRENCY,
+            RATE,
+            TIMEOUT,
             LEASE_NOTICE,
             PUBLISHED,
             AFE_RELEASE,
@@ -85,15 +142,84 @@ record ActuatorSettings(
             SEED);
 
     static ActuatorSettings of(Settings settings) {
-        Driver driver = settings.get(DRIVER);
+        DriverKind driver = settings.get(DRIVER);
+        boolean dryRun = settings.get(DRY_RUN);
         String name = settings.get(NAME);
+        Optional<Path> stateDir = settings.get(STATE_DIR);
         return new ActuatorSettings(
-                driver == Driver.DRY_RUN ? name + " (dry run)" : name,
+                dryRun ? name + " (dry run)" : name,
                 settings.get(DOMAINS).stream().map(DomainId::new).toList(),
-                settings.get(STATE_DIR),
+                stateDir,
                 driver,
+                dryRun,
                 settings.get(LEASE_NOTICE),
-                driver == Driver.DRY_RUN ? change -> Course.AT_ONCE : simulated(settings));
+                switch (driver) {
+                    case SIMULATED -> dryRun ? change -> Course.AT_ONCE : simulated(settings);
+                    case PROCESS -> processes(settings, dryRun, stateDir);
+                    case COMMAND ->
+                        outside(driver, dryRun, ear -> new CommandDriver(settings.get(COMMAND), limits(settings), ear));
+                    case WEBHOOK ->
+                        outside(
+                                driver,
+                                dryRun,
+                                ear -> new WebhookDriver(
+                                        address(settings.get(WEBHOOK)), settings.get(TOKEN), limits(settings), ear));
+                });
+    }
+
+    /** What makes drivers, where decisions are not simulated. */
+    Optional<Driven> driven() {
+        return delays instanceof Driven driven ? Optional.of(driven) : Optional.empty();
+    }
+
+    private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir) {
+        Path programs = settings.get(PROGRAMS);
+        refuse(new ProcessPlan(programs, Surroundings.NOTHING).complaints());
+        if (dryRun) {
+            return new Driven(
+                    DriverKind.PROCESS,
+                    false,
+                    (surroundings, ear) -> new DryRun(new ProcessPlan(programs, surroundings)::of, ear, LOG::info));
+        }
+        Path state = stateDir.orElseThrow(
+                () -> new SettingsException(
+                        "actuator.state-dir is not set, but the process driver has to know over a restart what it runs. Name a directory."));
+        return new Driven(
+                DriverKind.PROCESS,
+                false,
+                (surroundings, ear) -> new ProcessDriver(
+                        programs, state.resolve("processes"), surroundings, ear, InstantSource.system()));
+    }
+
+    private static Driven outside(DriverKind kind, boolean dryRun, Function<Ear, Driver> maker) {
+        try (Driver probe = maker.apply(Ear.DEAF)) {
+            refuse(probe.complaints());
+        }
+        return new Driven(
+                kind,
+                true,
+                (surroundings, ear) ->
+                        dryRun ? new DryRun(maker.apply(Ear.DEAF)::plan, ear, LOG::info) : maker.apply(ear));
+    }
+
+    private static void refuse(List<String> complaints) {
+        if (!complaints.isEmpty()) {
+            throw new SettingsException(String.join("; ", complaints) + ".");
+        }
+    }
+
+    private static Limits limits(Settings settings) {
+        return new Limits(settings.get(CONCURRENCY), settings.get(RATE), settings.get(TIMEOUT));
+    }
+
+    private static URI address(String url) {
+        try {
+            return new URI(url);
+        } catch (URISyntaxException e) {
+            throw new SettingsException(
+                    "actuator.webhook.url is '%s', which is no address: %s. Correct it.".formatted(url, e.getReason()),
+                    e);
+        }
     }
 
     boolean covers(DomainId domain) {

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
@@ -8,11 +9,13 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -23,6 +26,7 @@ import java.util.Set;
 final class Recovery {
     private final Map<DecisionId, Instant> answeredAt = new HashMap<>();
     private final Set<Said> said = new HashSet<>();
+    private final List<ActuationReport> happened = new ArrayList<>();
     private Instant lastSaid = Instant.EPOCH;
 
     private record Said(DecisionId decision, Outcome outcome, List<GpuId> gpus) {
@@ -38,6 +42,9 @@ final class Recovery {
                 answeredAt.putIfAbsent(report.decision(), report.at());
             }
             said.add(Said.of(report));
+            if (!isAnswer(report)) {
+                happened.add(report);
+            }
             lastSaid = report.at().isAfter(lastSaid) ? report.at() : lastSaid;
         }
     }
@@ -55,8 +62,16 @@ final class Recovery {
      */
     List<ActuationReport> replay(Actuation actuation, List<Decision> decisions) {
         var owed = new ArrayList<ActuationReport>();
+        var open = new ArrayDeque<>(happened);
         for (Decision decision : decisions) {
-            owed.addAll(actuation.take(decision, answeredAt.getOrDefault(decision.id(), decision.at())));
+            Instant answered = answeredAt.getOrDefault(decision.id(), decision.at());
+            while (!open.isEmpty() && open.getFirst().at().isBefore(answered)) {
+                owed.addAll(repeated(actuation, open.removeFirst()));
+            }
+            owed.addAll(actuation.take(decision, answered));
+        }
+        while (!open.isEmpty()) {
+            owed.addAll(repeated(actuation, open.removeFirst()));
         }
         if (lastSaid.isAfter(actuation.clock())) {
             owed.addAll(actuation.advance(lastSaid));
@@ -64,6 +79,20 @@ final class Recovery {
         owed.removeIf(report ->
                 said.contains(Said.of(report)) || (isAnswer(report) && answeredAt.containsKey(report.decision())));
         return owed;
+    }
+
+    /** What a driver told before the restart; of what is simulated, nobody needs to be told. */
+    private static List<ActuationReport> repeated(Actuation actuation, ActuationReport report) {
+        Optional<Deed> deed = report.tenant().flatMap(tenant -> switch (report.outcome()) {
+            case RELEASED, FORCED, FAILED ->
+                Optional.of(new Deed.Left(tenant, report.gpus(), report.outcome() == Outcome.FORCED, ""));
+            case BOUND -> Optional.of(new Deed.Came(tenant, report.gpus()));
+            case APPLIED -> Optional.of(new Deed.Settled(tenant, report.decision()));
+            default -> Optional.empty();
+        });
+        return deed.filter(any -> report.tenant().filter(actuation::isDriven).isPresent())
+                .map(told -> actuation.done(told, report.at()))
+                .orElse(List.of());
     }
 
     private static boolean isAnswer(ActuationReport report) {

@@ -98,7 +98,7 @@ class ActuatorServiceTest {
 
     @Test
     void aDryRunSaysThatEverythingIsInForceAtOnceAndThatItIsOne() {
-        ActuatorService actuator = started(false, "actuator.driver=dry-run");
+        ActuatorService actuator = started(false, "actuator.dry-run=true");
         decide(resize("t1"));
 
         turnAt(actuator, 0);

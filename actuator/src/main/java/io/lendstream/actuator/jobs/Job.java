@@ -207,15 +207,15 @@ abstract class Job {
         Map<String, String> environment = new TreeMap<>(program.environment());
         environment.putIfAbsent("GLOO_SOCKET_IFNAME", "lo");
         environment.put(
-                "CUDA_VISIBLE_DEVICES", String.join(",", slots.stream().map(Slot::device).toList()));
+                "CUDA_VISIBLE_DEVICES",
+                String.join(",", slots.stream().map(Slot::device).toList()));
         environment.put("LENDSTREAM_AFE_SOCKET", socket.toString());
         environment.put("LENDSTREAM_AFE_TOKEN", token);
         environment.put("LENDSTREAM_LOCAL_BATCH", Integer.toString(batching.localBatch()));
         environment.put("LENDSTREAM_ACCUMULATION", Integer.toString(batching.accumulation()));
         environment.put("LENDSTREAM_LEARNING_RATE_SCALE", Double.toString(batching.learningRateScale()));
         environment.putAll(more);
-        var process = WorkerProcess.start(
-                name, directoryOf(name), command, environment, Path.of(program.directory()));
+        var process = WorkerProcess.start(name, directoryOf(name), command, environment, Path.of(program.directory()));
         var worker = new Worker(name, token, slots, cause, process);
         workers.put(name, worker);
         return worker;
@@ -251,7 +251,8 @@ abstract class Job {
                 Wanted known = wanted.get(slot.gpu());
                 if (known != null && !known.bound) {
                     wanted.put(slot.gpu(), new Wanted(slot, known.addedBy, true));
-                    slots.computeIfAbsent(known.addedBy, any -> new ArrayList<>()).add(slot);
+                    slots.computeIfAbsent(known.addedBy, any -> new ArrayList<>())
+                            .add(slot);
                 }
             }
         }

@@ -168,6 +168,11 @@ public final class Actuation {
         return holdings.all();
     }
 
+    /** Whether a tenant is a driver's, who tells what becomes of it. */
+    public boolean isDriven(Tenant tenant) {
+        return places.containsKey(tenant);
+    }
+
     /** How often something was refused, by cause. */
     public Map<Refusal, Long> refusals() {
         return new EnumMap<>(refusals);
@@ -279,7 +284,7 @@ public final class Actuation {
             String reason = left.reason().isEmpty() ? step.reason() : join(step.reason(), left.reason());
             complete(step.of(gone).ended(ended, clock, reason), reports);
         }
-        if (!rest.isEmpty()) {
+        if (!rest.isEmpty() && isDriven(left.tenant())) {
             leftUnasked(left, List.copyOf(rest), reports);
         }
         displace(left.tenant(), left.units());
@@ -519,7 +524,7 @@ public final class Actuation {
                         loan.tenant,
                         List.copyOf(active(loan.tenant)),
                         gpus,
-                        Optional.empty(),
+                        Optional.ofNullable(places.get(loan.tenant)).flatMap(Order.Place::allocation),
                         by));
             }
         }
@@ -827,7 +832,11 @@ public final class Actuation {
 
         @Override
         public Taking batching(Action.Batching batching) {
-            if (!delays.batching().isDriven()) {
+            Course course = delays.batching();
+            if (course.equals(Course.NONE)) {
+                return refused(Refusal.UNSUPPORTED, batching.gpus(), "no driver here changes how services batch");
+            }
+            if (!course.isDriven()) {
                 return inForce(batching.gpus());
             }
             Tenant service = new Tenant.Service(batching.service());

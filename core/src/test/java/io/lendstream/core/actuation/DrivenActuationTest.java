@@ -164,7 +164,8 @@ class DrivenActuationTest {
         note(actuation.advance(at(100)));
 
         assertThat(actuation.orders())
-                .containsExactly(new Order.Place(lend, JOB, List.of(), List.of(LENT), Optional.empty(), at(145)));
+                .containsExactly(
+                        new Order.Place(lend, JOB, List.of(), List.of(LENT), Optional.of(allocation(LENT)), at(145)));
     }
 
     @Example

@@ -1,0 +1,22 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.core.actuation.Order;
+import java.util.List;
+
+/**
+ * Brings about how things are ordered to be. Orders come from one thread, and {@link #take} must return at once; what comes of
+ * them is told to an {@link Ear}. An order may be given again, and the last one about a tenant counts.
+ */
+public interface Driver extends AutoCloseable {
+    void take(Order order);
+
+    /** What it would do, exactly, a line each; nothing is done. */
+    List<String> plan(Order order);
+
+    /** What keeps it from working here, with the way out; nothing where all is well. */
+    List<String> complaints();
+
+    /** Lets go of what runs, which runs on. */
+    @Override
+    void close();
+}

@@ -1,0 +1,39 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.core.actuation.Order;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Says what a driver would do, does nothing, and tells that all is so. */
+public final class DryRun implements Driver {
+    private final Function<Order, List<String>> plan;
+    private final Ear ear;
+    private final Consumer<String> out;
+
+    /** @param plan what would be done, a line each */
+    public DryRun(Function<Order, List<String>> plan, Ear ear, Consumer<String> out) {
+        this.plan = plan;
+        this.ear = ear;
+        this.out = out;
+    }
+
+    @Override
+    public void take(Order order) {
+        plan(order).forEach(line -> out.accept("would " + line));
+        Deeds.allOf(order).forEach(ear::tell);
+    }
+
+    @Override
+    public List<String> plan(Order order) {
+        return plan.apply(order);
+    }
+
+    @Override
+    public List<String> complaints() {
+        return List.of();
+    }
+
+    @Override
+    public void close() {}
+}

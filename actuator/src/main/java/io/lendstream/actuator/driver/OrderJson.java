@@ -1,0 +1,83 @@
+package io.lendstream.actuator.driver;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Allocation;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** An order as a line of JSON, as commands and webhooks get it; {@code docs/drivers.md} has every field. */
+final class OrderJson {
+    private static final ObjectMapper JSON = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
+
+    private OrderJson() {}
+
+    static String of(Order order) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("decision", order.decision().toString());
+        if (order instanceof Order.Place place) {
+            fields.put("kind", "place");
+            tenant(fields, place.tenant());
+            fields.put("units", names(place.units()));
+            fields.put("leaving", names(place.leaving()));
+            fields.put("by", place.by().toString());
+            place.allocation().ifPresent(allocation -> fields.put("allocation", allocation(allocation)));
+        } else if (order instanceof Order.Force force) {
+            fields.put("kind", "force");
+            tenant(fields, force.tenant());
+            fields.put("units", names(force.units()));
+        } else if (order instanceof Order.Cut cut) {
+            fields.put("kind", "cut");
+            fields.put("gpu", cut.gpu().value());
+            fields.put("instances", cut.places());
+        } else if (order instanceof Order.Batch batch) {
+            fields.put("kind", "batch");
+            fields.put("service", batch.batching().service().value());
+            fields.put("units", names(batch.batching().gpus()));
+            fields.put(
+                    "buckets",
+                    batch.batching().buckets().stream().map(OrderJson::bucket).toList());
+        }
+        try {
+            return JSON.writeValueAsString(fields);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("texts and numbers can be written", e);
+        }
+    }
+
+    private static void tenant(Map<String, Object> fields, Tenant tenant) {
+        if (tenant instanceof Tenant.Job job) {
+            fields.put("job", job.job().value());
+        } else if (tenant instanceof Tenant.Service service) {
+            fields.put("service", service.service().value());
+        }
+    }
+
+    private static Map<String, Object> allocation(Allocation allocation) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("localBatch", allocation.localBatch());
+        fields.put("accumulation", allocation.accumulation());
+        fields.put("learningRateScale", allocation.learningRateScale());
+        fields.put("mechanism", allocation.mechanism().name().toLowerCase(Locale.ROOT));
+        return fields;
+    }
+
+    private static Map<String, Object> bucket(io.lendstream.core.decision.Bucket bucket) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("upToSize", bucket.upToSize());
+        fields.put("maxBatch", bucket.maxBatch());
+        fields.put("maxQueueDelayMillis", bucket.maxQueueDelay().toNanos() / 1e6);
+        return fields;
+    }
+
+    private static List<String> names(Collection<GpuId> units) {
+        return units.stream().map(GpuId::value).toList();
+    }
+}

@@ -1,0 +1,194 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.Order;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A driver that hands each order to somebody outside, who says when it is so. About one tenant, or one GPU to be cut, one order is
+ * tried at a time; a newer one takes the place of one that waits. Killing does not wait for anything.
+ */
+abstract class OutsideDriver implements Driver {
+    private static final Logger LOG = LoggerFactory.getLogger(OutsideDriver.class);
+    private static final int KILLERS = 4;
+
+    private final Ear ear;
+    private final Limits limits;
+    private final ExecutorService workers;
+    private final ExecutorService killers;
+    private final ScheduledExecutorService timer;
+    private final Map<Object, Turn> turns = new HashMap<>();
+    private long nextStart = System.nanoTime();
+
+    /** What is tried for a tenant, and what is to be tried next. */
+    private static final class Turn {
+        Order order;
+
+        @Nullable
+        Order next;
+
+        Turn(Order order) {
+            this.order = order;
+        }
+    }
+
+    OutsideDriver(String name, Limits limits, Ear ear) {
+        this.ear = ear;
+        this.limits = limits;
+        this.workers = Executors.newFixedThreadPool(limits.concurrency(), task -> daemon(task, name));
+        this.killers = Executors.newFixedThreadPool(KILLERS, task -> daemon(task, name + "-kill"));
+        this.timer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, name + "-timer"));
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Tries once; must end within the limit of a try. */
+    abstract Attempt attempt(Order order);
+
+    final Limits limits() {
+        return limits;
+    }
+
+    @Override
+    public final void take(Order order) {
+        if (order instanceof Order.Force) {
+            killers.execute(() -> kill(order));
+            return;
+        }
+        synchronized (turns) {
+            Turn turn = turns.get(key(order));
+            if (turn != null) {
+                turn.next = order;
+                return;
+            }
+            turns.put(key(order), new Turn(order));
+        }
+        workers.execute(() -> go(key(order)));
+    }
+
+    private static Object key(Order order) {
+        if (order instanceof Order.Place place) {
+            return place.tenant();
+        }
+        return order instanceof Order.Cut cut
+                ? cut.gpu()
+                : "batching of " + ((Order.Batch) order).batching().service();
+    }
+
+    private void kill(Order order) {
+        Attempt attempt = tried(order);
+        if (attempt instanceof Attempt.Done) {
+            tellDone(order);
+        } else {
+            LOG.warn("could not kill: {} ({})", OrderJson.of(order), attempt);
+        }
+    }
+
+    private void go(Object key) {
+        Order order = current(key);
+        waitForTurn();
+        Attempt attempt = tried(order);
+        boolean superseded = isSuperseded(key);
+        if (attempt instanceof Attempt.Done) {
+            tellDone(order);
+        } else if (attempt instanceof Attempt.Hopeless hopeless) {
+            tellHopeless(order, hopeless.why());
+        } else if (attempt instanceof Attempt.Again again && !superseded) {
+            LOG.info("{}: again in {}: {}", order.decision(), again.after(), again.why());
+            var unused = timer.schedule(
+                    () -> workers.execute(() -> go(key)), again.after().toMillis(), TimeUnit.MILLISECONDS);
+            return;
+        }
+        if (advance(key)) {
+            workers.execute(() -> go(key));
+        }
+    }
+
+    private Order current(Object key) {
+        synchronized (turns) {
+            return java.util.Objects.requireNonNull(turns.get(key)).order;
+        }
+    }
+
+    private boolean isSuperseded(Object key) {
+        synchronized (turns) {
+            return java.util.Objects.requireNonNull(turns.get(key)).next != null;
+        }
+    }
+
+    /** Whether there is something to be tried next. */
+    private boolean advance(Object key) {
+        synchronized (turns) {
+            Turn turn = java.util.Objects.requireNonNull(turns.get(key));
+            if (turn.next == null) {
+                turns.remove(key);
+                return false;
+            }
+            turn.order = turn.next;
+            turn.next = null;
+            return true;
+        }
+    }
+
+    private Attempt tried(Order order) {
+        try {
+            return attempt(order);
+        } catch (RuntimeException e) {
+            LOG.error("trying {} failed", OrderJson.of(order), e);
+            return new Attempt.Hopeless(e.toString());
+        }
+    }
+
+    private void waitForTurn() {
+        long at;
+        synchronized (this) {
+            long gap = Math.round(1e9 / limits.perSecond());
+            at = Math.max(nextStart, System.nanoTime());
+            nextStart = at + gap;
+        }
+        long wait = at - System.nanoTime();
+        if (wait > 0) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(wait);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void tellDone(Order order) {
+        Deeds.allOf(order).forEach(ear::tell);
+    }
+
+    private void tellHopeless(Order order, String why) {
+        Optional<Deed> deed = Deeds.failureOf(order, why);
+        deed.ifPresent(ear::tell);
+    }
+
+    @Override
+    public final void close() {
+        for (ExecutorService each : List.of(timer, workers, killers)) {
+            each.shutdownNow();
+        }
+        try {
+            workers.awaitTermination(Duration.ofSeconds(5).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

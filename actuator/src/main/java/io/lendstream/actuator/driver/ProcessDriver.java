@@ -1,0 +1,365 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.actuator.jobs.Batching;
+import io.lendstream.actuator.jobs.JobHost;
+import io.lendstream.actuator.jobs.JobListener;
+import io.lendstream.actuator.jobs.JobProgram;
+import io.lendstream.actuator.jobs.ReplicaHost;
+import io.lendstream.actuator.jobs.ReplicaListener;
+import io.lendstream.actuator.jobs.ReplicaProgram;
+import io.lendstream.actuator.jobs.Slot;
+import io.lendstream.actuator.jobs.StepReport;
+import io.lendstream.actuator.jobs.Timings;
+import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
+
+/** Runs jobs and replicas as processes of this node, as the node's own files say ({@link Programs}). It cuts no GPUs. */
+public final class ProcessDriver implements Driver {
+    private final Programs programs;
+    private final ProcessPlan plan;
+    private final Surroundings surroundings;
+    private final Ear ear;
+    private final InstantSource clock;
+    private final JobHost jobs;
+    private final ReplicaHost replicas;
+    private final Map<JobId, Order.Place> placed = new ConcurrentHashMap<>();
+    private final Map<JobId, DomainId> domains = new ConcurrentHashMap<>();
+    private final Map<JobId, TrainingProgress> said = new ConcurrentHashMap<>();
+    private final ExecutorService settling = Executors.newSingleThreadExecutor(task -> {
+        var thread = new Thread(task, "settling");
+        thread.setDaemon(true);
+        return thread;
+    });
+    private final Map<ServiceId, Order.Place> served = new ConcurrentHashMap<>();
+
+    /**
+     * @param programs directory of the node's files
+     * @param state directory in which it keeps what runs; only this user may read it
+     */
+    public ProcessDriver(Path programs, Path state, Surroundings surroundings, Ear ear, InstantSource clock) {
+        this.programs = new Programs(programs);
+        this.plan = new ProcessPlan(programs, surroundings);
+        this.surroundings = surroundings;
+        this.ear = ear;
+        this.clock = clock;
+        this.jobs = JobHost.open(state.resolve("jobs"), new Jobs());
+        this.replicas = ReplicaHost.open(state.resolve("replicas"), new Replicas());
+    }
+
+    @Override
+    public void take(Order order) {
+        if (order instanceof Order.Place place) {
+            if (place.tenant() instanceof Tenant.Job job) {
+                place(job.job(), place);
+            } else if (place.tenant() instanceof Tenant.Service service) {
+                place(service.service(), place);
+            }
+        } else if (order instanceof Order.Force force) {
+            force(force);
+        } else {
+            Deeds.failureOf(order, "processes can do nothing about it").ifPresent(ear::tell);
+        }
+    }
+
+    private void place(JobId id, Order.Place place) {
+        placed.put(id, place);
+        domains.put(id, place.decision().domain());
+        Optional<JobHost.Running> there = running(id);
+        Set<GpuId> occupied = there.stream()
+                .flatMap(running -> running.occupied().stream())
+                .map(Slot::gpu)
+                .collect(Collectors.toSet());
+        List<GpuId> free =
+                place.leaving().stream().filter(gpu -> !occupied.contains(gpu)).toList();
+        if (!free.isEmpty()) {
+            ear.tell(new Deed.Left(place.tenant(), free, false, ""));
+        }
+        if (place.units().isEmpty()) {
+            if (there.isPresent()) {
+                jobs.stop(id, place.decision());
+            } else {
+                ear.tell(new Deed.Settled(place.tenant(), place.decision()));
+            }
+            return;
+        }
+        if (there.isPresent() && there.get().change().equals(place.decision())) {
+            tellAgain(place, there.get(), occupied);
+            return;
+        }
+        try {
+            List<Slot> slots = slots(place.units());
+            Batching batching = batching(place);
+            if (there.isPresent()) {
+                jobs.resize(id, slots, batching, place.decision());
+            } else {
+                jobs.start(id, program(id), slots, batching, place.decision());
+            }
+        } catch (Programs.ProgramException e) {
+            ear.tell(new Deed.Failed(place.tenant(), place.decision(), e.getMessage()));
+        }
+    }
+
+    /** What was told already, to somebody who may have forgotten it. */
+    private void tellAgain(Order.Place place, JobHost.Running there, Set<GpuId> occupied) {
+        if (there.settled()) {
+            List<GpuId> here = place.units().stream().filter(occupied::contains).toList();
+            List<GpuId> lost = place.units().stream()
+                    .filter(gpu -> !occupied.contains(gpu))
+                    .toList();
+            ear.tell(new Deed.Came(place.tenant(), here));
+            if (!lost.isEmpty()) {
+                ear.tell(new Deed.Left(place.tenant(), lost, true, "its worker is gone"));
+            }
+            ear.tell(new Deed.Settled(place.tenant(), place.decision()));
+        }
+    }
+
+    private Optional<JobHost.Running> running(JobId id) {
+        return jobs.running().stream().filter(each -> each.job().equals(id)).findFirst();
+    }
+
+    private JobProgram program(JobId id) throws Programs.ProgramException {
+        TrainingJob job =
+                surroundings.job(id).orElseThrow(() -> new Programs.ProgramException("nobody has submitted job " + id));
+        return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value()));
+    }
+
+    static List<Slot> slots(List<GpuId> units) throws Programs.ProgramException {
+        List<Slot> slots = new ArrayList<>();
+        for (GpuId unit : units) {
+            if (unit.value().indexOf('/') >= 0) {
+                throw new Programs.ProgramException(
+                        "%s is a MIG instance, whose name for CUDA is not known here; run it by a command or a webhook"
+                                .formatted(unit));
+            }
+            slots.add(new Slot(unit, unit.value()));
+        }
+        return slots;
+    }
+
+    private static Batching batching(Order.Place place) throws Programs.ProgramException {
+        Allocation allocation = place.allocation()
+                .orElseThrow(() -> new Programs.ProgramException("nothing says with which batch it trains"));
+        return new Batching(
+                Math.max(1, allocation.localBatch()), allocation.accumulation() + 1, allocation.learningRateScale());
+    }
+
+    private void place(ServiceId id, Order.Place place) {
+        served.put(id, place);
+        place.leaving().forEach(gpu -> replicas.stop(id, gpu, false));
+        try {
+            ReplicaProgram program = place.units().isEmpty() ? null : programs.service(id.value());
+            for (Slot slot : slots(place.units())) {
+                replicas.start(
+                        id,
+                        java.util.Objects.requireNonNull(program),
+                        slot,
+                        surroundings.index(slot.gpu()).orElse(0));
+            }
+        } catch (Programs.ProgramException e) {
+            ear.tell(new Deed.Failed(place.tenant(), place.decision(), e.getMessage()));
+        }
+        settle(id);
+    }
+
+    /** A service's decision is in force when all its replicas are ready and none that leaves is left. */
+    private void settle(ServiceId id) {
+        Order.Place place = served.get(id);
+        if (place == null) {
+            return;
+        }
+        Set<GpuId> ready = new java.util.HashSet<>();
+        Set<GpuId> there = new java.util.HashSet<>();
+        for (ReplicaHost.Running each : replicas.running()) {
+            if (each.service().equals(id)) {
+                there.add(each.gpu());
+                if (each.ready()) {
+                    ready.add(each.gpu());
+                }
+            }
+        }
+        if (ready.containsAll(place.units()) && place.leaving().stream().noneMatch(there::contains)) {
+            ear.tell(new Deed.Settled(place.tenant(), place.decision()));
+        }
+    }
+
+    private void force(Order.Force force) {
+        if (force.tenant() instanceof Tenant.Service service) {
+            force.units().forEach(gpu -> replicas.stop(service.service(), gpu, true));
+            return;
+        }
+        JobId id = ((Tenant.Job) force.tenant()).job();
+        Set<GpuId> occupied = running(id).stream()
+                .flatMap(running -> running.occupied().stream())
+                .map(Slot::gpu)
+                .collect(Collectors.toSet());
+        List<GpuId> free =
+                force.units().stream().filter(gpu -> !occupied.contains(gpu)).toList();
+        if (!free.isEmpty()) {
+            ear.tell(new Deed.Left(force.tenant(), free, true, ""));
+        }
+        jobs.force(id, force.units());
+    }
+
+    @Override
+    public List<String> plan(Order order) {
+        return plan.of(order);
+    }
+
+    @Override
+    public List<String> complaints() {
+        return plan.complaints();
+    }
+
+    @Override
+    public void close() {
+        settling.shutdownNow();
+        jobs.close();
+        replicas.close();
+    }
+
+    private static List<GpuId> gpus(List<Slot> slots) {
+        return slots.stream().map(Slot::gpu).toList();
+    }
+
+    private Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    private final class Jobs implements JobListener {
+        @Override
+        public void bound(JobId job, List<Slot> slots, DecisionId change, Timings timings) {
+            ear.tell(new Deed.Came(new Tenant.Job(job), gpus(slots)));
+        }
+
+        @Override
+        public void released(JobId job, List<Slot> slots, DecisionId change, boolean forced, Timings timings) {
+            ear.tell(new Deed.Left(new Tenant.Job(job), gpus(slots), forced, ""));
+        }
+
+        @Override
+        public void applied(JobId job, DecisionId change, Timings timings) {
+            ear.tell(new Deed.Settled(new Tenant.Job(job), change));
+        }
+
+        /** One that a newer change replaced comes into force with that. */
+        @Override
+        public void failed(JobId job, DecisionId change, String why) {
+            Order.Place last = placed.get(job);
+            if (last == null || last.decision().equals(change)) {
+                ear.tell(new Deed.Failed(new Tenant.Job(job), change, why));
+            }
+        }
+
+        @Override
+        public void recovered(JobId job, List<Slot> lost, Timings timings) {
+            if (!lost.isEmpty()) {
+                ear.tell(new Deed.Left(new Tenant.Job(job), gpus(lost), true, "its worker was lost"));
+            }
+        }
+
+        @Override
+        public void exited(JobId job, int code, List<String> lastLines) {
+            Order.Place last = placed.remove(job);
+            boolean wasStopped = last != null && last.units().isEmpty();
+            DomainId domain = domains.get(job);
+            if (!wasStopped && domain != null) {
+                ear.tell(over(job, domain, code == 0 ? JobPhase.FINISHED : JobPhase.FAILED));
+            }
+            if (last != null) {
+                List<GpuId> all = new ArrayList<>(last.units());
+                all.addAll(last.leaving());
+                String end = lastLines.isEmpty() ? "" : ": " + lastLines.get(lastLines.size() - 1);
+                ear.tell(new Deed.Left(
+                        last.tenant(), all, false, "it ended with %d%s".formatted(code, code == 0 ? "" : end)));
+                ear.tell(new Deed.Settled(last.tenant(), last.decision()));
+            }
+        }
+
+        @Override
+        public void progress(JobId job, StepReport report) {
+            DomainId domain = domains.get(job);
+            if (domain != null) {
+                var progress = new TrainingProgress(
+                        job,
+                        domain,
+                        now(),
+                        JobPhase.RUNNING,
+                        report.progress(),
+                        Optional.of(report.totalProgress()).filter(total -> total > 0),
+                        1,
+                        report.replicas(),
+                        report.localBatch(),
+                        report.accumulation() - 1,
+                        Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
+                        Optional.of(report.syncSeconds()),
+                        report.gradientSquared(),
+                        report.gradientVariance());
+                said.put(job, progress);
+                ear.tell(progress);
+            }
+        }
+
+        private TrainingProgress over(JobId job, DomainId domain, JobPhase phase) {
+            Optional<TrainingProgress> last = Optional.ofNullable(said.remove(job));
+            return new TrainingProgress(
+                    job,
+                    domain,
+                    now(),
+                    phase,
+                    last.map(TrainingProgress::progress).orElse(0.0),
+                    last.flatMap(TrainingProgress::totalProgress),
+                    0,
+                    0,
+                    0,
+                    0,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty());
+        }
+    }
+
+    private final class Replicas implements ReplicaListener {
+        @Override
+        public void ready(ServiceId service, GpuId gpu) {
+            ear.tell(new Deed.Came(new Tenant.Service(service), List.of(gpu)));
+            settleSoon(service);
+        }
+
+        @Override
+        public void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines) {
+            String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
+            ear.tell(new Deed.Left(new Tenant.Service(service), List.of(gpu), forced, end));
+            settleSoon(service);
+        }
+
+        /** Not on the host's own thread, which would wait for itself. */
+        private void settleSoon(ServiceId service) {
+            settling.execute(() -> settle(service));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.actuator.jobs.JobProgram;
+import io.lendstream.actuator.jobs.ReplicaProgram;
+import io.lendstream.actuator.jobs.Slot;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.TrainingJob;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** What the process driver would do, and whether it can, without doing it. */
+public final class ProcessPlan {
+    private static final List<String> TOOLS = List.of("setsid", "sh", "mkdir", "mv");
+
+    private final Programs programs;
+    private final Surroundings surroundings;
+
+    /** @param programs directory of the node's files */
+    public ProcessPlan(Path programs, Surroundings surroundings) {
+        this.programs = new Programs(programs);
+        this.surroundings = surroundings;
+    }
+
+    /** A line each. */
+    public List<String> of(Order order) {
+        try {
+            if (order instanceof Order.Place place) {
+                return place.tenant() instanceof Tenant.Job job ? job(job, place) : service(place);
+            }
+            return List.of(
+                    order instanceof Order.Force force
+                            ? "kill (SIGKILL) the processes of %s on %s".formatted(force.tenant(), names(force.units()))
+                            : "refuse %s: processes can do nothing about it".formatted(OrderJson.of(order)));
+        } catch (Programs.ProgramException e) {
+            return List.of("fail %s: %s".formatted(order.decision(), e.getMessage()));
+        }
+    }
+
+    private List<String> job(Tenant.Job job, Order.Place place) throws Programs.ProgramException {
+        if (place.units().isEmpty()) {
+            return List.of("stop %s (SIGTERM after the step under way) on %s".formatted(job, names(place.leaving())));
+        }
+        Optional<TrainingJob> submitted = surroundings.job(job.job());
+        JobProgram program = programs.job(submitted
+                .map(TrainingJob::application)
+                .orElseThrow(() -> new Programs.ProgramException("nobody has submitted " + job)));
+        List<String> devices =
+                ProcessDriver.slots(place.units()).stream().map(Slot::device).toList();
+        return List.of("run %s (%s) as %d workers of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s"
+                .formatted(
+                        job,
+                        program.mode().name().toLowerCase(java.util.Locale.ROOT),
+                        devices.size(),
+                        program.command(),
+                        program.directory(),
+                        devices,
+                        place.leaving().isEmpty() ? "" : "; leave " + names(place.leaving())));
+    }
+
+    private List<String> service(Order.Place place) throws Programs.ProgramException {
+        Tenant.Service service = (Tenant.Service) place.tenant();
+        List<String> lines = new ArrayList<>();
+        if (!place.leaving().isEmpty()) {
+            lines.add("stop (SIGTERM) the replicas of %s on %s".formatted(service, names(place.leaving())));
+        }
+        if (!place.units().isEmpty()) {
+            ReplicaProgram program = programs.service(service.service().value());
+            for (Slot slot : ProcessDriver.slots(place.units())) {
+                lines.add("run a replica of %s: %s in %s, CUDA_VISIBLE_DEVICES=%s"
+                        .formatted(service, program.command(), program.directory(), slot.device()));
+            }
+        }
+        return lines;
+    }
+
+    private static List<String> names(List<GpuId> units) {
+        return units.stream().map(GpuId::value).toList();
+    }
+
+    /** What is missing, with the way out. */
+    public List<String> complaints() {
+        List<String> complaints = new ArrayList<>();
+        if (!Files.isDirectory(programs.directory())) {
+            complaints.add(
+                    "actuator.process.programs is %s, which is no directory; make it, with jobs/ and services/ in it"
+                            .formatted(programs.directory()));
+        }
+        String[] path = System.getenv().getOrDefault("PATH", "").split(":", -1);
+        for (String tool : TOOLS) {
+            if (Arrays.stream(path).noneMatch(each -> Files.isExecutable(Path.of(each, tool)))) {
+                complaints.add("%s is not on the PATH; install it (coreutils, util-linux)".formatted(tool));
+            }
+        }
+        return complaints;
+    }
+}

@@ -1,0 +1,152 @@
+package io.lendstream.actuator.driver;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.actuator.jobs.JobProgram;
+import io.lendstream.actuator.jobs.ReplicaProgram;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * What this node runs for jobs and services: a JSON file for each, {@code jobs/APPLICATION.json} and {@code services/SERVICE.json},
+ * in a directory of the node's. What is run never comes from a topic; a decision only names it.
+ */
+final class Programs {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+    private static final Set<String> JOB =
+            Set.of("mode", "command", "launcher", "environment", "directory", "maxRestarts", "graceSeconds");
+    private static final Set<String> SERVICE = Set.of("command", "environment", "directory", "ready");
+    private static final int RESTARTS = 3;
+    private static final int GRACE_SECONDS = 30;
+
+    private final Path directory;
+
+    Programs(Path directory) {
+        this.directory = directory;
+    }
+
+    /** A program cannot be had; the message says why. */
+    static final class ProgramException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        ProgramException(String message) {
+            super(message);
+        }
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    JobProgram job(String application) throws ProgramException {
+        Path file = file("jobs", application);
+        JsonNode program = read(file, JOB);
+        JobProgram.Mode mode = mode(file, program.path("mode").asText("afe"));
+        List<String> launcher = texts(file, program, "launcher");
+        if (launcher.isEmpty() && mode == JobProgram.Mode.TORCHRUN) {
+            launcher = List.of("python3", "-m", "torch.distributed.run");
+        }
+        try {
+            return new JobProgram(
+                    mode,
+                    texts(file, program, "command"),
+                    launcher,
+                    environment(program),
+                    workingDirectory(program),
+                    program.path("maxRestarts").asInt(RESTARTS),
+                    Duration.ofSeconds(program.path("graceSeconds").asInt(GRACE_SECONDS)));
+        } catch (IllegalArgumentException e) {
+            throw new ProgramException("%s: %s".formatted(file, e.getMessage()));
+        }
+    }
+
+    ReplicaProgram service(String service) throws ProgramException {
+        Path file = file("services", service);
+        JsonNode program = read(file, SERVICE);
+        try {
+            return new ReplicaProgram(
+                    texts(file, program, "command"),
+                    environment(program),
+                    workingDirectory(program),
+                    Optional.ofNullable(program.get("ready")).map(JsonNode::asText));
+        } catch (IllegalArgumentException e) {
+            throw new ProgramException("%s: %s".formatted(file, e.getMessage()));
+        }
+    }
+
+    private Path file(String kind, String name) throws ProgramException {
+        if (!NAME.matcher(name).matches()) {
+            throw new ProgramException(
+                    "'%s' can be no file's name; it may have letters, digits, '.', '_' and '-' only".formatted(name));
+        }
+        return directory.resolve(kind).resolve(name + ".json");
+    }
+
+    private static JsonNode read(Path file, Set<String> known) throws ProgramException {
+        JsonNode program;
+        try {
+            program = JSON.readTree(Files.readString(file));
+        } catch (IOException e) {
+            throw new ProgramException("%s cannot be read (%s); write there what this node is to run"
+                    .formatted(file, e.getClass().getSimpleName()));
+        }
+        List<String> unknown = new ArrayList<>();
+        program.fieldNames().forEachRemaining(name -> {
+            if (!known.contains(name)) {
+                unknown.add(name);
+            }
+        });
+        if (!program.isObject() || !unknown.isEmpty()) {
+            throw new ProgramException("%s must be an object of %s, but has %s"
+                    .formatted(file, known.stream().sorted().toList(), unknown));
+        }
+        return program;
+    }
+
+    private static JobProgram.Mode mode(Path file, String name) throws ProgramException {
+        try {
+            return JobProgram.Mode.valueOf(name.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new ProgramException("%s: mode is '%s'; it must be afe, torchrun or restart".formatted(file, name));
+        }
+    }
+
+    private static List<String> texts(Path file, JsonNode program, String field) throws ProgramException {
+        JsonNode texts = program.path(field);
+        if (!texts.isMissingNode() && !texts.isArray()) {
+            throw new ProgramException(
+                    "%s: %s must be a list of texts, such as [\"python3\", \"train.py\"]; no shell looks at it"
+                            .formatted(file, field));
+        }
+        List<String> all = new ArrayList<>();
+        texts.forEach(text -> all.add(text.asText()));
+        return all;
+    }
+
+    private static Map<String, String> environment(JsonNode program) {
+        Map<String, String> environment = new TreeMap<>();
+        program.path("environment")
+                .properties()
+                .forEach(each -> environment.put(each.getKey(), each.getValue().asText()));
+        return environment;
+    }
+
+    private String workingDirectory(JsonNode program) {
+        return directory
+                .resolve(program.path("directory").asText("."))
+                .toAbsolutePath()
+                .normalize()
+                .toString();
+    }
+}

@@ -1,0 +1,236 @@
+package io.lendstream.actuator.jobs;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.ServiceId;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts and stops replicas of services on this node, one process and its children on each GPU. Calls return at once; what becomes
+ * of them is told to the listener. What runs is on disk before it runs: a host that is opened on the directory of one that was
+ * killed takes its replicas over. Closing a host leaves them running.
+ */
+public final class ReplicaHost implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ReplicaHost.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final long LOOK_MILLIS = 50;
+
+    private final Path directory;
+    private final ReplicaListener listener;
+    private final HttpClient client =
+            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(1)).build();
+    private final Map<String, Replica> replicas = new TreeMap<>();
+    private final ScheduledExecutorService events = Executors.newSingleThreadScheduledExecutor(task -> {
+        var thread = new Thread(task, "replicas");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** What is kept of a replica on disk. */
+    record Kept(String service, String gpu, String name, String ready) {}
+
+    private static final class Replica {
+        final Kept kept;
+        final WorkerProcess process;
+        boolean ready;
+        boolean asked;
+
+        Replica(Kept kept, WorkerProcess process) {
+            this.kept = kept;
+            this.process = process;
+        }
+    }
+
+    /** A replica that runs, or is on its way up or down. */
+    public record Running(ServiceId service, GpuId gpu, boolean ready) {}
+
+    private ReplicaHost(Path directory, ReplicaListener listener) {
+        this.directory = directory;
+        this.listener = listener;
+        for (Kept kept : load()) {
+            replicas.put(
+                    key(kept.service, kept.gpu), new Replica(kept, WorkerProcess.adopt(kept.name, home(kept.name))));
+        }
+        var unused = events.scheduleWithFixedDelay(this::look, 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Opens a host on a directory, and takes over what runs there. */
+    public static ReplicaHost open(Path directory, ReplicaListener listener) {
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot use %s for replicas".formatted(directory), e);
+        }
+        return new ReplicaHost(directory.toAbsolutePath(), listener);
+    }
+
+    /**
+     * Starts a replica, or tells again that it is ready.
+     *
+     * @param index of its GPU on the node
+     */
+    public void start(ServiceId service, ReplicaProgram program, Slot slot, int index) {
+        events.execute(() -> {
+            Replica there = replicas.get(key(service.value(), slot.gpu().value()));
+            if (there != null) {
+                there.ready = false;
+                return;
+            }
+            String number = Integer.toString(index);
+            List<String> command = program.command().stream()
+                    .map(part -> part.replace("{index}", number))
+                    .toList();
+            Map<String, String> environment = new HashMap<>(program.environment());
+            environment.put("CUDA_VISIBLE_DEVICES", slot.device());
+            environment.put("LENDSTREAM_GPU_INDEX", number);
+            String name = UUID.randomUUID().toString();
+            String ready =
+                    program.ready().map(url -> url.replace("{index}", number)).orElse("");
+            Kept kept = new Kept(service.value(), slot.gpu().value(), name, ready);
+            save(Optional.of(kept));
+            WorkerProcess process =
+                    WorkerProcess.start(name, home(name), command, environment, Path.of(program.directory()));
+            replicas.put(key(kept.service, kept.gpu), new Replica(kept, process));
+        });
+    }
+
+    /** SIGTERM, or SIGKILL; what is not there is told to be gone. */
+    public void stop(ServiceId service, GpuId gpu, boolean kill) {
+        events.execute(() -> {
+            Replica there = replicas.get(key(service.value(), gpu.value()));
+            if (there == null) {
+                listener.gone(service, gpu, kill, 0, List.of());
+            } else if (kill) {
+                there.process.kill();
+            } else if (!there.asked) {
+                there.asked = true;
+                there.process.terminate();
+            }
+        });
+    }
+
+    /** What runs now. */
+    public List<Running> running() {
+        try {
+            return events.submit(() -> replicas.values().stream()
+                            .map(each ->
+                                    new Running(new ServiceId(each.kept.service), new GpuId(each.kept.gpu), each.ready))
+                            .toList())
+                    .get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return List.of();
+        } catch (java.util.concurrent.ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void look() {
+        try {
+            for (Replica each : List.copyOf(replicas.values())) {
+                look(each);
+            }
+        } catch (RuntimeException e) {
+            LOG.error("looking after replicas failed", e);
+        }
+    }
+
+    private void look(Replica each) {
+        ServiceId service = new ServiceId(each.kept.service);
+        GpuId gpu = new GpuId(each.kept.gpu);
+        if (each.process.isGone()) {
+            replicas.remove(key(each.kept.service, each.kept.gpu));
+            save(Optional.empty());
+            listener.gone(service, gpu, each.process.wasKilled(), each.process.exitCode(), each.process.lastLines());
+        } else if (!each.ready && !each.asked && answers(each.kept.ready)) {
+            each.ready = true;
+            listener.ready(service, gpu);
+        }
+    }
+
+    private boolean answers(String address) {
+        if (address.isEmpty()) {
+            return true;
+        }
+        try {
+            HttpRequest request = HttpRequest.newBuilder(URI.create(address))
+                    .timeout(Duration.ofSeconds(1))
+                    .build();
+            return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private static String key(String service, String gpu) {
+        return service + "\0" + gpu;
+    }
+
+    private Path home(String name) {
+        return directory.resolve(name);
+    }
+
+    private Path file() {
+        return directory.resolve("replicas.json");
+    }
+
+    private List<Kept> load() {
+        if (!Files.exists(file())) {
+            return List.of();
+        }
+        try {
+            return JSON.readValue(file().toFile(), new TypeReference<List<Kept>>() {});
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read %s, which says what runs here".formatted(file()), e);
+        }
+    }
+
+    private void save(Optional<Kept> more) {
+        List<Kept> all = new ArrayList<>(
+                replicas.values().stream().map(each -> each.kept).toList());
+        more.ifPresent(all::add);
+        try {
+            Path fresh = directory.resolve("replicas.json.new");
+            JSON.writeValue(fresh.toFile(), all);
+            Files.move(fresh, file(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write " + file(), e);
+        }
+    }
+
+    /** Lets go of the directory; replicas run on. */
+    @Override
+    public void close() {
+        events.shutdownNow();
+        try {
+            events.awaitTermination(5, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package io.lendstream.actuator.jobs;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How a service's replica is started.
+ *
+ * @param command the program and its arguments, never looked at by a shell; {@code {index}} in them is the number of its GPU
+ * @param environment added to that of the node process
+ * @param directory in which it runs
+ * @param ready an address that answers 200 once the replica serves, with {@code {index}} as above; without one it counts as
+ *     ready when it runs
+ */
+public record ReplicaProgram(
+        List<String> command, Map<String, String> environment, String directory, Optional<String> ready) {
+    public ReplicaProgram {
+        command = List.copyOf(command);
+        environment = Map.copyOf(environment);
+        if (command.isEmpty()) {
+            throw new IllegalArgumentException("a replica needs a command");
+        }
+    }
+}

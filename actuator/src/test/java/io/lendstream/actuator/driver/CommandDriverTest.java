@@ -1,0 +1,166 @@
+package io.lendstream.actuator.driver;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.Order;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CommandDriverTest {
+    @TempDir
+    private Path folder;
+
+    private final Heard heard = new Heard();
+    private Driver driver = new CommandDriver(List.of("/bin/true"), new Limits(4, 1000, ofSeconds(10)), heard);
+
+    @AfterEach
+    void close() {
+        driver.close();
+    }
+
+    /** A program that keeps the lines it gets in a file. */
+    private void command(String shell, Limits limits) throws IOException {
+        Path script = folder.resolve("command.sh");
+        Files.writeString(script, "#!/bin/sh\nread -r line; echo \"$line\" >> %s/lines\n%s\n".formatted(folder, shell));
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
+        driver.close();
+        driver = new CommandDriver(List.of(script.toString()), limits, heard);
+        assertThat(driver.complaints()).isEmpty();
+    }
+
+    private List<String> lines() throws IOException {
+        return Files.readAllLines(folder.resolve("lines"));
+    }
+
+    @Test
+    void anOrderIsALineOfJsonOnStandardInputAndStatusZeroSaysThatItIsSo() throws Exception {
+        command("exit 0", new Limits(4, 1000, ofSeconds(10)));
+
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a", "b"), Orders.gpus("c")));
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 3);
+        assertThat(heard.deeds())
+                .containsExactly(
+                        new Deed.Left(Orders.JOB, Orders.gpus("c"), false, ""),
+                        new Deed.Came(Orders.JOB, Orders.gpus("a", "b")),
+                        new Deed.Settled(Orders.JOB, Orders.decision(1)));
+        assertThat(lines())
+                .containsExactly("{\"decision\":\"d/1/1\",\"kind\":\"place\",\"job\":\"job\",\"units\":[\"a\",\"b\"],"
+                        + "\"leaving\":[\"c\"],\"by\":\"2026-01-01T12:00:00Z\",\"allocation\":{\"localBatch\":16,"
+                        + "\"accumulation\":0,\"learningRateScale\":1.0,\"mechanism\":\"afe\"}}");
+    }
+
+    @Test
+    void namesThatAShellWouldMindAreOnlyNames() throws Exception {
+        command("exit 0", new Limits(4, 1000, ofSeconds(10)));
+        String evil = "$(touch %s/broken); `touch %s/broken` \" ' | &".formatted(folder, folder);
+
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus(evil), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 2);
+        assertThat(folder.resolve("broken")).doesNotExist();
+        assertThat(lines().get(0)).contains("$(touch ");
+    }
+
+    @Test
+    void anotherStatusSaysThatItWillNotBeSoAndTheLastErrorWhy() throws Exception {
+        command("echo one >&2; echo 'no such job' >&2; exit 3", new Limits(4, 1000, ofSeconds(10)));
+
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0))
+                .isInstanceOfSatisfying(
+                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("ended with 3: no such job"));
+    }
+
+    @Test
+    void status75AsksToBeRunAgain() throws Exception {
+        command("[ $(wc -l < %s/lines) -ge 2 ] || exit 75".formatted(folder), new Limits(4, 1000, ofSeconds(10)));
+
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0)).isInstanceOf(Deed.Came.class);
+        assertThat(lines()).hasSize(2);
+    }
+
+    @Test
+    void aCommandThatHangsIsEndedWithAllThatItStarted() throws Exception {
+        command("sleep 300 & echo $! > %s/child; sleep 300".formatted(folder), new Limits(4, 1000, ofMillis(700)));
+
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0)).isInstanceOf(Deed.Failed.class);
+        long child = Long.parseLong(Files.readString(folder.resolve("child")).strip());
+        await().atMost(ofSeconds(10))
+                .until(() ->
+                        ProcessHandle.of(child).filter(ProcessHandle::isAlive).isEmpty());
+    }
+
+    @Test
+    void ordersAboutOneTenantAreTriedOneAtATimeAndOnlyTheNewestThatWaits() throws Exception {
+        command("sleep 0.5", new Limits(4, 1000, ofSeconds(10)));
+
+        for (int sequence = 1; sequence <= 5; sequence++) {
+            driver.take(Orders.place(sequence, Orders.JOB, Orders.gpus("a"), List.of()));
+        }
+
+        await().atMost(ofSeconds(10))
+                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.JOB, Orders.decision(5))));
+        assertThat(lines()).hasSize(2);
+        assertThat(lines().get(1)).contains("d/1/5");
+    }
+
+    @Test
+    void killingDoesNotWaitForWhatHangsOrForTheRate() throws Exception {
+        command("case \"$line\" in *place*) sleep 5;; esac", new Limits(1, 0.1, ofSeconds(10)));
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        driver.take(new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("a")));
+
+        await().atMost(ofSeconds(4))
+                .until(() -> heard.deeds().contains(new Deed.Left(Orders.JOB, Orders.gpus("a"), true, "")));
+    }
+
+    @Test
+    void noMoreOrdersAreBegunInASecondThanAllowed() throws Exception {
+        command("date +%s%N >> " + folder + "/times", new Limits(8, 4, ofSeconds(10)));
+
+        for (String unit : List.of("a", "b", "c", "d", "e")) {
+            driver.take(new Order.Cut(Orders.decision(1), Orders.gpus(unit).get(0), List.of("7g.80gb@0")));
+        }
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 5);
+        List<Long> times = Files.readAllLines(folder.resolve("times")).stream()
+                .map(Long::valueOf)
+                .sorted()
+                .toList();
+        assertThat(times.get(4) - times.get(0)).isGreaterThan(700_000_000L);
+    }
+
+    @Test
+    void saysWhatIsWrongWithIt() {
+        assertThat(new CommandDriver(List.of(), new Limits(1, 1, ofSeconds(1)), heard).complaints())
+                .containsExactly("actuator.command is empty; name a program and its arguments");
+        assertThat(new CommandDriver(List.of("act.sh"), new Limits(1, 1, ofSeconds(1)), heard)
+                        .complaints()
+                        .get(0))
+                .contains("no absolute path");
+        assertThat(new CommandDriver(List.of("/no/such"), new Limits(1, 1, ofSeconds(1)), heard)
+                        .complaints()
+                        .get(0))
+                .contains("cannot run");
+    }
+}

@@ -1,0 +1,140 @@
+package io.lendstream.actuator.driver;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.Order;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Replicas as processes; jobs have tests of their own. */
+class ProcessDriverTest {
+    @TempDir
+    private Path folder;
+
+    private Heard heard = new Heard();
+    private ProcessDriver driver;
+
+    @BeforeEach
+    void open() throws IOException {
+        Files.createDirectories(folder.resolve("programs/services"));
+        Files.createDirectories(folder.resolve("programs/jobs"));
+        program("services/chat.json", """
+                {"command": ["sh", "-c", "echo $CUDA_VISIBLE_DEVICES {index} >> started; sleep 300 & wait"]}
+                """);
+        driver = opened();
+        assertThat(driver.complaints()).isEmpty();
+    }
+
+    private ProcessDriver opened() {
+        return new ProcessDriver(
+                folder.resolve("programs"),
+                folder.resolve("state"),
+                Surroundings.NOTHING,
+                heard,
+                InstantSource.system());
+    }
+
+    private void program(String name, String text) throws IOException {
+        Files.writeString(folder.resolve("programs").resolve(name), text);
+    }
+
+    @AfterEach
+    void close() {
+        driver.take(new Order.Force(Orders.decision(99), Orders.CHAT, Orders.gpus("GPU-a", "GPU-b")));
+        await().atMost(ofSeconds(10)).until(() -> running() == 0);
+        driver.close();
+    }
+
+    private long running() {
+        return ProcessHandle.allProcesses()
+                .filter(process -> process.info().arguments().stream()
+                        .flatMap(java.util.Arrays::stream)
+                        .anyMatch(argument ->
+                                argument.contains(folder.resolve("state").toString())))
+                .count();
+    }
+
+    private void hears(Deed deed) {
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(heard.deeds()).contains(deed));
+    }
+
+    @Test
+    void aReplicaStartsOnItsGpuAndStopsWithAllThatItStarted() throws Exception {
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a", "GPU-b"), List.of()));
+        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-b")));
+        hears(new Deed.Settled(Orders.CHAT, Orders.decision(1)));
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(Files.readAllLines(folder.resolve("programs/started")))
+                        .containsExactlyInAnyOrder("GPU-a 0", "GPU-b 0"));
+
+        driver.take(Orders.place(2, Orders.CHAT, Orders.gpus("GPU-b"), Orders.gpus("GPU-a")));
+
+        hears(new Deed.Left(Orders.CHAT, Orders.gpus("GPU-a"), false, ""));
+        hears(new Deed.Settled(Orders.CHAT, Orders.decision(2)));
+    }
+
+    @Test
+    void aReplicaThatEndsByItselfIsToldGone() throws Exception {
+        program("services/chat.json", "{\"command\": [\"sh\", \"-c\", \"echo out of memory; sleep 0.5; exit 7\"]}");
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+
+        hears(new Deed.Left(Orders.CHAT, Orders.gpus("GPU-a"), false, "out of memory"));
+    }
+
+    @Test
+    void replicasRunOnWithoutTheDriverAndTheNextOneTakesThemOverAndStartsNoneTwice() throws Exception {
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+        driver.close();
+        heard = new Heard();
+        driver = opened();
+
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+
+        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+        assertThat(Files.readAllLines(folder.resolve("programs/started"))).hasSize(1);
+    }
+
+    @Test
+    void whatTheNodeHasNoProgramForFailsAndSaysWhereToWriteIt() {
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("GPU-a"), List.of()));
+
+        hears(new Deed.Failed(Orders.JOB, Orders.decision(1), "nobody has submitted job job"));
+    }
+
+    @Test
+    void migInstancesAndCutsAreNotForProcesses() {
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a/0:4"), List.of()));
+        driver.take(new Order.Cut(Orders.decision(2), Orders.gpus("GPU-a").get(0), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() >= 2);
+        assertThat(heard.deeds())
+                .anyMatch(deed ->
+                        deed instanceof Deed.Failed failed && failed.reason().contains("MIG instance"));
+        assertThat(heard.deeds()).anyMatch(deed -> deed instanceof Deed.Cut cut && !cut.done());
+    }
+
+    @Test
+    void aDryRunSaysExactlyWhatWouldBeRun() {
+        ProcessPlan plan = new ProcessPlan(folder.resolve("programs"), Surroundings.NOTHING);
+
+        assertThat(plan.of(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"))))
+                .containsExactly(
+                        "stop (SIGTERM) the replicas of service chat on [GPU-b]",
+                        "run a replica of service chat: [sh, -c, echo $CUDA_VISIBLE_DEVICES {index} >> started; sleep 300 & wait]"
+                                + " in %s, CUDA_VISIBLE_DEVICES=GPU-a".formatted(folder.resolve("programs")));
+        assertThat(running()).isZero();
+    }
+}

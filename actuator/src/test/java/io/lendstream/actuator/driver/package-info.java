@@ -1,0 +1,4 @@
+@NullMarked
+package io.lendstream.actuator.driver;
+
+import org.jspecify.annotations.NullMarked;

@@ -165,26 +165,24 @@ class JobHostTest {
     @Test
     void workersOutliveANodeProcessThatIsKilledInTheMiddleOfResizes() throws Exception {
         var random = new SplittableRandom(7);
-        try (var first = NodeProcess.start(state, log)) {
-            first.tell("start 0,1,2,3 1");
-            first.heard().await("applied 1");
-            first.tell("resize 0,1 2");
-            Thread.sleep(random.nextInt(60));
-            first.kill();
-        }
+        var first = NodeProcess.start(state, log);
+        first.tell("start 0,1,2,3 1");
+        first.heard().await("applied 1");
+        first.tell("resize 0,1 2");
+        Thread.sleep(random.nextInt(60));
+        first.kill();
         long before = StepLog.read(log).lastStep();
-        try (var second = NodeProcess.start(state, log)) {
-            second.heard().awaitAny(line -> workersIn("2,3").isEmpty(), "the shrink that the first began");
-            second.tell("resize 0,1,2 3");
-            Thread.sleep(1000 + random.nextInt(1000));
-            second.kill();
-        }
+        var second = NodeProcess.start(state, log);
+        second.heard().awaitAny(line -> workersIn("2,3").isEmpty(), "the shrink that the first began");
+        second.tell("resize 0,1,2 3");
+        Thread.sleep(1000 + random.nextInt(1000));
+        second.kill();
         var third = NodeProcess.start(state, log);
         third.heard().awaitAny(line -> line.equals("applied 3") || line.equals("bound gpu2 by 3"), "the third worker");
         assertThat(workersIn("2")).as("one shell and one program").hasSize(2);
         third.tell("stop - 4");
         third.heard().await("exited 0");
-        third.close();
+        third.kill();
 
         StepLog steps = StepLog.read(log);
         assertThat(steps.lastStep()).isGreaterThan(before);

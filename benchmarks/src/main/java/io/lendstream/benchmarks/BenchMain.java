@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -18,15 +20,21 @@ public final class BenchMain {
         boolean counts =
                 arguments.length == 2 && arguments[0].equals("replay") && arguments[1].matches("[1-9]\\d{0,2}");
         int runs = counts ? Integer.parseInt(arguments[1]) : RUNS;
+        boolean elastic = arguments.length > 0 && arguments[0].equals("afe");
+        Optional<ElasticTraining> afe = ElasticTraining.parse(
+                elastic ? List.of(arguments).subList(1, arguments.length) : List.of());
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
+                "afe", () -> afe.orElseThrow().measure(),
                 "batch-plan", () -> new BatchPlanStudy().measure(),
                 "decision-latency", () -> new DecisionLatency().measure(),
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
                 "replay", () -> new ReplayTime(runs).measure()));
-        if ((arguments.length != 1 && !counts) || !benches.containsKey(arguments[0])) {
+        boolean understood = elastic ? afe.isPresent() : arguments.length == 1 || counts;
+        if (!understood || !benches.containsKey(arguments[0])) {
             System.err.printf(
-                    "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d)%n",
+                    "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
+                            + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n",
                     String.join(", ", benches.keySet()), RUNS);
             System.exit(2);
         }

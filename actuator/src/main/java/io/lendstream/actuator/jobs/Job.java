@@ -135,6 +135,7 @@ abstract class Job {
     final void force(Collection<GpuId> gpus) {
         for (Worker worker : List.copyOf(workers.values())) {
             if (worker.slots.stream().anyMatch(slot -> gpus.contains(slot.gpu()))) {
+                worker.wasForced = true;
                 worker.process.kill();
             }
         }
@@ -156,6 +157,7 @@ abstract class Job {
     final void look(long nowNanos) {
         for (Worker worker : List.copyOf(workers.values())) {
             if (worker.deadlineNanos != Long.MAX_VALUE && nowNanos - worker.deadlineNanos >= 0) {
+                worker.wasForced = true;
                 worker.process.kill();
             }
             if (worker.process.isGone()) {
@@ -165,7 +167,7 @@ abstract class Job {
                 LOG.info("{}: worker {} is gone, exit code {}", id, worker, lastCode);
                 gone(worker);
                 for (Slot slot : worker.slots) {
-                    reportReleased(slot, worker.process.wasKilled());
+                    reportReleased(slot, worker.wasForced);
                 }
                 save();
             }

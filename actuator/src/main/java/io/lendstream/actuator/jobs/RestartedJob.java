@@ -169,7 +169,7 @@ final class RestartedJob extends Job {
     }
 
     private static int freePort() {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getByName(LOCAL))) {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException e) {
             throw new UncheckedIOException("no port is free on " + LOCAL, e);

@@ -35,6 +35,8 @@ final class Worker {
     long epoch;
     long committed;
     boolean hasFinished;
+    /** It was killed though it trained. */
+    boolean wasForced;
     /** When it is killed if it still runs; far away for most. */
     long deadlineNanos = Long.MAX_VALUE;
 

@@ -99,10 +99,6 @@ final class WorkerProcess {
         isGone();
     }
 
-    boolean wasKilled() {
-        return killed;
-    }
-
     /** SIGTERM to the program. */
     void terminate() {
         for (OsProcess each : OsProcess.carrying(NAME, name)) {

@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /** Keeps what a host tells, each event as a line, for tests to wait for. */
-final class Heard implements JobListener {
+class Heard implements JobListener {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final List<String> lines = new ArrayList<>();

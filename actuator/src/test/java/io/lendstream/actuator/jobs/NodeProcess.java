@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** A job host in a process of its own, so that it can be killed. Says its events on standard output. */
-final class NodeProcess implements AutoCloseable {
+final class NodeProcess {
     private final Process process;
     private final Heard heard = new Heard();
     private final Writer commands;
@@ -47,11 +47,6 @@ final class NodeProcess implements AutoCloseable {
     /** SIGKILL. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
-    }
-
-    @Override
-    public void close() throws InterruptedException {
-        kill();
     }
 
     public static void main(String[] arguments) throws IOException {

@@ -40,7 +40,7 @@ class ActuatorSettingsTest {
     @Test
     void aDriverThatIsNotThereIsNotListed() {
         assertThatThrownBy(() -> settings("actuator.driver=kubernetes"))
-                .hasMessageContaining("must be simulated, process, command or webhook");
+                .hasMessageContaining("must be simulated or process or command or webhook");
     }
 
     @Test

@@ -56,6 +56,7 @@ public final class ReplicaHost implements AutoCloseable {
         final WorkerProcess process;
         boolean ready;
         boolean asked;
+        boolean killed;
 
         Replica(Kept kept, WorkerProcess process) {
             this.kept = kept;
@@ -123,6 +124,7 @@ public final class ReplicaHost implements AutoCloseable {
             if (there == null) {
                 listener.gone(service, gpu, kill, 0, List.of());
             } else if (kill) {
+                there.killed = true;
                 there.process.kill();
             } else if (!there.asked) {
                 there.asked = true;
@@ -163,7 +165,12 @@ public final class ReplicaHost implements AutoCloseable {
         if (each.process.isGone()) {
             replicas.remove(key(each.kept.service, each.kept.gpu));
             save(Optional.empty());
-            listener.gone(service, gpu, each.process.wasKilled(), each.process.exitCode(), each.process.lastLines());
+            listener.gone(
+                    service,
+                    gpu,
+                    each.killed,
+                    each.process.exitCode(),
+                    each.asked ? List.of() : each.process.lastLines());
         } else if (!each.ready && !each.asked && answers(each.kept.ready)) {
             each.ready = true;
             listener.ready(service, gpu);

@@ -72,6 +72,7 @@ public final class Actuation {
     private final Holdings holdings = new Holdings();
     private final TreeSet<Step> steps = new TreeSet<>();
     private final Map<Tenant, Order.Place> places = new HashMap<>();
+    private final Map<GpuId, Order.Cut> cuts = new TreeMap<>();
     private final List<Order> orders = new ArrayList<>();
     private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private Instant clock = Instant.EPOCH;
@@ -97,6 +98,7 @@ public final class Actuation {
         snapshot.holdings().forEach(restored.holdings::put);
         restored.steps.addAll(snapshot.steps());
         snapshot.places().forEach(place -> restored.places.put(place.tenant(), place));
+        snapshot.cuts().forEach(cut -> restored.cuts.put(cut.gpu(), cut));
         snapshot.refusals().forEach(count -> restored.refusals.put(count.refusal(), count.times()));
         return restored;
     }
@@ -111,6 +113,7 @@ public final class Actuation {
                 places.values().stream()
                         .sorted(Comparator.comparing(Order.Place::decision))
                         .toList(),
+                List.copyOf(cuts.values()),
                 refusals.entrySet().stream()
                         .map(count -> new ActuationSnapshot.Count(count.getKey(), count.getValue()))
                         .toList());
@@ -238,6 +241,7 @@ public final class Actuation {
         places.values().stream()
                 .sorted(Comparator.comparing(Order.Place::decision))
                 .forEach(standing::add);
+        standing.addAll(cuts.values());
         for (Step step : steps) {
             if (step.driven() && step.kills()) {
                 standing.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
@@ -380,6 +384,7 @@ public final class Actuation {
                     && step.gpus().contains(cut.gpu());
             if (meant) {
                 steps.remove(step);
+                cuts.remove(cut.gpu());
                 complete(step.ended(cut.done() ? Step.Kind.RECUT : Step.Kind.NOT_CUT, clock, cut.reason()), reports);
             }
         }
@@ -443,7 +448,10 @@ public final class Actuation {
                 kill(step, Step.Kind.FAIL, "did not come up until " + clock);
             }
             case FORCE, FAIL -> kill(step, step.kind(), "");
-            case RECUT -> complete(step.ended(Step.Kind.NOT_CUT, clock, "not cut until " + clock), reports);
+            case RECUT -> {
+                step.gpus().forEach(cuts::remove);
+                complete(step.ended(Step.Kind.NOT_CUT, clock, "not cut until " + clock), reports);
+            }
             case APPLY -> complete(step.ended(Step.Kind.GIVE_UP, clock, "not in force until " + clock), reports);
             case NOT_CUT, GIVE_UP -> throw new IllegalStateException(step + " is not waited for");
         }
@@ -917,7 +925,9 @@ public final class Actuation {
                         true,
                         true,
                         ""));
-                orders.add(new Order.Cut(decision.id(), gpu, profiles));
+                Order.Cut cut = new Order.Cut(decision.id(), gpu, profiles);
+                cuts.put(gpu, cut);
+                orders.add(cut);
                 return;
             }
             Duration takes = course.ready();

@@ -13,6 +13,7 @@ import java.util.List;
  * @param holdings who has which GPU
  * @param steps what is under way
  * @param places how tenants of drivers are to run
+ * @param cuts GPUs that drivers are cutting
  * @param refusals how often it refused, by cause
  */
 public record ActuationSnapshot(
@@ -22,12 +23,14 @@ public record ActuationSnapshot(
         List<Holding> holdings,
         List<Step> steps,
         List<Order.Place> places,
+        List<Order.Cut> cuts,
         List<Count> refusals) {
     public ActuationSnapshot {
         latest = latest.stream().sorted().toList();
         holdings = List.copyOf(holdings);
         steps = steps.stream().sorted().toList();
         places = List.copyOf(places);
+        cuts = List.copyOf(cuts);
         refusals = List.copyOf(refusals);
     }
 
@@ -36,6 +39,7 @@ public record ActuationSnapshot(
 
     /** Nothing seen and nothing held. */
     public static ActuationSnapshot empty() {
-        return new ActuationSnapshot(Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of());
+        return new ActuationSnapshot(
+                Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
     }
 }

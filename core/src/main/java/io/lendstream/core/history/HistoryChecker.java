@@ -118,7 +118,13 @@ public final class HistoryChecker {
         Step step = scheduler.get().step(state, event);
         state = step.state();
         replayed.addAll(step.decisions());
-        inspect(step);
+        inspect(step, endedByItself(event));
+    }
+
+    /** Whether a tenant may have ended that nobody decided to end; what a decision ends is no replica any more by then. */
+    private static boolean endedByItself(DomainEvent event) {
+        return event.event() instanceof ActuationReport report
+                && (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED);
     }
 
     /** The judgement on the log so far, and on what was published besides. */
@@ -203,11 +209,11 @@ public final class HistoryChecker {
         });
     }
 
-    private void inspect(Step step) {
+    private void inspect(Step step, boolean ended) {
         if (!step.changed().owners().isEmpty() || !step.changed().jobs().isEmpty()) {
             Invariants.check(state).forEach(violation -> violated(violation.rule(), violation.text()));
         }
-        boolean fault = false;
+        boolean fault = ended;
         for (GpuId gpu : step.changed().owners()) {
             Optional<GpuState> next = state.gpus().get(gpu);
             if (next.isPresent()) {

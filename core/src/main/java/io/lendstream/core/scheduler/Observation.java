@@ -289,7 +289,15 @@ final class Observation {
             draft.own(gpu.gpuId(), new Owner.Free());
         } else if (gpu.owner() instanceof Owner.Lent lent && lent.decision().equals(report.decision())) {
             draft.own(gpu.gpuId(), new Owner.Free());
+        } else if (isUp(gpu.owner()) && report.at().isAfter(gpu.since())) {
+            draft.upsetPlan();
+            draft.own(gpu.gpuId(), new Owner.Free());
         }
+    }
+
+    /** Whether a tenant runs there, as far as we know; it may end by itself, and only its actuator sees that. */
+    private static boolean isUp(Owner owner) {
+        return owner.holder().isPresent() && !(owner instanceof Owner.Binding) && !(owner instanceof Owner.Releasing);
     }
 
     private void failed(ActuationReport report, GpuState gpu) {

@@ -157,4 +157,51 @@ class CuttingTest {
         assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);
         assertThat(advance(3)).containsExactly(Outcome.APPLIED);
     }
+
+    @Test
+    void whatADriverIsToCutIsOrderedAgainAfterARestartAndReportedWhenItTells() {
+        DelayModel driven = new DelayModel() {
+            @Override
+            public Course course(Undertaking undertaking) {
+                return Course.DRIVEN;
+            }
+
+            @Override
+            public Course recut(int going, int coming, boolean switches) {
+                return Course.DRIVEN;
+            }
+        };
+        actuation = new Actuation("test", NOTICE, driven);
+        nodes.inventory().forEach(actuation::know);
+        take(repartition(cut, "4g.40gb@0"));
+        List<Order> orders = actuation.orders();
+        assertThat(orders).hasSize(1);
+
+        actuation = Actuation.restore("test", NOTICE, driven, actuation.snapshot());
+        nodes.inventory().forEach(actuation::know);
+
+        assertThat(actuation.standingOrders()).isEqualTo(orders);
+        Deed done = new Deed.Cut(orders.get(0).decision(), cut, true, "");
+        assertThat(outcomes(actuation.done(done, NOON.plusSeconds(2)))).containsExactly(Outcome.APPLIED);
+        assertThat(outcomes(actuation.done(done, NOON.plusSeconds(3)))).isEmpty();
+        assertThat(actuation.standingOrders()).isEmpty();
+    }
+
+    @Test
+    void aCutThatNoDriverCanMakeIsRefused() {
+        actuation = new Actuation("test", NOTICE, new DelayModel() {
+            @Override
+            public Course course(Undertaking undertaking) {
+                return Course.DRIVEN;
+            }
+
+            @Override
+            public Course recut(int going, int coming, boolean switches) {
+                return Course.NONE;
+            }
+        });
+        nodes.inventory().forEach(actuation::know);
+
+        assertThat(take(repartition(cut, "4g.40gb@0"))).containsExactly(Outcome.REJECTED);
+    }
 }

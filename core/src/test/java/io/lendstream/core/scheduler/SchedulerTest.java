@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
@@ -351,6 +352,46 @@ class SchedulerTest {
         assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Binding.class);
         story.tell(story.answers(story.decisions().get(story.decisions().size() - 1))
                 .get(0));
+    }
+
+    @Test
+    void aReplicaThatEndedByItselfIsReplaced() {
+        smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
+        GpuState replica = story.state().gpus().stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Serving)
+                .findFirst()
+                .orElseThrow();
+        Decision started = story.decisions().get(0);
+
+        story.tell(story.report(
+                started.id(),
+                Outcome.RELEASED,
+                List.of(replica.gpuId()),
+                replica.owner().holder()));
+
+        assertThat(story.lastKinds()).contains("serve");
+        story.settled();
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void aJobWhoseWorkerEndedByItselfGoesOnWithTheOthers() {
+        lending("deepboot").after(ofSeconds(1));
+        GpuState lost = story.state().gpus().stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Training)
+                .findFirst()
+                .orElseThrow();
+        int before = story.job("a").gpus();
+
+        story.tell(story.report(
+                story.decisions().get(1).id(),
+                Outcome.RELEASED,
+                List.of(lost.gpuId()),
+                lost.owner().holder()));
+
+        assertThat(story.owner(lost.gpuId().value()).holder().filter(new Tenant.Job(new JobId("a"))::equals))
+                .isEmpty();
+        assertThat(story.job("a").gpus()).isEqualTo(before - 1);
     }
 
     @Test

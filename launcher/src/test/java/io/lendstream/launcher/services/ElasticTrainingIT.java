@@ -94,7 +94,8 @@ final class ElasticTrainingIT {
                 """.formatted(python, port, port));
         Files.writeString(
                 services.resolve("stubborn.json"),
-                "{\"command\": [\"sh\", \"-c\", \"trap '' TERM; while :; do sleep 1; done\"]}");
+                "{\"command\": [\"sh\", \"-c\", \"trap '' TERM; while :; do sleep 1; done\", \"%s\"]}"
+                        .formatted(directory));
         deployment = new Deployment(1);
         writer = RecordWriter.open(deployment.kafka(), Deployment.TOPICS, "/test");
     }
@@ -104,7 +105,7 @@ final class ElasticTrainingIT {
         if (deployment != null) {
             writer.close();
             deployment.close();
-            Stream.concat(ours("lendstream-worker"), ours("train.py")).forEach(ProcessHandle::destroyForcibly);
+            ours("").forEach(ProcessHandle::destroyForcibly);
         }
     }
 
@@ -341,7 +342,7 @@ final class ElasticTrainingIT {
                 .filter(process -> process.info()
                         .arguments()
                         .map(arguments -> String.join(" ", arguments))
-                        .filter(line -> line.contains(argument))
+                        .filter(line -> line.contains(argument) && line.contains(directory.toString()))
                         .isPresent());
     }
 

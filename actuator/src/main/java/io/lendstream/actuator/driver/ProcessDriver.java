@@ -23,6 +23,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -47,6 +48,7 @@ public final class ProcessDriver implements Driver {
     private final ReplicaHost replicas;
     private final Map<JobId, Order.Place> placed = new ConcurrentHashMap<>();
     private final Map<JobId, DomainId> domains = new ConcurrentHashMap<>();
+    private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
     private final Map<JobId, TrainingProgress> said = new ConcurrentHashMap<>();
     private final ExecutorService settling = Executors.newSingleThreadExecutor(task -> {
         var thread = new Thread(task, "settling");
@@ -116,6 +118,7 @@ public final class ProcessDriver implements Driver {
                 jobs.resize(id, slots, batching, place.decision());
             } else {
                 jobs.start(id, program(id), slots, batching, place.decision());
+                starting.add(id);
             }
         } catch (Programs.ProgramException e) {
             ear.tell(new Deed.Failed(place.tenant(), place.decision(), e.getMessage()));
@@ -262,7 +265,8 @@ public final class ProcessDriver implements Driver {
 
         @Override
         public void applied(JobId job, DecisionId change, Timings timings) {
-            ear.tell(new Deed.Settled(new Tenant.Job(job), change));
+            Optional<Duration> pause = starting.remove(job) ? Optional.of(timings.sinceAsked()) : timings.pause();
+            ear.tell(new Deed.Settled(new Tenant.Job(job), change, pause));
         }
 
         /** One that a newer change replaced comes into force with that. */

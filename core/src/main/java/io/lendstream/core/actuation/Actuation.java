@@ -346,7 +346,10 @@ public final class Actuation {
             if (step.decision().domain().equals(settled.decision().domain()) && order <= 0) {
                 steps.remove(step);
                 String reason = order < 0 ? join(step.reason(), "superseded by " + settled.decision()) : step.reason();
-                complete(step.ended(Step.Kind.APPLY, clock, reason), reports);
+                complete(
+                        step.ended(Step.Kind.APPLY, clock, reason)
+                                .pausing(order == 0 ? settled.pause() : Optional.empty()),
+                        reports);
             }
         }
     }

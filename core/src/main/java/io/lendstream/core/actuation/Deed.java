@@ -3,7 +3,9 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** What a driver tells of what has happened. One that is told again changes nothing. */
 public sealed interface Deed {
@@ -26,8 +28,16 @@ public sealed interface Deed {
         }
     }
 
-    /** All of a decision, and of those before it about the same tenant, is in force. */
-    record Settled(Tenant tenant, DecisionId decision) implements Deed {}
+    /**
+     * All of a decision, and of those before it about the same tenant, is in force.
+     *
+     * @param pause how long a job did not train for it, where that was measured; from the order where it did not train before
+     */
+    record Settled(Tenant tenant, DecisionId decision, Optional<Duration> pause) implements Deed {
+        public Settled(Tenant tenant, DecisionId decision) {
+            this(tenant, decision, Optional.empty());
+        }
+    }
 
     /** A decision about a tenant cannot be brought about; what it was to gain is not running. */
     record Failed(Tenant tenant, DecisionId decision, String reason) implements Deed {}

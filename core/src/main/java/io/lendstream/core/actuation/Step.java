@@ -80,6 +80,12 @@ public record Step(
         return new Step(due, since, order, how, decision, tenant, gpus, measured, reported, driven, why);
     }
 
+    /** The same where a job did not train for so long. */
+    Step pausing(Optional<Duration> pause) {
+        return new Step(
+                due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reported, driven, reason);
+    }
+
     /** The same with more time. */
     Step until(Instant other, Kind how, String why) {
         return new Step(other, since, order, how, decision, tenant, gpus, timings, reported, driven, why);

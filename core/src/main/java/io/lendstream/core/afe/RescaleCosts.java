@@ -17,6 +17,17 @@ public record RescaleCosts(Duration first, Duration next) {
         }
     }
 
+    /**
+     * With a measurement, which counts for half: what it costs changes with the size of the job and of the machine.
+     *
+     * @param inPlace whether a change in place was measured, and not a start or restart
+     */
+    public RescaleCosts with(Duration measured, boolean inPlace) {
+        return inPlace
+                ? new RescaleCosts(first, next.plus(measured).dividedBy(2))
+                : new RescaleCosts(first.plus(measured).dividedBy(2), next);
+    }
+
     /** Those of a job that cannot be changed in place: every change is a restart. */
     public RescaleCosts withoutAfe() {
         return new RescaleCosts(first, first);

@@ -1,5 +1,6 @@
 package io.lendstream.core.cluster;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
@@ -22,10 +23,12 @@ import java.util.Optional;
  * @param totalProgress work to be done in all, once the job has told
  * @param speed what is known of its step times: what its owner declared, and what was measured
  * @param noise gradient noise as last measured
+ * @param costs of changing its GPUs: what its owner declared, and what was measured
  * @param allocation as last decided: GPUs that it holds or is about to
  * @param sliceShare where that is a MIG instance, the share of a GPU that it is
  * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
  * @param changing the decision that is being carried out for it, if any
+ * @param changedFrom GPUs that it trained on before that
  * @param changeDeadline until when {@code changing} has to be in force; after it nobody waits for it any more
  * @param largestRun most GPUs it has trained on so far
  * @param changes how often its GPUs were changed after its first start
@@ -41,10 +44,12 @@ public record JobState(
         Optional<Double> totalProgress,
         LearnedSpeed speed,
         GradientNoise noise,
+        RescaleCosts costs,
         Allocation allocation,
         Optional<Double> sliceShare,
         List<GpuId> target,
         Optional<DecisionId> changing,
+        int changedFrom,
         Instant changeDeadline,
         int largestRun,
         int changes,
@@ -66,10 +71,12 @@ public record JobState(
                 Optional.empty(),
                 LearnedSpeed.declared(spec.profile().throughput()),
                 spec.profile().noise(),
+                spec.costs(),
                 Allocation.suspended(Mechanism.RESTART),
                 Optional.empty(),
                 List.of(),
                 Optional.empty(),
+                0,
                 spec.submittedAt(),
                 0,
                 0,
@@ -133,6 +140,7 @@ public record JobState(
             state.changes += startedAt.isPresent() && !next.gpus().equals(allocation.gpus()) ? 1 : 0;
             state.startedAt = startedAt.or(() -> Optional.of(now));
         }
+        state.changedFrom = changing.isPresent() ? changedFrom : gpus();
         state.holding(next, share, now);
         state.changing = Optional.of(decision);
         state.changeDeadline = deadline;
@@ -159,18 +167,28 @@ public record JobState(
         return state.state();
     }
 
-    public JobState settled() {
+    /**
+     * Its last change is in force.
+     *
+     * @param pause how long it did not train for that, where it was measured
+     */
+    public JobState settled(Optional<Duration> pause) {
         Next state = new Next(this);
         state.changing = Optional.empty();
+        boolean inPlace = changedFrom > 0 && allocation.mechanism() == Mechanism.AFE;
+        pause.filter(any -> gpus() > 0).ifPresent(measured -> state.costs = costs.with(measured, inPlace));
         return state.state();
     }
 
-    /** As its owner describes it now. What was measured holds on, unless the owner declares another speed. */
+    /** As its owner describes it now. What was measured holds on, unless the owner declares something else. */
     public JobState described(TrainingJob next, long event) {
         Next state = new Next(this);
         state.spec = next;
         if (!next.profile().throughput().equals(spec.profile().throughput())) {
             state.speed = LearnedSpeed.declared(next.profile().throughput());
+        }
+        if (!next.costs().equals(spec.costs())) {
+            state.costs = next.costs();
         }
         state.lastEvent = event;
         return state.state();
@@ -211,10 +229,12 @@ public record JobState(
         private Optional<Double> totalProgress;
         private LearnedSpeed speed;
         private GradientNoise noise;
+        private RescaleCosts costs;
         private Allocation allocation;
         private Optional<Double> sliceShare;
         private List<GpuId> target;
         private Optional<DecisionId> changing;
+        private int changedFrom;
         private Instant changeDeadline;
         private int largestRun;
         private int changes;
@@ -232,10 +252,12 @@ public record JobState(
             totalProgress = now.totalProgress;
             speed = now.speed;
             noise = now.noise;
+            costs = now.costs;
             allocation = now.allocation;
             sliceShare = now.sliceShare;
             target = now.target;
             changing = now.changing;
+            changedFrom = now.changedFrom;
             changeDeadline = now.changeDeadline;
             largestRun = now.largestRun;
             changes = now.changes;
@@ -264,10 +286,12 @@ public record JobState(
                     totalProgress,
                     speed,
                     noise,
+                    costs,
                     allocation,
                     sliceShare,
                     target,
                     changing,
+                    changedFrom,
                     changeDeadline,
                     largestRun,
                     changes,

@@ -3,9 +3,28 @@ package io.lendstream.core.event;
 import java.time.Duration;
 import java.util.Optional;
 
-/** How long the parts of carrying out a decision took, each from the one before it. */
+/**
+ * How long the parts of carrying out a decision took, each from the one before it.
+ *
+ * @param pause how long a job did not train for it, where that was measured; from the order where it did not train before
+ */
 public record Timings(
-        Optional<Duration> prepare, Optional<Duration> release, Optional<Duration> bind, Optional<Duration> ready) {
+        Optional<Duration> prepare,
+        Optional<Duration> release,
+        Optional<Duration> bind,
+        Optional<Duration> ready,
+        Optional<Duration> pause) {
     public static final Timings NONE =
             new Timings(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+
+    /** Where nobody measured a pause. */
+    public Timings(
+            Optional<Duration> prepare, Optional<Duration> release, Optional<Duration> bind, Optional<Duration> ready) {
+        this(prepare, release, bind, ready, Optional.empty());
+    }
+
+    /** The same with a pause. */
+    public Timings pausing(Optional<Duration> measured) {
+        return new Timings(prepare, release, bind, ready, measured);
+    }
 }

@@ -86,6 +86,6 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public RescaleCosts costs() {
-        return afe ? state.spec().costs() : state.spec().costs().withoutAfe();
+        return afe ? state.costs() : state.costs().withoutAfe();
     }
 }

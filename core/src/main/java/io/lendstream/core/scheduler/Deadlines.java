@@ -66,7 +66,7 @@ final class Deadlines {
         unbound.forEach(this::undo);
         for (JobId job : until(draft.agenda().changing(), draft.now())) {
             draft.upsetPlan();
-            draft.put(draft.jobs().require(job).settled());
+            draft.put(draft.jobs().require(job).settled(Optional.empty()));
         }
         until(draft.agenda().past(), draft.now().minus(MEMORY_OF_JOBS).minusMillis(1))
                 .forEach(draft::remove);

@@ -69,7 +69,7 @@ final class JobChanges {
             }
             draft.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
-        Instant settledBy = deadline.plus(job.spec().costs().first().multipliedBy(2));
+        Instant settledBy = deadline.plus(job.costs().first().multipliedBy(2));
         draft.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, draft.now())
                 .aiming(gpus));
     }

@@ -214,7 +214,9 @@ final class Observation {
         }
         if (report.tenant().isPresent() && report.tenant().get() instanceof Tenant.Job tenant) {
             switch (report.outcome()) {
-                case APPLIED, FAILED -> settle(tenant.job(), report.decision());
+                case APPLIED ->
+                    settle(tenant.job(), report.decision(), report.timings().pause());
+                case FAILED, TIMED_OUT -> settle(tenant.job(), report.decision(), Optional.empty());
                 default -> {}
             }
         }
@@ -315,11 +317,11 @@ final class Observation {
                         : new Owner.Free());
     }
 
-    private void settle(JobId job, DecisionId decision) {
+    private void settle(JobId job, DecisionId decision, Optional<Duration> pause) {
         draft.jobs()
                 .get(job)
                 .filter(state -> state.changing().filter(decision::equals).isPresent())
-                .ifPresent(state -> draft.put(state.settled()));
+                .ifPresent(state -> draft.put(state.settled(pause)));
     }
 
     private void take(ControlCommand command) {

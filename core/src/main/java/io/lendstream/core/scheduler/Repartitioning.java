@@ -449,10 +449,7 @@ final class Repartitioning {
         }
 
         private Duration restart(JobId job) {
-            return draft.jobs()
-                    .get(job)
-                    .map(state -> state.spec().costs().first())
-                    .orElse(Duration.ZERO);
+            return draft.jobs().get(job).map(state -> state.costs().first()).orElse(Duration.ZERO);
         }
 
         private Reason reason(String text, ServiceId service, Map<String, Double> more) {

@@ -6,6 +6,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
@@ -15,11 +16,13 @@ import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Story;
 import java.util.List;
 import java.util.Optional;
@@ -392,6 +395,33 @@ class SchedulerTest {
         assertThat(story.owner(lost.gpuId().value()).holder().filter(new Tenant.Job(new JobId("a"))::equals))
                 .isEmpty();
         assertThat(story.job("a").gpus()).isEqualTo(before - 1);
+    }
+
+    @Test
+    void aMeasuredPauseCountsForHalfOfWhatAChangeIsTakenToCost() {
+        smallCluster("deepboot").job("a", 4);
+        for (int i = 0; i < 8 && story.job("a").changing().isEmpty(); i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15));
+        }
+        DecisionId start = story.job("a").changing().orElseThrow();
+        RescaleCosts declared = story.job("a").costs();
+        Timings measured = Timings.NONE.pausing(Optional.of(ofSeconds(10)));
+
+        story.tell(new ActuationReport(
+                DOMAIN,
+                start,
+                "test",
+                story.now(),
+                Outcome.APPLIED,
+                List.of(),
+                Optional.of(new Tenant.Job(new JobId("a"))),
+                measured,
+                ""));
+
+        assertThat(story.job("a").changing()).isEmpty();
+        assertThat(story.job("a").costs())
+                .isEqualTo(new RescaleCosts(declared.first().plusSeconds(10).dividedBy(2), declared.next()));
+        story.settled();
     }
 
     @Test

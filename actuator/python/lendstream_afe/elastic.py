@@ -269,9 +269,8 @@ class Elastic:
         transition = self._candidate
         if transition.checkpoint and self.rank == 0:
             self._checkpoints.write(self._state.snapshot())
-        self._membership.switch(transition, self._state.position.step, int(self._ended * 1e9))
         self._ended_before_seat = self._ended
-        self._take(transition.seat)
+        self._take(self._membership.switch(transition, self._state.position.step))
 
     def _stop(self) -> None:
         median = statistics.median(self._seconds)
@@ -354,11 +353,14 @@ class Step:
                 job.world,
                 len(self.samples) / job._initial_batch,
             )
-        job._apply()
-        job._gradients.clear()
-        job._completed(len(self.samples), sync_seconds)
         self._last = stopping > 0
         self._boundary = knowing == job.world
+        if self._boundary:
+            job._membership.passes(job._candidate, job._state.position.step + 1)
+        if not (self._boundary and job._candidate.leave and not job._candidate.checkpoint):
+            job._apply()  # who leaves needs no model any more
+            job._gradients.clear()
+        job._completed(len(self.samples), sync_seconds)
         return True
 
     def _sum_from_here(self) -> None:

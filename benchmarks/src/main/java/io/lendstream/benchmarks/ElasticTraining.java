@@ -45,7 +45,7 @@ final class ElasticTraining {
     private static final List<Slot> FOUR = slots(4);
     private static final List<Slot> TWO = slots(2);
     /** Steps between changes; their median is that of the size. */
-    private static final int STEPS = 8;
+    private static final int STEPS = 6;
 
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final List<Path> PACKAGES = List.of(Path.of("actuator", "python"), Path.of("..", "actuator", "python"));

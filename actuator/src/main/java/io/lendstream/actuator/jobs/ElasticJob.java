@@ -47,6 +47,7 @@ final class ElasticJob extends Job {
     /** Workers that an earlier node process knew, and that have not reported back. */
     private final Set<String> absent = new HashSet<>();
 
+    private boolean adopting;
     private JobFile.@Nullable Pending inherited;
 
     ElasticJob(
@@ -63,6 +64,7 @@ final class ElasticJob extends Job {
     /** Takes over workers that run, or that were about to. */
     void adopt(JobFile file) {
         restore(file);
+        adopting = true;
         epoch = file.epoch();
         members = file.members();
         inherited = file.pending();
@@ -72,9 +74,7 @@ final class ElasticJob extends Job {
             absent.addAll(inherited.members());
         }
         absent.retainAll(workers.keySet());
-        if (!absent.isEmpty()) {
-            absent.forEach(name -> worker(name).deadlineNanos = System.nanoTime() + REPORT_BACK.toNanos());
-        }
+        absent.forEach(name -> worker(name).deadlineNanos = System.nanoTime() + REPORT_BACK.toNanos());
     }
 
     @Override
@@ -82,7 +82,10 @@ final class ElasticJob extends Job {
         if (isOver() || !absent.isEmpty()) {
             return;
         }
-        resolveInheritance();
+        if (adopting) {
+            adopting = false;
+            resolveInheritance();
+        }
         if (!recovering.isEmpty()) {
             recover();
         } else if (transition.isEmpty()) {
@@ -196,8 +199,16 @@ final class ElasticJob extends Job {
         commitIfPrepared(begun);
     }
 
+    /**
+     * Newcomers may take long to build a group, so training goes on until they have. Those who only stay are as quick about it
+     * as a step is long: they agree at once, so that who leaves need not wait for a second step.
+     */
+    private static boolean mayCommit(Transition begun) {
+        return begun.isPrepared() || begun.before.containsAll(begun.after);
+    }
+
     private void commitIfPrepared(Transition prepared) {
-        if (!prepared.isPrepared() || prepared.committed || prepared.kind != Kind.CHANGE) {
+        if (!mayCommit(prepared) || prepared.committed || prepared.kind != Kind.CHANGE) {
             return;
         }
         prepared.committed = true;
@@ -269,7 +280,7 @@ final class ElasticJob extends Job {
                 }
             }
             case "unprepared" -> {
-                if (ofTransition) {
+                if (message.path("epoch").asLong() == epoch) {
                     LOG.warn("{}: {} cannot build the group: {}", id, worker, message.path("why").asText());
                     worker.process.kill();
                 }
@@ -338,7 +349,6 @@ final class ElasticJob extends Job {
     }
 
     private void passes(Worker worker, JsonNode message, boolean ofTransition) {
-        worker.epoch = message.path("epoch").asLong();
         worker.step = message.path("step").asLong();
         if (ofTransition) {
             Transition now = transition.orElseThrow();
@@ -494,11 +504,12 @@ final class ElasticJob extends Job {
     }
 
     private void reportsBack(Worker worker, JsonNode hello) {
-        worker.epoch = hello.path("epoch").asLong();
+        worker.hasSeat = hello.path("epoch").asLong() > 0;
+        worker.passed = hello.path("passed").asLong();
         worker.step = hello.path("step").asLong(-1);
-        worker.committed = hello.path("committed").asLong();
+        worker.prepared.clear();
+        hello.path("prepared").forEach(each -> worker.prepared.add(each.asLong()));
         worker.phase = Phase.valueOf(hello.path("phase").asText().toUpperCase(Locale.ROOT));
-        worker.heardOf = true;
         worker.deadlineNanos = Long.MAX_VALUE;
         absent.remove(worker.name);
         if (worker.phase == Phase.LEAVING && transition.isEmpty() && inherited == null) {
@@ -510,16 +521,16 @@ final class ElasticJob extends Job {
     private void resolveInheritance() {
         JobFile.Pending left = inherited;
         inherited = null;
-        if (members.isEmpty() && left == null) {
-            return;
-        }
         if (left != null) {
             goOnWith(left);
         }
         Set<String> known = workers.keySet();
         boolean incomplete = !known.containsAll(members);
         members = members.stream().filter(known::contains).toList();
-        boolean broken = members.stream().anyMatch(name -> worker(name).phase == Phase.BROKEN);
+        boolean broken = members.stream()
+                .map(this::worker)
+                .anyMatch(worker -> worker.phase == Phase.BROKEN
+                        || (worker.phase == Phase.TRAINING && !worker.hasSeat && worker.prepared.isEmpty()));
         if (recovering.isEmpty() && (incomplete || broken) && !finished && transition.isEmpty()) {
             startRecovery();
         }
@@ -545,9 +556,9 @@ final class ElasticJob extends Job {
         }
         for (String name : all) {
             Worker worker = worker(name);
-            if (worker.epoch == begun.epoch || worker.phase == Phase.LEAVING) {
+            if (worker.passed >= begun.epoch || worker.phase == Phase.LEAVING) {
                 begun.passed.add(name);
-            } else if (kind == Kind.CHANGE) {
+            } else if (kind == Kind.CHANGE && (worker.prepared.contains(begun.epoch) || !begun.after.contains(name))) {
                 tellCommit(begun, name);
             } else {
                 startRecovery(); // its group was being built with a store that is gone

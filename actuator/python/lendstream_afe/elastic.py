@@ -267,8 +267,10 @@ class Elastic:
     def _boundary(self) -> None:
         """All ranks know of the next transition: it is now."""
         transition = self._candidate
-        if transition.checkpoint and self.rank == 0:
-            self._checkpoints.write(self._state.snapshot())
+        if transition.checkpoint:
+            if self.rank == 0:
+                self._checkpoints.write(self._state.snapshot())
+            self._membership.passes(transition, self._state.position.step)
         self._ended_before_seat = self._ended
         self._take(self._membership.switch(transition, self._state.position.step))
 
@@ -355,10 +357,12 @@ class Step:
             )
         self._last = stopping > 0
         self._boundary = knowing == job.world
-        if self._boundary:
+        leaves = False
+        if self._boundary and not job._candidate.checkpoint:
             job._membership.passes(job._candidate, job._state.position.step + 1)
-        if not (self._boundary and job._candidate.leave and not job._candidate.checkpoint):
-            job._apply()  # who leaves needs no model any more
+            leaves = job._candidate.leave
+        if not leaves:  # who leaves needs no model any more
+            job._apply()
             job._gradients.clear()
         job._completed(len(self.samples), sync_seconds)
         return True

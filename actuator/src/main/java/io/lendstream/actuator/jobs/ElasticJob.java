@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ElasticJob extends Job {
     private static final Logger LOG = LoggerFactory.getLogger(ElasticJob.class);
-    private static final Duration LEAVE = Duration.ofSeconds(2);
+    private static final Duration LEAVE = Duration.ofSeconds(10);
+    private static final Duration FAILED_BUILD = Duration.ofSeconds(1);
     private static final Duration REPORT_BACK = Duration.ofSeconds(10);
 
     private List<String> members = List.of();
@@ -194,7 +195,9 @@ final class ElasticJob extends Job {
                     .put("localBatch", nextBatching.localBatch())
                     .put("accumulation", nextBatching.accumulation())
                     .put("learningRateScale", nextBatching.learningRateScale());
-            worker(next.get(rank)).send(prepare);
+            Worker worker = worker(next.get(rank));
+            worker.deadlineNanos = Long.MAX_VALUE;
+            worker.send(prepare);
         }
         commitIfPrepared(begun);
     }
@@ -282,7 +285,8 @@ final class ElasticJob extends Job {
             case "unprepared" -> {
                 if (message.path("epoch").asLong() == epoch) {
                     LOG.warn("{}: {} cannot build the group: {}", id, worker, message.path("why").asText());
-                    worker.process.kill();
+                    // Most likely because of another that is dying; a worker that cannot for itself is replaced.
+                    worker.deadlineNanos = System.nanoTime() + FAILED_BUILD.toNanos();
                 }
             }
             case "boundary" -> passes(worker, message, ofTransition);

@@ -146,9 +146,12 @@ class Elastic:
     def _take(self, seat: Seat) -> None:
         """Takes a seat, and another if that one breaks before the state is there."""
         while True:
+            self._begin(seat)
             try:
-                self._begin(seat)
+                self._hand_over(seat)
                 return
+            except torch.cuda.OutOfMemoryError:
+                raise
             except RuntimeError as error:
                 seat = self._replacement(error)
 
@@ -163,10 +166,18 @@ class Elastic:
             snapshot = self._checkpoints.load()
             if snapshot is not None:
                 self._state.restore(snapshot)
+
+    def _hand_over(self, seat: Seat) -> None:
+        """Receives the state, or starts to send it."""
+        plan = seat.plan
         receives = any(receiver == plan.rank for _, receiver in plan.transfers)
         if receives:
             self._usable = False
             self._state.receive(seat.group, plan.transfers)
+            if self.device.type == "cuda":
+                torch.cuda.synchronize(self.device)
+            if seat.group.aborted:
+                raise RuntimeError("the group was broken")
             self._usable = True
             self._ended = time.monotonic()
         elif seat.group.takes_part(plan.transfers):
@@ -329,6 +340,8 @@ class Step:
         job = self._job
         self._over = True
         self._sum_from_here()
+        if job._scaler is not None:
+            job._scaler.scale(torch.zeros((), device=job.device))  # a rank without samples has not set it up
         job._candidate = job._membership.candidate()
         began = time.monotonic()
         notes = torch.tensor(
@@ -340,12 +353,14 @@ class Step:
             job._gradients.finish(notes, local_squared_at=2)
             if job._sending is not None:
                 job._sending.wait()
+            knowing, stopping, local_squared = notes.tolist()  # on a GPU, this is where the sums are waited for
+            if job._seat.group.aborted:
+                raise RuntimeError("the group was broken")
         except RuntimeError as error:
             self._lost = error
             return False
         job._sending = None
         sync_seconds = time.monotonic() - began
-        knowing, stopping, local_squared = notes.tolist()
         if self._measure:
             scale = 1.0 if job._scaler is None else job._scaler.get_scale() ** 2
             job._state.noise.observe(

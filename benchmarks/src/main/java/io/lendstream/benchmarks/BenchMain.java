@@ -21,8 +21,8 @@ public final class BenchMain {
                 arguments.length == 2 && arguments[0].equals("replay") && arguments[1].matches("[1-9]\\d{0,2}");
         int runs = counts ? Integer.parseInt(arguments[1]) : RUNS;
         boolean elastic = arguments.length > 0 && arguments[0].equals("afe");
-        Optional<ElasticTraining> afe = ElasticTraining.parse(
-                elastic ? List.of(arguments).subList(1, arguments.length) : List.of());
+        Optional<ElasticTraining> afe =
+                ElasticTraining.parse(elastic ? List.of(arguments).subList(1, arguments.length) : List.of());
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "afe", () -> afe.orElseThrow().measure(),
                 "batch-plan", () -> new BatchPlanStudy().measure(),

@@ -48,7 +48,8 @@ final class ElasticTraining {
     private static final int STEPS = 6;
 
     private static final Duration PATIENCE = Duration.ofMinutes(3);
-    private static final List<Path> PACKAGES = List.of(Path.of("actuator", "python"), Path.of("..", "actuator", "python"));
+    private static final List<Path> PACKAGES =
+            List.of(Path.of("actuator", "python"), Path.of("..", "actuator", "python"));
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final int resizes;
@@ -93,8 +94,8 @@ final class ElasticTraining {
         reference.put("afe_release_beyond_a_step_max_s", 0.3);
         reference.put("afe_crash_resume_p99_s", 3.0);
         reference.put("afe_crash_steps_lost_max", 1.0);
-        reference.forEach((name, bound) -> Optional.ofNullable(metrics.get(name))
-                .ifPresent(value -> ratio.put(name, value / bound)));
+        reference.forEach((name, bound) ->
+                Optional.ofNullable(metrics.get(name)).ifPresent(value -> ratio.put(name, value / bound)));
         for (String kind : List.of("shrink", "grow")) {
             String name = kind + "_pause_p50_s";
             for (String other : List.of("restart", "torchrun")) {
@@ -159,7 +160,8 @@ final class ElasticTraining {
                 await(() -> applied.containsKey(change.id), change.kind);
                 awaitSteps(STEPS);
                 if (i % 10 == 9) {
-                    System.out.printf("%s: %d resizes after %d s%n", name, i + 1, (System.nanoTime() - began) / 1_000_000_000);
+                    System.out.printf(
+                            "%s: %d resizes after %d s%n", name, i + 1, (System.nanoTime() - began) / 1_000_000_000);
                 }
             }
             report();
@@ -179,7 +181,9 @@ final class ElasticTraining {
                     continue;
                 }
                 double last = steps.get(at - 1).endNanos / 1e9;
-                double pause = steps.get(at).endNanos / 1e9 - last - Math.min(median(steps, at - STEPS, at), median(steps, at + 2, at + 2 + STEPS));
+                double pause = steps.get(at).endNanos / 1e9
+                        - last
+                        - Math.min(median(steps, at - STEPS, at), median(steps, at + 2, at + 2 + STEPS));
                 add(values, change.kind + "_pause", pause);
                 int full = at;
                 while (!steps.get(full).allTookSamples) {
@@ -195,7 +199,8 @@ final class ElasticTraining {
                 add(values, change.kind.equals("grow") ? "step_of_two" : "step_of_four", median(steps, at - STEPS, at));
             }
             values.forEach((what, all) -> {
-                double[] sorted = all.stream().mapToDouble(each -> each).sorted().toArray();
+                double[] sorted =
+                        all.stream().mapToDouble(each -> each).sorted().toArray();
                 metrics.put(name + "_" + what + "_n", (double) sorted.length);
                 metrics.put(name + "_" + what + "_p50_s", quantile(sorted, 0.5));
                 metrics.put(name + "_" + what + "_p99_s", quantile(sorted, 0.99));
@@ -203,7 +208,12 @@ final class ElasticTraining {
                 System.out.printf(
                         Locale.ROOT,
                         "%-9s %-24s n %3d  p50 %7.3f s  p99 %7.3f s  max %7.3f s%n",
-                        name, what, sorted.length, quantile(sorted, 0.5), quantile(sorted, 0.99), sorted[sorted.length - 1]);
+                        name,
+                        what,
+                        sorted.length,
+                        quantile(sorted, 0.5),
+                        quantile(sorted, 0.99),
+                        sorted[sorted.length - 1]);
             });
         }
 
@@ -230,7 +240,8 @@ final class ElasticTraining {
                 ProcessHandle.of(victim).ifPresent(ProcessHandle::destroyForcibly);
                 await(() -> recoveries > before, "the recovery from the loss of rank " + rank);
                 List<Noted> after = noted();
-                long membership = after.stream().mapToLong(Noted::membership).max().orElseThrow();
+                long membership =
+                        after.stream().mapToLong(Noted::membership).max().orElseThrow();
                 Noted first = after.stream()
                         .filter(each -> each.nanos > killed && each.membership == membership)
                         .min(Comparator.comparingLong(Noted::nanos))
@@ -243,7 +254,8 @@ final class ElasticTraining {
                         .orElse(known);
                 lostMost = Math.max(lostMost, furthest + 1 - first.step);
             }
-            double[] sorted = resumed.stream().mapToDouble(each -> each).sorted().toArray();
+            double[] sorted =
+                    resumed.stream().mapToDouble(each -> each).sorted().toArray();
             if (sorted.length > 0) {
                 metrics.put("afe_crash_n", (double) sorted.length);
                 metrics.put("afe_crash_resume_p50_s", quantile(sorted, 0.5));
@@ -252,7 +264,10 @@ final class ElasticTraining {
                 System.out.printf(
                         Locale.ROOT,
                         "afe       kill -9 to the first step completed after: n %d  p50 %.3f s  p99 %.3f s; completed steps lost at most %d%n",
-                        sorted.length, quantile(sorted, 0.5), quantile(sorted, 0.99), lostMost);
+                        sorted.length,
+                        quantile(sorted, 0.5),
+                        quantile(sorted, 0.99),
+                        lostMost);
             }
         }
 
@@ -278,14 +293,21 @@ final class ElasticTraining {
         }
 
         private JobProgram program() {
-            Path python = PACKAGES.stream().filter(Files::isDirectory).findFirst().orElseThrow(() ->
-                    new IllegalStateException("actuator/python is not here; run the benchmark with ./dev bench afe"));
+            Path python = PACKAGES.stream()
+                    .filter(Files::isDirectory)
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException(
+                            "actuator/python is not here; run the benchmark with ./dev bench afe"));
             List<String> command = new ArrayList<>();
             if (mode != Mode.TORCHRUN) {
                 command.add(interpreter());
             }
             command.add(python.toAbsolutePath().resolve("examples/train.py").toString());
-            command.addAll(List.of("--log", log.toString(), "--checkpoint", log.resolve("checkpoint").toString()));
+            command.addAll(List.of(
+                    "--log",
+                    log.toString(),
+                    "--checkpoint",
+                    log.resolve("checkpoint").toString()));
             command.addAll(List.of("--features", "64", "--hidden", "2500", "--layers", "5", "--local-batch", "1"));
             command.addAll(List.of("--epochs", "1000000", "--checkpoint-seconds", "1000000"));
             return new JobProgram(
@@ -381,7 +403,8 @@ final class ElasticTraining {
             host.close();
             for (Path each : List.of(log, state)) {
                 try (Stream<Path> all = Files.walk(each)) {
-                    all.sorted(Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
+                    all.sorted(Comparator.reverseOrder())
+                            .forEach(path -> path.toFile().delete());
                 } catch (IOException e) {
                     System.err.println(each + " cannot be removed: " + e.getMessage());
                 }

@@ -103,7 +103,8 @@ final class ElasticJob extends Job {
             boolean used = workers.values().stream()
                     .anyMatch(worker -> worker.slots.stream()
                             .anyMatch(slot -> slot.gpu().equals(each.slot().gpu())));
-            boolean tooSoon = System.nanoTime() - lostNanos < restartDelay(each.slot()).toNanos();
+            boolean tooSoon =
+                    System.nanoTime() - lostNanos < restartDelay(each.slot()).toNanos();
             if (!used && !isGivenUp(each.slot()) && !tooSoon) {
                 launch(List.of(each.slot()), program.command(), Map.of("LENDSTREAM_AFE_MODE", "elastic"));
             }
@@ -115,8 +116,8 @@ final class ElasticJob extends Job {
         List<Worker> ready = workers.values().stream()
                 .filter(worker -> worker.phase == Phase.READY && isWanted(worker))
                 .toList();
-        boolean othersStart = workers.values().stream()
-                .anyMatch(worker -> worker.phase == Phase.STARTING && isWanted(worker));
+        boolean othersStart =
+                workers.values().stream().anyMatch(worker -> worker.phase == Phase.STARTING && isWanted(worker));
         if (finished || (present.isEmpty() && (ready.isEmpty() || othersStart))) {
             endIfNothingIsLeft();
             return;
@@ -127,7 +128,8 @@ final class ElasticJob extends Job {
         if (staying.isEmpty() && !joining.isEmpty()) {
             staying = new ArrayList<>(present); // somebody must tell the newcomers the state
         }
-        List<String> next = new ArrayList<>(staying.stream().map(worker -> worker.name).toList());
+        List<String> next =
+                new ArrayList<>(staying.stream().map(worker -> worker.name).toList());
         joining.forEach(worker -> next.add(worker.name));
         boolean whole = isAllThatIsWanted(next);
         Batching nextBatching = whole && !next.isEmpty() ? batching : applied;
@@ -155,8 +157,7 @@ final class ElasticJob extends Job {
     private boolean isAllThatIsWanted(List<String> next) {
         Set<Slot> covered = new HashSet<>();
         next.forEach(name -> covered.addAll(worker(name).slots));
-        return covered.equals(
-                wanted.values().stream().map(Wanted::slot).collect(java.util.stream.Collectors.toSet()));
+        return covered.equals(wanted.values().stream().map(Wanted::slot).collect(java.util.stream.Collectors.toSet()));
     }
 
     /** Each newcomer gets the state from one that has it, in turn; at a start all get the first one's. */
@@ -284,7 +285,11 @@ final class ElasticJob extends Job {
             }
             case "unprepared" -> {
                 if (message.path("epoch").asLong() == epoch) {
-                    LOG.warn("{}: {} cannot build the group: {}", id, worker, message.path("why").asText());
+                    LOG.warn(
+                            "{}: {} cannot build the group: {}",
+                            id,
+                            worker,
+                            message.path("why").asText());
                     // Most likely because of another that is dying; a worker that cannot for itself is replaced.
                     worker.deadlineNanos = System.nanoTime() + FAILED_BUILD.toNanos();
                 }
@@ -300,10 +305,12 @@ final class ElasticJob extends Job {
                     startRecovery();
                 }
             }
-            case "resumed" -> measured.filter(done -> done.epoch == message.path("epoch").asLong())
-                    .ifPresent(done -> resumed(done, message));
-            case "full" -> measured.filter(done -> done.epoch == message.path("epoch").asLong())
-                    .ifPresent(done -> full(done, worker, message));
+            case "resumed" ->
+                measured.filter(done -> done.epoch == message.path("epoch").asLong())
+                        .ifPresent(done -> resumed(done, message));
+            case "full" ->
+                measured.filter(done -> done.epoch == message.path("epoch").asLong())
+                        .ifPresent(done -> full(done, worker, message));
             case "bye" -> finishes(worker);
             default -> LOG.debug("{}: {} says {}, which means nothing here", id, worker, type);
         }
@@ -364,8 +371,9 @@ final class ElasticJob extends Job {
 
     private void resumed(Transition done, JsonNode message) {
         if (message.has("lastNanos")) {
-            double pause = (message.path("nanos").asLong() - message.path("lastNanos").asLong()) / 1e9
-                    - message.path("medianSeconds").asDouble();
+            double pause =
+                    (message.path("nanos").asLong() - message.path("lastNanos").asLong()) / 1e9
+                            - message.path("medianSeconds").asDouble();
             done.pauseSeconds = Optional.of(Math.max(done.pauseSeconds.orElse(0.0), pause));
         }
     }
@@ -379,8 +387,7 @@ final class ElasticJob extends Job {
         measured = Optional.empty();
         Optional<Duration> pause = done.pauseSeconds.map(seconds -> Duration.ofNanos((long) (seconds * 1e9)));
         if (!lost.isEmpty()) {
-            listener.recovered(
-                    id, List.copyOf(lost), new Timings(Duration.ofNanos(done.fullNanos - lostNanos), pause));
+            listener.recovered(id, List.copyOf(lost), new Timings(Duration.ofNanos(done.fullNanos - lostNanos), pause));
             lost.clear();
         }
         if (!settled && isAllThatIsWanted(members)) {
@@ -437,9 +444,7 @@ final class ElasticJob extends Job {
     /** Breaks the group, so that nobody waits for who is gone, and waits for all that are left to say where they are. */
     private void startRecovery() {
         Set<String> involved = new LinkedHashSet<>(members);
-        transition
-                .filter(now -> now.committed || now.kind != Kind.CHANGE)
-                .ifPresent(now -> involved.addAll(now.after));
+        transition.filter(now -> now.committed || now.kind != Kind.CHANGE).ifPresent(now -> involved.addAll(now.after));
         involved.retainAll(workers.keySet());
         involved.removeIf(name -> worker(name).phase == Phase.LEAVING);
         transition.ifPresent(now -> now.passed.stream()
@@ -543,18 +548,13 @@ final class ElasticJob extends Job {
     private void goOnWith(JobFile.Pending left) {
         Kind kind = Kind.valueOf(left.kind());
         var begun = new Transition(
-                left.epoch(),
-                kind,
-                kind == Kind.CHANGE ? members : List.of(),
-                left.members(),
-                left.wholeChange());
+                left.epoch(), kind, kind == Kind.CHANGE ? members : List.of(), left.members(), left.wholeChange());
         begun.committed = true;
         transition = Optional.of(begun);
         nextApplied = left.wholeChange() && !left.members().isEmpty() ? batching : applied;
         Set<String> all = new LinkedHashSet<>(begun.before);
         all.addAll(begun.after);
-        if (!workers.keySet().containsAll(all)
-                || all.stream().anyMatch(name -> worker(name).phase == Phase.BROKEN)) {
+        if (!workers.keySet().containsAll(all) || all.stream().anyMatch(name -> worker(name).phase == Phase.BROKEN)) {
             startRecovery();
             return;
         }

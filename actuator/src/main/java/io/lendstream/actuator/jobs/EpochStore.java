@@ -45,8 +45,7 @@ final class EpochStore {
                 answerThoseWhoCanGoOn();
             }
             case "get", "wait" -> {
-                waiting.add(
-                        new Waiting(keys, operation.equals("get"), answer, nowNanos + timeoutMillis * 1_000_000));
+                waiting.add(new Waiting(keys, operation.equals("get"), answer, nowNanos + timeoutMillis * 1_000_000));
                 answerThoseWhoCanGoOn();
             }
             case "check" -> answer.value(values.keySet().containsAll(keys) ? YES : NO);

@@ -214,7 +214,8 @@ abstract class Job {
         Map<String, String> environment = new TreeMap<>(program.environment());
         environment.putIfAbsent("GLOO_SOCKET_IFNAME", "lo");
         environment.put(
-                "CUDA_VISIBLE_DEVICES", String.join(",", slots.stream().map(Slot::device).toList()));
+                "CUDA_VISIBLE_DEVICES",
+                String.join(",", slots.stream().map(Slot::device).toList()));
         environment.put("LENDSTREAM_AFE_SOCKET", socket.toString());
         environment.put("LENDSTREAM_AFE_TOKEN", token);
         environment.put("LENDSTREAM_LOCAL_BATCH", Integer.toString(batching.localBatch()));
@@ -222,8 +223,7 @@ abstract class Job {
         environment.put("LENDSTREAM_LEARNING_RATE_SCALE", Double.toString(batching.learningRateScale()));
         environment.putAll(more);
         forgetOldLogs();
-        var process = WorkerProcess.start(
-                name, directoryOf(name), command, environment, Path.of(program.directory()));
+        var process = WorkerProcess.start(name, directoryOf(name), command, environment, Path.of(program.directory()));
         var worker = new Worker(name, token, slots, cause, process);
         workers.put(name, worker);
         return worker;
@@ -259,7 +259,8 @@ abstract class Job {
                 Wanted known = wanted.get(slot.gpu());
                 if (known != null && !known.bound) {
                     wanted.put(slot.gpu(), new Wanted(slot, known.addedBy, true));
-                    slots.computeIfAbsent(known.addedBy, any -> new ArrayList<>()).add(slot);
+                    slots.computeIfAbsent(known.addedBy, any -> new ArrayList<>())
+                            .add(slot);
                 }
             }
         }
@@ -279,14 +280,17 @@ abstract class Job {
 
     private void forgetOldLogs() {
         try (Stream<Path> all = Files.list(directory.resolve("workers"))) {
-            List<Path> old = all.filter(each -> !workers.containsKey(each.getFileName().toString()))
-                    .sorted(Comparator.comparingLong((Path each) -> each.toFile().lastModified())
+            List<Path> old = all.filter(
+                            each -> !workers.containsKey(each.getFileName().toString()))
+                    .sorted(Comparator.comparingLong(
+                                    (Path each) -> each.toFile().lastModified())
                             .reversed())
                     .skip(OLD_LOGS)
                     .toList();
             for (Path worker : old) {
                 try (Stream<Path> files = Files.walk(worker)) {
-                    files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+                    files.sorted(Comparator.reverseOrder())
+                            .forEach(file -> file.toFile().delete());
                 }
             }
         } catch (NoSuchFileException e) {

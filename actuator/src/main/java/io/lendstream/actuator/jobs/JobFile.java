@@ -72,7 +72,8 @@ record JobFile(
         try {
             return JSON.readValue(file.toFile(), JobFile.class);
         } catch (IOException e) {
-            throw new UncheckedIOException("%s cannot be read; end the job's processes and remove it".formatted(file), e);
+            throw new UncheckedIOException(
+                    "%s cannot be read; end the job's processes and remove it".formatted(file), e);
         }
     }
 

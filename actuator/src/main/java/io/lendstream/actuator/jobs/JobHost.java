@@ -24,9 +24,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,8 +84,8 @@ public final class JobHost implements AutoCloseable {
         try {
             Files.createDirectories(directory.resolve("jobs"));
             Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
-            FileChannel file = FileChannel.open(
-                    directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileChannel file =
+                    FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             FileLock lock = file.tryLock();
             if (lock == null) {
                 file.close();
@@ -213,8 +213,8 @@ public final class JobHost implements AutoCloseable {
     }
 
     private void adopt(JobFile file) {
-        Job job = make(
-                new JobId(file.job()), file.program().program(), file.batching(), DecisionId.parse(file.change()));
+        Job job =
+                make(new JobId(file.job()), file.program().program(), file.batching(), DecisionId.parse(file.change()));
         if (job instanceof ElasticJob elastic) {
             elastic.adopt(file);
         } else if (job instanceof RestartedJob restarted) {

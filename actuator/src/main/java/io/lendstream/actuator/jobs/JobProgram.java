@@ -50,8 +50,7 @@ public record JobProgram(
 
     /** A program with three restarts and thirty seconds of grace, without environment of its own. */
     public static JobProgram of(Mode mode, List<String> command, Path directory) {
-        List<String> launcher =
-                mode == Mode.TORCHRUN ? List.of("python3", "-m", "torch.distributed.run") : List.of();
+        List<String> launcher = mode == Mode.TORCHRUN ? List.of("python3", "-m", "torch.distributed.run") : List.of();
         return new JobProgram(mode, command, launcher, Map.of(), directory.toString(), 3, Duration.ofSeconds(30));
     }
 

@@ -136,13 +136,20 @@ final class RestartedJob extends Job {
             String port = Integer.toString(freePort());
             for (int rank = 0; rank < slots.size(); rank++) {
                 Map<String, String> environment = new TreeMap<>(Map.of(
-                        "LENDSTREAM_AFE_MODE", "observe",
-                        "RANK", Integer.toString(rank),
-                        "WORLD_SIZE", Integer.toString(slots.size()),
-                        "LOCAL_RANK", "0", // each sees one device
-                        "LOCAL_WORLD_SIZE", Integer.toString(slots.size()),
-                        "MASTER_ADDR", LOCAL,
-                        "MASTER_PORT", port));
+                        "LENDSTREAM_AFE_MODE",
+                        "observe",
+                        "RANK",
+                        Integer.toString(rank),
+                        "WORLD_SIZE",
+                        Integer.toString(slots.size()),
+                        "LOCAL_RANK",
+                        "0", // each sees one device
+                        "LOCAL_WORLD_SIZE",
+                        Integer.toString(slots.size()),
+                        "MASTER_ADDR",
+                        LOCAL,
+                        "MASTER_PORT",
+                        port));
                 launch(List.of(slots.get(rank)), program.command(), environment);
             }
         }

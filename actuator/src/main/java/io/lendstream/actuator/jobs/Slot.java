@@ -10,7 +10,8 @@ import io.lendstream.core.cluster.GpuId;
 public record Slot(GpuId gpu, String device) {
     public Slot {
         if (device.isBlank() || device.indexOf(',') >= 0 || device.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException("a slot's device names one GPU or instance, but was '%s'".formatted(device));
+            throw new IllegalArgumentException(
+                    "a slot's device names one GPU or instance, but was '%s'".formatted(device));
         }
     }
 }

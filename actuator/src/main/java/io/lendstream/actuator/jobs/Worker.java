@@ -39,6 +39,7 @@ final class Worker {
     boolean hasSeat;
     /** Epochs whose group it has built and not taken, when it last said hello. */
     final Set<Long> prepared = new HashSet<>();
+
     boolean hasFinished;
     /** It was killed though it trained. */
     boolean wasForced;

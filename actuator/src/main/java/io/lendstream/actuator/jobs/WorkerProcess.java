@@ -23,8 +23,7 @@ final class WorkerProcess {
     static final String NAME = "LENDSTREAM_AFE_WORKER";
 
     /** Arguments reach the program as they are. The directory is claimed once, by the worker or by who gave it up. */
-    private static final String SHELL =
-            """
+    private static final String SHELL = """
             directory=$1; shift
             mkdir "$directory/claimed" || exit 125
             "$@"
@@ -57,7 +56,8 @@ final class WorkerProcess {
                     .directory(workingDirectory.toFile())
                     .redirectInput(new File("/dev/null"))
                     .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.appendTo(worker.log().toFile()));
+                    .redirectOutput(
+                            ProcessBuilder.Redirect.appendTo(worker.log().toFile()));
             builder.environment().putAll(environment);
             builder.environment().put(NAME, name);
             OsProcess.of(builder.start().pid()).ifPresent(worker.processes::add);

@@ -55,7 +55,11 @@ final class ExampleJob {
             command.add(python);
         }
         command.add(PythonTorch.PACKAGE.resolve("examples/train.py").toString());
-        command.addAll(List.of("--log", log.toString(), "--checkpoint", log.resolve("checkpoint").toString()));
+        command.addAll(List.of(
+                "--log",
+                log.toString(),
+                "--checkpoint",
+                log.resolve("checkpoint").toString()));
         command.addAll(List.of("--samples", "" + SAMPLES, "--features", "" + FEATURES, "--seed", "" + seed));
         command.addAll(List.of("--epochs", "" + epochs, "--step-seconds", "" + stepSeconds));
         command.addAll(List.of("--checkpoint-seconds", "0.5"));

@@ -92,7 +92,6 @@ class Heard implements JobListener {
     private static String gpus(List<Slot> slots) {
         return String.join(
                 "+",
-                new TreeSet<>(
-                        slots.stream().map(Slot::gpu).map(GpuId::value).toList()));
+                new TreeSet<>(slots.stream().map(Slot::gpu).map(GpuId::value).toList()));
     }
 }

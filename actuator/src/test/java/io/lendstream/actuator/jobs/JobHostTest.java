@@ -40,7 +40,8 @@ class JobHostTest {
         processes().forEach(OsProcess::kill);
         for (Path each : List.of(state, log)) {
             try (Stream<Path> all = Files.walk(each)) {
-                all.sorted(Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
+                all.sorted(Comparator.reverseOrder())
+                        .forEach(path -> path.toFile().delete());
             }
         }
     }
@@ -57,7 +58,9 @@ class JobHostTest {
             heard.await("applied 2");
             host.resize(ID, slots("0,1,2,3"), BATCHING, change(3));
             heard.await("applied 3");
-            assertThat(workersIn("0,1")).as("survivors stay the processes they were").isEqualTo(before);
+            assertThat(workersIn("0,1"))
+                    .as("survivors stay the processes they were")
+                    .isEqualTo(before);
             host.stop(ID, change(4));
             heard.await("exited 0");
         }
@@ -265,7 +268,12 @@ class JobHostTest {
                         log.resolve("checkpoint").toString(),
                         "" + ExampleJob.SAMPLES,
                         "" + ExampleJob.FEATURES,
-                        "1", "2", "3", "4", "5", "6"))
+                        "1",
+                        "2",
+                        "3",
+                        "4",
+                        "5",
+                        "6"))
                 .lines()
                 .map(Double::parseDouble)
                 .toList();
@@ -288,17 +296,15 @@ class JobHostTest {
     void aWorkerOfAnotherVersionIsToldSo() throws Exception {
         try (var host = JobHost.open(state, heard)) {
             assertThat(host.running()).isEmpty();
-            String answer = PythonTorch.run(List.of(
-                    "-c",
-                    """
+            String answer = PythonTorch.run(
+                    List.of("-c", """
                     import socket, sys
                     sys.path.insert(0, "lendstream_afe")
                     import wire
                     s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
                     wire.write(s, {"type": "hello", "version": 99, "worker": "w", "token": "t"})
                     print(wire.read(s)[0]["why"])
-                    """,
-                    state.resolve("jobs.sock").toString()));
+                    """, state.resolve("jobs.sock").toString()));
 
             assertThat(answer).contains("speaks version 99", "speaks 1");
         }
@@ -335,7 +341,8 @@ class JobHostTest {
 
     /** Everything that was started from the state directory, in any way. */
     private List<OsProcess> processes() {
-        return OsProcess.carrying("LENDSTREAM_AFE_SOCKET", state.resolve("jobs.sock").toString());
+        return OsProcess.carrying(
+                "LENDSTREAM_AFE_SOCKET", state.resolve("jobs.sock").toString());
     }
 
     private List<OsProcess> workersIn(String numbers) {

@@ -28,10 +28,10 @@ final class NodeProcess {
     static NodeProcess start(Path state, Path log) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String classes = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        return new NodeProcess(new ProcessBuilder(
-                        java, "-cp", classes, NodeProcess.class.getName(), state.toString(), log.toString())
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start());
+        return new NodeProcess(
+                new ProcessBuilder(java, "-cp", classes, NodeProcess.class.getName(), state.toString(), log.toString())
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start());
     }
 
     Heard heard() {

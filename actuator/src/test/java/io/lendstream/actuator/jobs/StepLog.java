@@ -18,7 +18,8 @@ record StepLog(List<Entry> entries) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** @param samples those of the whole step, all ranks together */
-    record Entry(long step, long nanos, long membership, int rank, int world, List<Integer> samples, List<Integer> own) {}
+    record Entry(
+            long step, long nanos, long membership, int rank, int world, List<Integer> samples, List<Integer> own) {}
 
     static StepLog read(Path directory) throws IOException {
         List<Entry> entries = new ArrayList<>();
@@ -48,7 +49,8 @@ record StepLog(List<Entry> entries) {
     /** Steps that were completed by somebody, lost, and done again. */
     long stepsDoneAgain() {
         var done = new TreeMap<Long, Set<List<Integer>>>();
-        entries.forEach(each -> done.computeIfAbsent(each.step, any -> new HashSet<>()).add(each.samples));
+        entries.forEach(
+                each -> done.computeIfAbsent(each.step, any -> new HashSet<>()).add(each.samples));
         return done.values().stream().mapToLong(each -> each.size() - 1L).sum();
     }
 

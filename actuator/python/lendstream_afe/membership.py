@@ -134,7 +134,8 @@ class NodeMembership:
             broken.group.abort()
             _close_behind([broken.group])
         self._enter("broken", step)
-        self._connection.send({"type": "broken", "step": step})
+        epoch = broken.plan.epoch if broken is not None else 0
+        self._connection.send({"type": "broken", "epoch": epoch, "step": step})
         return self._await_seat()
 
     def completed(self, step: int) -> None:

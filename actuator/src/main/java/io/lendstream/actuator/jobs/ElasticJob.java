@@ -31,7 +31,9 @@ import org.slf4j.LoggerFactory;
 final class ElasticJob extends Job {
     private static final Logger LOG = LoggerFactory.getLogger(ElasticJob.class);
     private static final Duration LEAVE = Duration.ofSeconds(10);
-    private static final Duration FAILED_BUILD = Duration.ofSeconds(1);
+    /** So many groups in a row may a worker fail to build. */
+    private static final int FAILED_BUILDS = 5;
+
     private static final Duration REPORT_BACK = Duration.ofSeconds(10);
 
     private List<String> members = List.of();
@@ -43,6 +45,9 @@ final class ElasticJob extends Job {
     private Batching nextApplied = batching;
     private Optional<EpochStore> store = Optional.empty();
     private final Set<String> recovering = new LinkedHashSet<>();
+    /** Groups up to this epoch were broken on our word. */
+    private long abortedEpoch;
+
     private final List<Slot> lost = new ArrayList<>();
     private long lostNanos;
     /** Workers that an earlier node process knew, and that have not reported back. */
@@ -279,19 +284,14 @@ final class ElasticJob extends Job {
             case "ready" -> worker.phase = Phase.READY;
             case "prepared" -> {
                 if (ofTransition) {
+                    worker.failedBuilds = 0;
                     transition.orElseThrow().prepared.add(worker.name);
                     commitIfPrepared(transition.orElseThrow());
                 }
             }
             case "unprepared" -> {
                 if (message.path("epoch").asLong() == epoch) {
-                    LOG.warn(
-                            "{}: {} cannot build the group: {}",
-                            id,
-                            worker,
-                            message.path("why").asText());
-                    // Most likely because of another that is dying; a worker that cannot for itself is replaced.
-                    worker.deadlineNanos = System.nanoTime() + FAILED_BUILD.toNanos();
+                    unprepared(worker, message.path("why").asText());
                 }
             }
             case "boundary" -> passes(worker, message, ofTransition);
@@ -301,7 +301,7 @@ final class ElasticJob extends Job {
                 worker.step = message.path("step").asLong(-1);
                 if (finished) {
                     dismiss(worker.name);
-                } else if (recovering.isEmpty() && members.contains(worker.name)) {
+                } else if (recovering.isEmpty() && message.path("epoch").asLong() > abortedEpoch) {
                     startRecovery();
                 }
             }
@@ -357,6 +357,24 @@ final class ElasticJob extends Job {
 
     void expireStore(long nowNanos) {
         store.ifPresent(each -> each.expire(nowNanos));
+    }
+
+    /** A group cannot be built, because of another that is dying, most likely; a worker that never can is replaced. */
+    private void unprepared(Worker worker, String why) {
+        worker.failedBuilds++;
+        LOG.warn("{}: {} cannot build the group of epoch {}: {}", id, worker, epoch, why);
+        if (worker.failedBuilds >= FAILED_BUILDS) {
+            worker.process.kill();
+        }
+        boolean trainsOn = transition
+                .filter(now -> now.kind == Kind.CHANGE && !now.committed)
+                .isPresent();
+        if (trainsOn) {
+            endStore();
+            transition = Optional.empty();
+        } else if (recovering.isEmpty()) {
+            startRecovery();
+        }
     }
 
     private void passes(Worker worker, JsonNode message, boolean ofTransition) {
@@ -455,6 +473,7 @@ final class ElasticJob extends Job {
         endStore();
         recovering.clear();
         recovering.addAll(involved);
+        abortedEpoch = epoch;
         save();
         LOG.info("{}: the group of epoch {} is broken; {} are left", id, epoch, involved);
         recovering.forEach(name -> worker(name).send(message("abort")));

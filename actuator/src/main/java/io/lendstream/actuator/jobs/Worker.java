@@ -40,6 +40,7 @@ final class Worker {
     /** Epochs whose group it has built and not taken, when it last said hello. */
     final Set<Long> prepared = new HashSet<>();
 
+    int failedBuilds;
     boolean hasFinished;
     /** It was killed though it trained. */
     boolean wasForced;

@@ -47,7 +47,7 @@ final class ElasticTraining {
     /** Steps between changes; their median is that of the size. */
     private static final int STEPS = 6;
 
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final List<Path> PACKAGES =
             List.of(Path.of("actuator", "python"), Path.of("..", "actuator", "python"));
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -146,9 +146,12 @@ class Elastic:
     def _take(self, seat: Seat) -> None:
         """Takes a seat, and another if that one breaks before the state is there."""
         while True:
+            self._begin(seat)
             try:
-                self._begin(seat)
+                self._hand_over(seat)
                 return
+            except torch.cuda.OutOfMemoryError:
+                raise
             except RuntimeError as error:
                 seat = self._replacement(error)
 
@@ -163,10 +166,18 @@ class Elastic:
             snapshot = self._checkpoints.load()
             if snapshot is not None:
                 self._state.restore(snapshot)
+
+    def _hand_over(self, seat: Seat) -> None:
+        """Receives the state, or starts to send it."""
+        plan = seat.plan
         receives = any(receiver == plan.rank for _, receiver in plan.transfers)
         if receives:
             self._usable = False
             self._state.receive(seat.group, plan.transfers)
+            if self.device.type == "cuda":
+                torch.cuda.synchronize(self.device)
+            if seat.group.aborted:
+                raise RuntimeError("the group was broken")
             self._usable = True
             self._ended = time.monotonic()
         elif seat.group.takes_part(plan.transfers):
@@ -267,11 +278,12 @@ class Elastic:
     def _boundary(self) -> None:
         """All ranks know of the next transition: it is now."""
         transition = self._candidate
-        if transition.checkpoint and self.rank == 0:
-            self._checkpoints.write(self._state.snapshot())
-        self._membership.switch(transition, self._state.position.step, int(self._ended * 1e9))
+        if transition.checkpoint:
+            if self.rank == 0:
+                self._checkpoints.write(self._state.snapshot())
+            self._membership.passes(transition, self._state.position.step)
         self._ended_before_seat = self._ended
-        self._take(transition.seat)
+        self._take(self._membership.switch(transition, self._state.position.step))
 
     def _stop(self) -> None:
         median = statistics.median(self._seconds)
@@ -328,6 +340,8 @@ class Step:
         job = self._job
         self._over = True
         self._sum_from_here()
+        if job._scaler is not None:
+            job._scaler.scale(torch.zeros((), device=job.device))  # a rank without samples has not set it up
         job._candidate = job._membership.candidate()
         began = time.monotonic()
         notes = torch.tensor(
@@ -339,12 +353,14 @@ class Step:
             job._gradients.finish(notes, local_squared_at=2)
             if job._sending is not None:
                 job._sending.wait()
+            knowing, stopping, local_squared = notes.tolist()  # on a GPU, this is where the sums are waited for
+            if job._seat.group.aborted:
+                raise RuntimeError("the group was broken")
         except RuntimeError as error:
             self._lost = error
             return False
         job._sending = None
         sync_seconds = time.monotonic() - began
-        knowing, stopping, local_squared = notes.tolist()
         if self._measure:
             scale = 1.0 if job._scaler is None else job._scaler.get_scale() ** 2
             job._state.noise.observe(
@@ -354,11 +370,16 @@ class Step:
                 job.world,
                 len(self.samples) / job._initial_batch,
             )
-        job._apply()
-        job._gradients.clear()
-        job._completed(len(self.samples), sync_seconds)
         self._last = stopping > 0
         self._boundary = knowing == job.world
+        leaves = False
+        if self._boundary and not job._candidate.checkpoint:
+            job._membership.passes(job._candidate, job._state.position.step + 1)
+            leaves = job._candidate.leave
+        if not leaves:  # who leaves needs no model any more
+            job._apply()
+            job._gradients.clear()
+        job._completed(len(self.samples), sync_seconds)
         return True
 
     def _sum_from_here(self) -> None:

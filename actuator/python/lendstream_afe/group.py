@@ -18,6 +18,7 @@ class Group:
     def __init__(self, backend: str, store: dist.Store, rank: int, size: int, device: torch.device) -> None:
         self.rank = rank
         self.size = size
+        self.aborted = False
         self._direct = device.type == "cpu"
         self._sockets: List[socket.socket] = []
         before = _descriptors()
@@ -60,7 +61,11 @@ class Group:
         return bool(transfers) and (not self._direct or any(self.rank in pair for pair in transfers))
 
     def abort(self) -> None:
-        """Makes every collective of the group fail now, in this process and, with gloo, in its peers."""
+        """Makes every collective of the group fail now, in this process and, with gloo, in its peers.
+
+        One of NCCL ends without saying so, and its result is void: whoever waited must look at ``aborted``.
+        """
+        self.aborted = True
         for each in self._sockets:
             try:
                 each.shutdown(socket.SHUT_RDWR)

@@ -60,7 +60,7 @@ class Transition:
     """What all ranks are to do once all of them know of it: take their next seat, or leave."""
 
     epoch: int
-    seat: Optional[Seat]
+    leave: bool = False
     checkpoint: bool = False
 
 
@@ -77,6 +77,8 @@ class NodeMembership:
         self._built: Dict[int, Seat] = {}
         self._committed: Optional[Transition] = None
         self._aborted = 0
+        self._done = 0
+        self._passed = 0
         self._retired: List[Group] = []
         self._farewell = threading.Event()
         self._connection = Connection(path, self._hello, self._on_message)
@@ -96,19 +98,32 @@ class NodeMembership:
         with self._changed:
             return self._committed
 
-    def switch(self, transition: Transition, step: int, ended_nanos: int) -> None:
-        """Follows a transition that all ranks know of. Does not return if it says to leave."""
+    def passes(self, transition: Transition, step: int) -> None:
+        """All ranks know of the transition, and this one needs no peer any more to complete its last step before it."""
+        self._passed = transition.epoch
+        self._connection.send({"type": "boundary", "epoch": transition.epoch, "step": step})
+
+    def switch(self, transition: Transition, step: int) -> Seat:
+        """Follows a transition when the step before it is complete. Does not return if it says to leave."""
         with self._changed:
-            if self._seat is not None:
-                self._retired.append(self._seat.group)
-            self._seat = transition.seat
+            retired = [self._seat.group] if self._seat is not None else []
+            if self._done < transition.epoch:
+                self._retired += retired
+                retired = []
+            self._seat = None
             self._step = step
-            if self._committed is transition:
+            if self._committed is not None and self._committed.epoch <= transition.epoch:
                 self._committed = None
-            self._phase = "training" if transition.seat else "leaving"
-        self._connection.send({"type": "boundary", "epoch": transition.epoch, "step": step, "nanos": ended_nanos})
-        while transition.seat is None:
-            threading.Event().wait()  # the node process lets us go when no peer needs us any more
+            self._phase = "leaving" if transition.leave else "training"
+            while transition.leave and self._done < transition.epoch:
+                self._changed.wait()  # a peer may still need us for its last collective
+            while not transition.leave and transition.epoch not in self._built and self._aborted < transition.epoch:
+                self._changed.wait()
+            self._seat = self._built.pop(transition.epoch, None)
+        if transition.leave:
+            _exit_now()
+        _close_behind(retired)
+        return self._seat or self.recover(step)
 
     def recover(self, step: int) -> Seat:
         """Waits for a group without those that were lost; ``step`` is the last completed, -1 without a usable state."""
@@ -119,7 +134,8 @@ class NodeMembership:
             broken.group.abort()
             _close_behind([broken.group])
         self._enter("broken", step)
-        self._connection.send({"type": "broken", "step": step})
+        epoch = broken.plan.epoch if broken is not None else 0
+        self._connection.send({"type": "broken", "epoch": epoch, "step": step})
         return self._await_seat()
 
     def completed(self, step: int) -> None:
@@ -143,17 +159,17 @@ class NodeMembership:
     def _await_seat(self) -> Seat:
         with self._changed:
             while True:
-                if self._committed is not None and self._committed.seat is not None:
-                    seat, self._committed = self._committed.seat, None
-                    break
-                ready = [each for each in self._built.values() if each.plan.kind != "change"]
+                committed = self._committed.epoch if self._committed else 0
+                ready = [
+                    each for each in self._built.values() if each.plan.kind != "change" or each.plan.epoch == committed
+                ]
                 if ready:
-                    seat = ready[0]
-                    del self._built[seat.plan.epoch]
+                    seat = self._built.pop(ready[0].plan.epoch)
+                    self._committed = None
                     break
                 self._changed.wait()
-            self._seat, self._phase = seat, "training"
-        self._connection.send({"type": "boundary", "epoch": seat.plan.epoch, "step": self._step, "nanos": 0})
+            self._seat, self._phase, self._passed = seat, "training", seat.plan.epoch
+        self._connection.send({"type": "boundary", "epoch": seat.plan.epoch, "step": self._step})
         return seat
 
     def _hello(self) -> Message:
@@ -164,8 +180,8 @@ class NodeMembership:
                 "phase": self._phase,
                 "step": self._step,
                 "epoch": self._seat.plan.epoch if self._seat else 0,
+                "passed": self._passed,
                 "prepared": sorted(self._built),
-                "committed": self._committed.epoch if self._committed else 0,
             }
 
     def _on_message(self, message: Message) -> None:
@@ -196,21 +212,19 @@ class NodeMembership:
         self._connection.send({"type": "prepared", "epoch": plan.epoch})
 
     def _on_commit(self, message: Message) -> None:
-        epoch = message["epoch"]
         with self._changed:
-            if message.get("leave"):
-                self._committed = Transition(epoch, None, message.get("checkpoint", False))
-            elif epoch in self._built:
-                self._committed = Transition(epoch, self._built.pop(epoch))
+            if message["epoch"] > self._passed:
+                self._committed = Transition(
+                    message["epoch"], message.get("leave", False), message.get("checkpoint", False)
+                )
             self._changed.notify_all()
 
     def _on_done(self, message: Message) -> None:
-        """All have left the group before: nobody needs it any more."""
+        """All have passed into the epoch: nobody needs the group before any more."""
         with self._changed:
+            self._done = message["epoch"]
             retired, self._retired = self._retired, []
-            leaving = self._phase == "leaving"
-        if leaving:
-            _exit_now()
+            self._changed.notify_all()
         _close_behind(retired)
 
     def _on_abort(self, message: Message) -> None:
@@ -220,9 +234,8 @@ class NodeMembership:
             if self._seat is not None and self._seat.plan.epoch <= self._aborted:
                 seats.append(self._seat)
             if self._committed is not None and self._committed.epoch <= self._aborted:
-                if self._committed.seat is not None:
-                    seats.append(self._committed.seat)
                 self._committed = None
+            self._changed.notify_all()
             groups = [seat.group for seat in seats] + self._retired
             phase = self._phase
         for group in groups:
@@ -258,7 +271,10 @@ class PlainMembership:
     def candidate(self) -> Optional[Transition]:
         return None
 
-    def switch(self, transition: Transition, step: int, ended_nanos: int) -> None:
+    def passes(self, transition: Transition, step: int) -> None:
+        raise AssertionError("without a node process nothing changes")
+
+    def switch(self, transition: Transition, step: int) -> Seat:
         raise AssertionError("without a node process nothing changes")
 
     def recover(self, step: int) -> Seat:

@@ -45,9 +45,9 @@ final class ElasticTraining {
     private static final List<Slot> FOUR = slots(4);
     private static final List<Slot> TWO = slots(2);
     /** Steps between changes; their median is that of the size. */
-    private static final int STEPS = 8;
+    private static final int STEPS = 6;
 
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final List<Path> PACKAGES =
             List.of(Path.of("actuator", "python"), Path.of("..", "actuator", "python"));
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -387,7 +387,9 @@ final class ElasticTraining {
             long until = System.nanoTime() + PATIENCE.toNanos();
             while (!condition.getAsBoolean()) {
                 if (System.nanoTime() > until) {
-                    throw new IllegalStateException("%s: waited %s in vain for %s".formatted(name, PATIENCE, what));
+                    throw new IllegalStateException(
+                            "%s: waited %s in vain for %s; the job runs on, its logs are in %s"
+                                    .formatted(name, PATIENCE, what, state));
                 }
                 try {
                     wait(50);
@@ -401,6 +403,9 @@ final class ElasticTraining {
         @Override
         public void close() {
             host.close();
+            if (!exited) {
+                return; // somebody will want to see why
+            }
             for (Path each : List.of(log, state)) {
                 try (Stream<Path> all = Files.walk(each)) {
                     all.sorted(Comparator.reverseOrder())

@@ -30,7 +30,10 @@ import org.slf4j.LoggerFactory;
  */
 final class ElasticJob extends Job {
     private static final Logger LOG = LoggerFactory.getLogger(ElasticJob.class);
-    private static final Duration LEAVE = Duration.ofSeconds(2);
+    private static final Duration LEAVE = Duration.ofSeconds(10);
+    /** So many groups in a row may a worker fail to build. */
+    private static final int FAILED_BUILDS = 5;
+
     private static final Duration REPORT_BACK = Duration.ofSeconds(10);
 
     private List<String> members = List.of();
@@ -42,11 +45,15 @@ final class ElasticJob extends Job {
     private Batching nextApplied = batching;
     private Optional<EpochStore> store = Optional.empty();
     private final Set<String> recovering = new LinkedHashSet<>();
+    /** Groups up to this epoch were broken on our word. */
+    private long abortedEpoch;
+
     private final List<Slot> lost = new ArrayList<>();
     private long lostNanos;
     /** Workers that an earlier node process knew, and that have not reported back. */
     private final Set<String> absent = new HashSet<>();
 
+    private boolean adopting;
     private JobFile.@Nullable Pending inherited;
 
     ElasticJob(
@@ -63,6 +70,7 @@ final class ElasticJob extends Job {
     /** Takes over workers that run, or that were about to. */
     void adopt(JobFile file) {
         restore(file);
+        adopting = true;
         epoch = file.epoch();
         members = file.members();
         inherited = file.pending();
@@ -72,9 +80,7 @@ final class ElasticJob extends Job {
             absent.addAll(inherited.members());
         }
         absent.retainAll(workers.keySet());
-        if (!absent.isEmpty()) {
-            absent.forEach(name -> worker(name).deadlineNanos = System.nanoTime() + REPORT_BACK.toNanos());
-        }
+        absent.forEach(name -> worker(name).deadlineNanos = System.nanoTime() + REPORT_BACK.toNanos());
     }
 
     @Override
@@ -82,7 +88,10 @@ final class ElasticJob extends Job {
         if (isOver() || !absent.isEmpty()) {
             return;
         }
-        resolveInheritance();
+        if (adopting) {
+            adopting = false;
+            resolveInheritance();
+        }
         if (!recovering.isEmpty()) {
             recover();
         } else if (transition.isEmpty()) {
@@ -192,13 +201,23 @@ final class ElasticJob extends Job {
                     .put("localBatch", nextBatching.localBatch())
                     .put("accumulation", nextBatching.accumulation())
                     .put("learningRateScale", nextBatching.learningRateScale());
-            worker(next.get(rank)).send(prepare);
+            Worker worker = worker(next.get(rank));
+            worker.deadlineNanos = Long.MAX_VALUE;
+            worker.send(prepare);
         }
         commitIfPrepared(begun);
     }
 
+    /**
+     * Newcomers may take long to build a group, so training goes on until they have. Those who only stay are as quick about it
+     * as a step is long: they agree at once, so that who leaves need not wait for a second step.
+     */
+    private static boolean mayCommit(Transition begun) {
+        return begun.isPrepared() || begun.before.containsAll(begun.after);
+    }
+
     private void commitIfPrepared(Transition prepared) {
-        if (!prepared.isPrepared() || prepared.committed || prepared.kind != Kind.CHANGE) {
+        if (!mayCommit(prepared) || prepared.committed || prepared.kind != Kind.CHANGE) {
             return;
         }
         prepared.committed = true;
@@ -265,18 +284,14 @@ final class ElasticJob extends Job {
             case "ready" -> worker.phase = Phase.READY;
             case "prepared" -> {
                 if (ofTransition) {
+                    worker.failedBuilds = 0;
                     transition.orElseThrow().prepared.add(worker.name);
                     commitIfPrepared(transition.orElseThrow());
                 }
             }
             case "unprepared" -> {
-                if (ofTransition) {
-                    LOG.warn(
-                            "{}: {} cannot build the group: {}",
-                            id,
-                            worker,
-                            message.path("why").asText());
-                    worker.process.kill();
+                if (message.path("epoch").asLong() == epoch) {
+                    unprepared(worker, message.path("why").asText());
                 }
             }
             case "boundary" -> passes(worker, message, ofTransition);
@@ -286,7 +301,7 @@ final class ElasticJob extends Job {
                 worker.step = message.path("step").asLong(-1);
                 if (finished) {
                     dismiss(worker.name);
-                } else if (recovering.isEmpty() && members.contains(worker.name)) {
+                } else if (recovering.isEmpty() && message.path("epoch").asLong() > abortedEpoch) {
                     startRecovery();
                 }
             }
@@ -344,8 +359,25 @@ final class ElasticJob extends Job {
         store.ifPresent(each -> each.expire(nowNanos));
     }
 
+    /** A group cannot be built, because of another that is dying, most likely; a worker that never can is replaced. */
+    private void unprepared(Worker worker, String why) {
+        worker.failedBuilds++;
+        LOG.warn("{}: {} cannot build the group of epoch {}: {}", id, worker, epoch, why);
+        if (worker.failedBuilds >= FAILED_BUILDS) {
+            worker.process.kill();
+        }
+        boolean trainsOn = transition
+                .filter(now -> now.kind == Kind.CHANGE && !now.committed)
+                .isPresent();
+        if (trainsOn) {
+            endStore();
+            transition = Optional.empty();
+        } else if (recovering.isEmpty()) {
+            startRecovery();
+        }
+    }
+
     private void passes(Worker worker, JsonNode message, boolean ofTransition) {
-        worker.epoch = message.path("epoch").asLong();
         worker.step = message.path("step").asLong();
         if (ofTransition) {
             Transition now = transition.orElseThrow();
@@ -441,6 +473,7 @@ final class ElasticJob extends Job {
         endStore();
         recovering.clear();
         recovering.addAll(involved);
+        abortedEpoch = epoch;
         save();
         LOG.info("{}: the group of epoch {} is broken; {} are left", id, epoch, involved);
         recovering.forEach(name -> worker(name).send(message("abort")));
@@ -499,11 +532,12 @@ final class ElasticJob extends Job {
     }
 
     private void reportsBack(Worker worker, JsonNode hello) {
-        worker.epoch = hello.path("epoch").asLong();
+        worker.hasSeat = hello.path("epoch").asLong() > 0;
+        worker.passed = hello.path("passed").asLong();
         worker.step = hello.path("step").asLong(-1);
-        worker.committed = hello.path("committed").asLong();
+        worker.prepared.clear();
+        hello.path("prepared").forEach(each -> worker.prepared.add(each.asLong()));
         worker.phase = Phase.valueOf(hello.path("phase").asText().toUpperCase(Locale.ROOT));
-        worker.heardOf = true;
         worker.deadlineNanos = Long.MAX_VALUE;
         absent.remove(worker.name);
         if (worker.phase == Phase.LEAVING && transition.isEmpty() && inherited == null) {
@@ -515,16 +549,16 @@ final class ElasticJob extends Job {
     private void resolveInheritance() {
         JobFile.Pending left = inherited;
         inherited = null;
-        if (members.isEmpty() && left == null) {
-            return;
-        }
         if (left != null) {
             goOnWith(left);
         }
         Set<String> known = workers.keySet();
         boolean incomplete = !known.containsAll(members);
         members = members.stream().filter(known::contains).toList();
-        boolean broken = members.stream().anyMatch(name -> worker(name).phase == Phase.BROKEN);
+        boolean broken = members.stream()
+                .map(this::worker)
+                .anyMatch(worker -> worker.phase == Phase.BROKEN
+                        || (worker.phase == Phase.TRAINING && !worker.hasSeat && worker.prepared.isEmpty()));
         if (recovering.isEmpty() && (incomplete || broken) && !finished && transition.isEmpty()) {
             startRecovery();
         }
@@ -545,9 +579,9 @@ final class ElasticJob extends Job {
         }
         for (String name : all) {
             Worker worker = worker(name);
-            if (worker.epoch == begun.epoch || worker.phase == Phase.LEAVING) {
+            if (worker.passed >= begun.epoch || worker.phase == Phase.LEAVING) {
                 begun.passed.add(name);
-            } else if (kind == Kind.CHANGE) {
+            } else if (kind == Kind.CHANGE && (worker.prepared.contains(begun.epoch) || !begun.after.contains(name))) {
                 tellCommit(begun, name);
             } else {
                 startRecovery(); // its group was being built with a store that is gone

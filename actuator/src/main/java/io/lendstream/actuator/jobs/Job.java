@@ -7,11 +7,13 @@ import io.lendstream.core.decision.DecisionId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +34,8 @@ abstract class Job {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Duration BETWEEN_RESTARTS = Duration.ofMillis(500);
     private static final String FILE = "job.json";
+    /** How many workers' logs are kept beside those that run. */
+    private static final int OLD_LOGS = 32;
 
     final JobId id;
     final JobProgram program;
@@ -217,6 +222,7 @@ abstract class Job {
         environment.put("LENDSTREAM_ACCUMULATION", Integer.toString(batching.accumulation()));
         environment.put("LENDSTREAM_LEARNING_RATE_SCALE", Double.toString(batching.learningRateScale()));
         environment.putAll(more);
+        forgetOldLogs();
         var process = WorkerProcess.start(name, directoryOf(name), command, environment, Path.of(program.directory()));
         var worker = new Worker(name, token, slots, cause, process);
         workers.put(name, worker);
@@ -270,6 +276,28 @@ abstract class Job {
 
     final Path directoryOf(String worker) {
         return directory.resolve("workers").resolve(worker);
+    }
+
+    private void forgetOldLogs() {
+        try (Stream<Path> all = Files.list(directory.resolve("workers"))) {
+            List<Path> old = all.filter(
+                            each -> !workers.containsKey(each.getFileName().toString()))
+                    .sorted(Comparator.comparingLong(
+                                    (Path each) -> each.toFile().lastModified())
+                            .reversed())
+                    .skip(OLD_LOGS)
+                    .toList();
+            for (Path worker : old) {
+                try (Stream<Path> files = Files.walk(worker)) {
+                    files.sorted(Comparator.reverseOrder())
+                            .forEach(file -> file.toFile().delete());
+                }
+            }
+        } catch (NoSuchFileException e) {
+            LOG.debug("{} has had no worker yet", id);
+        } catch (IOException e) {
+            LOG.warn("{}: old logs cannot be removed: {}", id, e.getMessage());
+        }
     }
 
     /** Slots that are to be released and have no worker are released. */

@@ -2,8 +2,10 @@ package io.lendstream.actuator.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.DecisionId;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** A worker of a job: its processes, its connection, and where it stands. */
 final class Worker {
@@ -29,11 +31,16 @@ final class Worker {
 
     final WorkerProcess process;
     Optional<WorkerServer.Connection> connection = Optional.empty();
-    boolean heardOf;
     Phase phase = Phase.STARTING;
     long step = -1;
-    long epoch;
-    long committed;
+    /** The last epoch into which it has passed, when it last said hello. */
+    long passed;
+    /** Whether it had a group then; one that has passed may still be waiting for it to be built. */
+    boolean hasSeat;
+    /** Epochs whose group it has built and not taken, when it last said hello. */
+    final Set<Long> prepared = new HashSet<>();
+
+    int failedBuilds;
     boolean hasFinished;
     /** It was killed though it trained. */
     boolean wasForced;

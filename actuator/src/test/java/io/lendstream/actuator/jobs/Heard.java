@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /** Keeps what a host tells, each event as a line, for tests to wait for. */
@@ -36,15 +37,15 @@ class Heard implements JobListener {
         awaitUntil(() -> lines.stream().anyMatch(wanted), what);
     }
 
-    private synchronized void awaitUntil(java.util.function.BooleanSupplier condition, String what)
-            throws InterruptedException {
+    /** Waits for something that no event tells, too. */
+    synchronized void awaitUntil(BooleanSupplier condition, String what) throws InterruptedException {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             long left = (until - System.nanoTime()) / 1_000_000;
             if (left <= 0) {
                 throw new AssertionError("waited in vain for %s; heard %s".formatted(what, lines));
             }
-            wait(left);
+            wait(Math.min(left, 50));
         }
     }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -105,7 +106,7 @@ class JobHostTest {
             workersIn("0").forEach(OsProcess::kill);
             heard.await("recovered without gpu0");
             resumedAt = System.nanoTime();
-            heard.awaitAny(line -> workersIn("0").size() == 2 && line.startsWith("recovered"), "a replacement");
+            heard.awaitUntil(() -> workersIn("0").size() == 2, "a replacement");
             workersIn("2").forEach(OsProcess::kill);
             heard.await("recovered without gpu2");
             host.stop(ID, change(2));
@@ -124,7 +125,7 @@ class JobHostTest {
         try (var host = JobHost.open(state, heard)) {
             host.start(ID, new ExampleJob(log).epochs(8).program(), slots("0,1"), BATCHING, change(1));
             heard.await("applied 1");
-            heard.awaitAny(line -> Files.exists(log.resolve("checkpoint")), "a checkpoint");
+            heard.awaitUntil(() -> Files.exists(log.resolve("checkpoint")), "a checkpoint");
             before = StepLog.read(log).lastStep();
             processes().forEach(OsProcess::kill);
             heard.await("exited 0");
@@ -192,12 +193,12 @@ class JobHostTest {
         first.kill();
         long before = StepLog.read(log).lastStep();
         var second = NodeProcess.start(state, log);
-        second.heard().awaitAny(line -> workersIn("2,3").isEmpty(), "the shrink that the first began");
+        second.heard().awaitUntil(() -> workersIn("2,3").isEmpty(), "the shrink that the first began");
         second.tell("resize 0,1,2 3");
-        Thread.sleep(1000 + random.nextInt(1000));
+        Thread.sleep(300 + random.nextInt(1500));
         second.kill();
         var third = NodeProcess.start(state, log);
-        third.heard().awaitAny(line -> line.equals("applied 3") || line.equals("bound gpu2 by 3"), "the third worker");
+        third.heard().awaitUntil(() -> worldOfLastStep() == 3, "a step of three workers");
         assertThat(workersIn("2")).as("one shell and one program").hasSize(2);
         third.tell("stop - 4");
         third.heard().await("exited 0");
@@ -336,6 +337,15 @@ class JobHostTest {
         if (epochs > 0) {
             assertThat(whole).isEqualTo(epochs);
             assertThat(taken).isEmpty();
+        }
+    }
+
+    private int worldOfLastStep() {
+        try {
+            List<StepLog.Entry> entries = StepLog.read(log).entries();
+            return entries.get(entries.size() - 1).world();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

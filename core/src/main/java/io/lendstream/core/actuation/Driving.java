@@ -1,0 +1,193 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What becomes of what drivers were ordered: takes in what they tell, and goes on where they do not do it in time. */
+final class Driving {
+    private final Work work;
+    private final List<ActuationReport> reports;
+
+    Driving(Work work, List<ActuationReport> reports) {
+        this.work = work;
+        this.reports = reports;
+    }
+
+    void take(Deed deed) {
+        if (deed instanceof Deed.Left left) {
+            left(left);
+        } else if (deed instanceof Deed.Came came) {
+            came(came);
+        } else if (deed instanceof Deed.Settled settled) {
+            settled(settled);
+        } else if (deed instanceof Deed.Failed failed) {
+            failed(failed);
+        } else if (deed instanceof Deed.Cut cut) {
+            cut(cut);
+        }
+    }
+
+    private void left(Deed.Left left) {
+        var rest = new TreeSet<>(work.holdings.of(left.tenant()));
+        rest.retainAll(Set.copyOf(left.units()));
+        for (Step step : work.driven(left.tenant(), Step::ends)) {
+            List<GpuId> gone = step.gpus().stream().filter(rest::contains).toList();
+            if (gone.isEmpty()) {
+                continue;
+            }
+            work.steps.remove(step);
+            List<GpuId> still =
+                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
+            if (!still.isEmpty()) {
+                work.steps.add(step.of(still));
+            }
+            rest.removeAll(gone);
+            boolean forced = left.forced() || step.kind() == Step.Kind.FORCE;
+            Step.Kind ended = step.binds() ? Step.Kind.FAIL : forced ? Step.Kind.FORCE : Step.Kind.RELEASE;
+            String reason = left.reason().isEmpty() ? step.reason() : Work.join(step.reason(), left.reason());
+            work.complete(step.of(gone).ended(ended, work.clock, reason), reports);
+        }
+        if (!rest.isEmpty() && work.places.containsKey(left.tenant())) {
+            leftUnasked(left, List.copyOf(rest));
+        }
+        work.displace(left.tenant(), left.units());
+    }
+
+    private void leftUnasked(Deed.Left left, List<GpuId> units) {
+        DecisionId by = anyDecision(left.tenant());
+        units.forEach(work.holdings::remove);
+        reports.add(new ActuationReport(
+                by.domain(),
+                by,
+                work.actuator,
+                work.clock,
+                left.forced() ? Outcome.FORCED : Outcome.RELEASED,
+                units,
+                Optional.of(left.tenant()),
+                Timings.NONE,
+                Work.join("it left by itself", left.reason())));
+    }
+
+    /** The last one about a tenant; where none is known, the last of all. */
+    private DecisionId anyDecision(Tenant tenant) {
+        return Optional.ofNullable(work.places.get(tenant))
+                .map(Order.Place::decision)
+                .or(() -> work.latest.values().stream().max(Comparator.naturalOrder()))
+                .orElseThrow();
+    }
+
+    private void came(Deed.Came came) {
+        List<GpuId> strays = came.units().stream()
+                .filter(unit -> !work.holdings.of(came.tenant()).contains(unit))
+                .toList();
+        if (!strays.isEmpty()) {
+            work.orders.add(new Order.Force(anyDecision(came.tenant()), came.tenant(), strays));
+        }
+        for (Step step : work.driven(came.tenant(), other -> other.kind() == Step.Kind.BIND)) {
+            List<GpuId> here =
+                    step.gpus().stream().filter(came.units()::contains).toList();
+            if (here.isEmpty()) {
+                continue;
+            }
+            work.steps.remove(step);
+            List<GpuId> still =
+                    step.gpus().stream().filter(gpu -> !here.contains(gpu)).toList();
+            if (!still.isEmpty()) {
+                work.steps.add(step.of(still));
+            }
+            work.complete(step.of(here).ended(Step.Kind.BIND, work.clock, step.reason()), reports);
+        }
+    }
+
+    private void settled(Deed.Settled settled) {
+        for (Step step : work.driven(settled.tenant(), other -> other.kind() == Step.Kind.APPLY)) {
+            int order = step.decision().compareTo(settled.decision());
+            if (step.decision().domain().equals(settled.decision().domain()) && order <= 0) {
+                work.steps.remove(step);
+                String reason =
+                        order < 0 ? Work.join(step.reason(), "superseded by " + settled.decision()) : step.reason();
+                work.complete(
+                        step.ended(Step.Kind.APPLY, work.clock, reason)
+                                .pausing(order == 0 ? settled.pause() : Optional.empty()),
+                        reports);
+            }
+        }
+    }
+
+    /** What it was to gain is nobody's; what it has, it keeps. */
+    private void failed(Deed.Failed failed) {
+        for (Step step : work.driven(
+                failed.tenant(),
+                other -> (other.binds() || other.kind() == Step.Kind.APPLY)
+                        && other.decision().equals(failed.decision()))) {
+            work.steps.remove(step);
+            if (step.binds()) {
+                work.complete(step.ended(Step.Kind.FAIL, work.clock, failed.reason()), reports);
+                work.displace(failed.tenant(), step.gpus());
+            } else {
+                reports.add(new ActuationReport(
+                        step.decision().domain(),
+                        step.decision(),
+                        work.actuator,
+                        work.clock,
+                        Outcome.FAILED,
+                        List.of(),
+                        step.tenant(),
+                        Timings.NONE,
+                        failed.reason()));
+            }
+        }
+    }
+
+    private void cut(Deed.Cut cut) {
+        for (Step step : List.copyOf(work.steps)) {
+            boolean meant = step.driven()
+                    && step.kind() == Step.Kind.RECUT
+                    && step.decision().equals(cut.decision())
+                    && step.gpus().contains(cut.gpu());
+            if (meant) {
+                work.steps.remove(step);
+                work.cuts.remove(cut.gpu());
+                work.complete(
+                        step.ended(cut.done() ? Step.Kind.RECUT : Step.Kind.NOT_CUT, work.clock, cut.reason()),
+                        reports);
+            }
+        }
+    }
+
+    /** A driver has not done in time what it was ordered to. */
+    void overdue(Step step) {
+        switch (step.kind()) {
+            case RELEASE -> kill(step, Step.Kind.FORCE, "still there at the deadline");
+            case BIND -> {
+                work.displace(step.tenant().orElseThrow(), step.gpus());
+                kill(step, Step.Kind.FAIL, "did not come up until " + work.clock);
+            }
+            case FORCE, FAIL -> kill(step, step.kind(), "");
+            case RECUT -> {
+                step.gpus().forEach(work.cuts::remove);
+                work.complete(step.ended(Step.Kind.NOT_CUT, work.clock, "not cut until " + work.clock), reports);
+            }
+            case APPLY ->
+                work.complete(step.ended(Step.Kind.GIVE_UP, work.clock, "not in force until " + work.clock), reports);
+            case NOT_CUT, GIVE_UP -> throw new IllegalStateException(step + " is not waited for");
+        }
+    }
+
+    private void kill(Step step, Step.Kind kind, String why) {
+        work.orders.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
+        work.steps.add(step.until(
+                work.clock.plus(Actuation.KILL_AGAIN),
+                kind,
+                why.isEmpty() ? step.reason() : Work.join(step.reason(), why)));
+    }
+}

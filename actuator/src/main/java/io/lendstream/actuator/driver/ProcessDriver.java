@@ -36,9 +36,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs jobs and replicas as processes of this node, as the node's own files say ({@link Programs}). It cuts no GPUs. */
 public final class ProcessDriver implements Driver {
+    private static final Logger LOG = LoggerFactory.getLogger(ProcessDriver.class);
+
     private final Programs programs;
     private final ProcessPlan plan;
     private final Surroundings surroundings;
@@ -48,14 +52,19 @@ public final class ProcessDriver implements Driver {
     private final ReplicaHost replicas;
     private final Map<JobId, Order.Place> placed = new ConcurrentHashMap<>();
     private final Map<JobId, DomainId> domains = new ConcurrentHashMap<>();
+    /** Jobs that ended by themselves, perhaps before an order about them came; nobody starts them again. */
+    private final Map<JobId, Ended> ended = new ConcurrentHashMap<>();
+
     private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
     private final Map<JobId, TrainingProgress> said = new ConcurrentHashMap<>();
-    private final ExecutorService settling = Executors.newSingleThreadExecutor(task -> {
-        var thread = new Thread(task, "settling");
+    private final ExecutorService later = Executors.newSingleThreadExecutor(task -> {
+        var thread = new Thread(task, "process-driver");
         thread.setDaemon(true);
         return thread;
     });
     private final Map<ServiceId, Order.Place> served = new ConcurrentHashMap<>();
+
+    private record Ended(int code, List<String> lines, Instant at) {}
 
     /**
      * @param programs directory of the node's files
@@ -87,8 +96,14 @@ public final class ProcessDriver implements Driver {
     }
 
     private void place(JobId id, Order.Place place) {
-        placed.put(id, place);
         domains.put(id, place.decision().domain());
+        Ended end = ended.get(id);
+        if (end != null && !isSubmittedAgain(id, end)) {
+            over(place, end);
+            return;
+        }
+        ended.remove(id);
+        placed.put(id, place);
         Optional<JobHost.Running> there = running(id);
         Set<GpuId> occupied = there.stream()
                 .flatMap(running -> running.occupied().stream())
@@ -108,7 +123,7 @@ public final class ProcessDriver implements Driver {
             return;
         }
         if (there.isPresent() && there.get().change().equals(place.decision())) {
-            tellAgain(place, there.get(), occupied);
+            tellAgain(place, there.get());
             return;
         }
         try {
@@ -126,18 +141,60 @@ public final class ProcessDriver implements Driver {
     }
 
     /** What was told already, to somebody who may have forgotten it. */
-    private void tellAgain(Order.Place place, JobHost.Running there, Set<GpuId> occupied) {
+    private void tellAgain(Order.Place place, JobHost.Running there) {
         if (there.settled()) {
-            List<GpuId> here = place.units().stream().filter(occupied::contains).toList();
-            List<GpuId> lost = place.units().stream()
-                    .filter(gpu -> !occupied.contains(gpu))
-                    .toList();
+            List<GpuId> wanted = gpus(there.wanted());
+            List<GpuId> here = place.units().stream().filter(wanted::contains).toList();
+            List<GpuId> lost =
+                    place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
             ear.tell(new Deed.Came(place.tenant(), here));
             if (!lost.isEmpty()) {
                 ear.tell(new Deed.Left(place.tenant(), lost, true, "its worker is gone"));
             }
             ear.tell(new Deed.Settled(place.tenant(), place.decision()));
         }
+    }
+
+    private TrainingProgress over(JobId job, DomainId domain, JobPhase phase) {
+        Optional<TrainingProgress> last = Optional.ofNullable(said.remove(job));
+        return new TrainingProgress(
+                job,
+                domain,
+                now(),
+                phase,
+                last.map(TrainingProgress::progress).orElse(0.0),
+                last.flatMap(TrainingProgress::totalProgress),
+                0,
+                0,
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    private boolean isSubmittedAgain(JobId id, Ended end) {
+        return surroundings
+                .job(id)
+                .filter(job -> job.submittedAt().isAfter(end.at()))
+                .isPresent();
+    }
+
+    /** A job is over: finished, failed, or stopped as it was to be. */
+    private void over(Order.Place last, Ended end) {
+        JobId job = ((Tenant.Job) last.tenant()).job();
+        if (!last.units().isEmpty()) {
+            JobPhase phase = end.code() == 0 ? JobPhase.FINISHED : JobPhase.FAILED;
+            ear.tell(over(job, last.decision().domain(), phase));
+        }
+        List<GpuId> all = new ArrayList<>(last.units());
+        all.addAll(last.leaving());
+        String line = end.code() == 0 || end.lines().isEmpty()
+                ? ""
+                : ": " + end.lines().get(end.lines().size() - 1);
+        ear.tell(new Deed.Left(last.tenant(), all, false, "it ended with %d%s".formatted(end.code(), line)));
+        ear.tell(new Deed.Settled(last.tenant(), last.decision()));
     }
 
     private Optional<JobHost.Running> running(JobId id) {
@@ -239,9 +296,29 @@ public final class ProcessDriver implements Driver {
 
     @Override
     public void close() {
-        settling.shutdownNow();
+        later.shutdownNow();
         jobs.close();
         replicas.close();
+    }
+
+    /** Not on a host's own thread, which would wait for itself. */
+    private void soon(Runnable task) {
+        later.execute(task);
+    }
+
+    /** Units in which no worker is, and none will be started again. */
+    private void giveUp(JobId id, String why) {
+        Optional<Order.Place> place = Optional.ofNullable(placed.get(id));
+        Optional<JobHost.Running> there = running(id);
+        if (place.isPresent() && there.isPresent()) {
+            List<GpuId> occupied = gpus(there.get().occupied());
+            List<GpuId> empty = place.get().units().stream()
+                    .filter(gpu -> !occupied.contains(gpu))
+                    .toList();
+            if (!empty.isEmpty()) {
+                ear.tell(new Deed.Left(place.get().tenant(), empty, true, why));
+            }
+        }
     }
 
     private static List<GpuId> gpus(List<Slot> slots) {
@@ -275,31 +352,25 @@ public final class ProcessDriver implements Driver {
             Order.Place last = placed.get(job);
             if (last == null || last.decision().equals(change)) {
                 ear.tell(new Deed.Failed(new Tenant.Job(job), change, why));
+                soon(() -> giveUp(job, why));
             }
         }
 
+        /** A slot whose worker was lost gets another one; the job keeps its GPU. */
         @Override
         public void recovered(JobId job, List<Slot> lost, Timings timings) {
-            if (!lost.isEmpty()) {
-                ear.tell(new Deed.Left(new Tenant.Job(job), gpus(lost), true, "its worker was lost"));
-            }
+            LOG.info("{} goes on after it lost {}: {}", job, gpus(lost), timings);
         }
 
         @Override
         public void exited(JobId job, int code, List<String> lastLines) {
             Order.Place last = placed.remove(job);
-            boolean wasStopped = last != null && last.units().isEmpty();
-            DomainId domain = domains.get(job);
-            if (!wasStopped && domain != null) {
-                ear.tell(over(job, domain, code == 0 ? JobPhase.FINISHED : JobPhase.FAILED));
+            Ended end = new Ended(code, lastLines, now());
+            if (last == null || !last.units().isEmpty()) {
+                ended.put(job, end);
             }
             if (last != null) {
-                List<GpuId> all = new ArrayList<>(last.units());
-                all.addAll(last.leaving());
-                String end = lastLines.isEmpty() ? "" : ": " + lastLines.get(lastLines.size() - 1);
-                ear.tell(new Deed.Left(
-                        last.tenant(), all, false, "it ended with %d%s".formatted(code, code == 0 ? "" : end)));
-                ear.tell(new Deed.Settled(last.tenant(), last.decision()));
+                over(last, end);
             }
         }
 
@@ -326,44 +397,20 @@ public final class ProcessDriver implements Driver {
                 ear.tell(progress);
             }
         }
-
-        private TrainingProgress over(JobId job, DomainId domain, JobPhase phase) {
-            Optional<TrainingProgress> last = Optional.ofNullable(said.remove(job));
-            return new TrainingProgress(
-                    job,
-                    domain,
-                    now(),
-                    phase,
-                    last.map(TrainingProgress::progress).orElse(0.0),
-                    last.flatMap(TrainingProgress::totalProgress),
-                    0,
-                    0,
-                    0,
-                    0,
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty());
-        }
     }
 
     private final class Replicas implements ReplicaListener {
         @Override
         public void ready(ServiceId service, GpuId gpu) {
             ear.tell(new Deed.Came(new Tenant.Service(service), List.of(gpu)));
-            settleSoon(service);
+            soon(() -> settle(service));
         }
 
         @Override
         public void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines) {
             String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
             ear.tell(new Deed.Left(new Tenant.Service(service), List.of(gpu), forced, end));
-            settleSoon(service);
-        }
-
-        /** Not on the host's own thread, which would wait for itself. */
-        private void settleSoon(ServiceId service) {
-            settling.execute(() -> settle(service));
+            soon(() -> settle(service));
         }
     }
 }

@@ -63,6 +63,9 @@ final class ElasticTrainingIT {
     private static final JobId JOB = new JobId("example");
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final ServiceId STUBBORN = new ServiceId("stubborn");
+    /** Shorter ones say nothing of how fast requests come. */
+    private static final Duration WINDOW = Duration.ofSeconds(5);
+
     private static final Path PACKAGE =
             Path.of("../actuator/python").toAbsolutePath().normalize();
 
@@ -137,7 +140,7 @@ final class ElasticTrainingIT {
                 leases -> held(leases, Owner.Lent.class) == 2 && held(leases, Owner.Training.class) == 2);
         awaitWorkers(4);
 
-        Instant spike = now();
+        Instant spike = tellRate(8);
         awaitLeases(8, "a replica", leases -> held(leases, Owner.Serving.class) >= 1);
 
         Decision reclaim = decision(action -> action instanceof Action.Reclaim, spike);
@@ -289,7 +292,7 @@ final class ElasticTrainingIT {
     private Decision decision(Predicate<Action> which, Instant after) {
         return deployment.read(TopicCatalogue.DECISIONS).stream()
                 .filter(decision ->
-                        which.test(decision.action()) && !decision.at().isBefore(after.minusSeconds(3)))
+                        which.test(decision.action()) && !decision.at().isBefore(after))
                 .findFirst()
                 .orElseThrow();
     }
@@ -305,7 +308,7 @@ final class ElasticTrainingIT {
         AtomicReference<Map<GpuId, Lease>> last = new AtomicReference<>(Map.of());
         await().atMost(Duration.ofMinutes(3))
                 .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofSeconds(1))
+                .pollInterval(Duration.ofMillis(100))
                 .untilAsserted(() -> {
                     tellRate(perSecond);
                     Map<GpuId, Lease> leases = new HashMap<>();
@@ -346,8 +349,10 @@ final class ElasticTrainingIT {
                         .isPresent());
     }
 
-    private void tellRate(double perSecond) {
+    /** Tells of the window since the last one; returns its end. */
+    private Instant tellRate(double perSecond) {
         Instant start = told;
+        await().atMost(Deployment.PATIENCE).until(() -> !now().isBefore(start.plus(WINDOW)));
         told = now();
         long arrivals = Math.round(perSecond * Duration.between(start, told).toMillis() / 1000.0);
         writer.write(
@@ -370,6 +375,7 @@ final class ElasticTrainingIT {
                         List.of(),
                         List.of()));
         writer.flush();
+        return told;
     }
 
     private static InferenceService chat() {

@@ -393,9 +393,8 @@ final class ElasticTraining {
             long until = System.nanoTime() + PATIENCE.toNanos();
             while (!condition.getAsBoolean()) {
                 if (System.nanoTime() > until) {
-                    throw new IllegalStateException(
-                            "%s: waited %s in vain for %s; the job runs on, its logs are in %s"
-                                    .formatted(name, PATIENCE, what, state));
+                    throw new IllegalStateException("%s: waited %s in vain for %s; the job runs on, its logs are in %s"
+                            .formatted(name, PATIENCE, what, state));
                 }
                 try {
                     wait(50);

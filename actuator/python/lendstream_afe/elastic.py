@@ -188,7 +188,7 @@ class Elastic:
         sending, self._sending = self._sending, None
         seat = self._membership.recover(self._state.position.step if self._usable else -1)
         del sending  # its memory was needed until nothing was under way
-        self._gradients.clear()
+        self._gradients.renew()
         self._ended_before_seat = self._ended
         return seat
 

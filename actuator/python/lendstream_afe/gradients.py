@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import torch
 
-from .group import Group, wait_for
+from .group import Group
 
 _BUCKET_BYTES = 25 * 2**20
 _SMOOTHING = 0.9
@@ -21,14 +21,18 @@ class _Bucket:
 
     def __init__(self, parameters: Sequence[torch.nn.Parameter]) -> None:
         self.parameters = list(parameters)
+        self.views: List[torch.Tensor] = []
+        self.missing = 0
+        self.allocate()
+
+    def allocate(self) -> None:
         first = self.parameters[0]
         self.flat = torch.zeros(sum(p.numel() for p in self.parameters), dtype=first.dtype, device=first.device)
-        self.views: List[torch.Tensor] = []
+        self.views = []
         begin = 0
         for parameter in self.parameters:
             self.views.append(self.flat[begin : begin + parameter.numel()].view_as(parameter))
             begin += parameter.numel()
-        self.missing = 0
 
     def claim(self) -> None:
         """Lets backward passes accumulate into the bucket; also where the script put a gradient of its own."""
@@ -62,6 +66,12 @@ class Gradients:
             for parameter, view in zip(bucket.parameters, bucket.views):
                 parameter.grad = view
 
+    def renew(self) -> None:
+        """Other memory: a broken group may still write to what it was given."""
+        for bucket in self._buckets:
+            bucket.allocate()
+        self.clear()
+
     def sum_from_here(self, group: Group, measure: bool) -> None:
         """From now on each bucket is summed over the group as soon as the backward pass has completed it."""
         self._group, self._measuring = group, measure
@@ -81,7 +91,7 @@ class Gradients:
         self._start(group, notes)
         works, self._works = self._works, []
         try:
-            wait_for(works)
+            group.finish(works)
         except RuntimeError as error:
             self._failure = self._failure or error
         if self._failure is not None:

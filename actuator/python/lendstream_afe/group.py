@@ -1,15 +1,18 @@
 """A process group that can be built beside another one, and broken from another thread."""
 
+import ctypes
 import os
 import socket
 from datetime import timedelta
-from typing import List, Optional, Sequence, Set, Tuple
+from typing import Callable, List, Optional, Sequence, Set, Tuple
 
 import torch
 import torch.distributed as dist
 
 # Nothing waits for it: a group whose member died is broken by the node process's word.
 _TIMEOUT = timedelta(hours=6)
+# How often a wait looks up, and how long after the group was broken it is given up.
+_PATIENCE = timedelta(milliseconds=200)
 
 
 class Group:
@@ -19,7 +22,9 @@ class Group:
         self.rank = rank
         self.size = size
         self.aborted = False
+        self._abandoned = False
         self._direct = device.type == "cpu"
+        self._descriptors: List[int] = []
         self._sockets: List[socket.socket] = []
         before = _descriptors()
         if backend == "nccl":
@@ -28,7 +33,7 @@ class Group:
             self._group = dist.ProcessGroupNCCL(store, rank, size, options)
         else:
             self._group = dist.ProcessGroupGloo(store, rank, size, _TIMEOUT)
-            self._sockets = _local_sockets(_descriptors() - before)
+            self._descriptors, self._sockets = _local_sockets(_descriptors() - before)
         # The first collective sets up what is set up lazily, and proves that everybody is there.
         self.sum(torch.zeros(1, device=device)).wait()
         if device.type == "cuda":
@@ -60,6 +65,51 @@ class Group:
     def takes_part(self, transfers: Sequence[Tuple[int, int]]) -> bool:
         return bool(transfers) and (not self._direct or any(self.rank in pair for pair in transfers))
 
+    def finish(self, works: Sequence["dist.Work"]) -> None:
+        """Waits until none is under way any more, then raises what the first that failed raised."""
+        _finish(works, self._wait)
+
+    def finish_copy(self, works: Sequence["dist.Work"]) -> None:
+        """The same for copies. They are not interrupted: gloo would take a wait that ends early for a lost peer."""
+        _finish(works, lambda work: work.wait())
+
+    def _wait(self, work: "dist.Work") -> None:
+        if not self._direct:
+            work.wait()
+            return
+        while not self._abandoned:
+            aborted = self.aborted
+            try:
+                work.wait(_PATIENCE)
+                return
+            except RuntimeError:
+                if work.is_completed():
+                    work.wait()  # says how it ended, be it in time
+                    return
+            if aborted:
+                self._abandon()
+        raise RuntimeError("the group was broken, and gloo did not notice")
+
+    def _abandon(self) -> None:
+        """Leaves the group to itself for the life of the process.
+
+        gloo in PyTorch 1.13 can miss the end of a connection: when a message has come in part and its receiver has
+        failed meanwhile, it neither reads on nor gives up, but tries to write for ever, and whoever waits for that peer
+        waits too. Another file under its descriptor's number takes the connection away from it, so that it is at
+        least quiet; its memory is not used again, and it is never destroyed, for that would wait for it.
+        """
+        self._abandoned = True
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for descriptor, each in zip(self._descriptors, self._sockets):
+            try:
+                if os.path.sameopenfile(descriptor, each.fileno()):
+                    os.dup2(nothing, descriptor)
+            except OSError:
+                pass  # gloo has closed it
+            each.close()
+        os.close(nothing)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._group))
+
     def abort(self) -> None:
         """Makes every collective of the group fail now, in this process and, with gloo, in its peers.
 
@@ -79,17 +129,18 @@ class Group:
 
     def close(self) -> None:
         """Lets go of connections and threads; takes a while."""
+        if self._abandoned:
+            return
         self._group = None
         for each in self._sockets:
             each.close()
 
 
-def wait_for(works: Sequence["dist.Work"]) -> None:
-    """Waits until none is under way any more, then raises what the first that failed raised."""
+def _finish(works: Sequence["dist.Work"], wait: Callable[["dist.Work"], object]) -> None:
     failure: Optional[RuntimeError] = None
     for work in works:
         try:
-            work.wait()
+            wait(work)
         except RuntimeError as error:
             failure = failure or error
     if failure is not None:
@@ -100,13 +151,13 @@ def _descriptors() -> Set[int]:
     return {int(name) for name in os.listdir("/proc/self/fd")}
 
 
-def _local_sockets(descriptors: Set[int]) -> List[socket.socket]:
-    """Duplicates of those descriptors that are connections within this machine.
+def _local_sockets(descriptors: Set[int]) -> Tuple[List[int], List[socket.socket]]:
+    """Those descriptors that are connections within this machine, and duplicates of them.
 
     gloo in PyTorch 1.13 cannot be interrupted, but it notices at once that its connections were shut down. Duplicates,
     because a number may be given to another file as soon as gloo closes its own.
     """
-    found = []
+    own, found = [], []
     for descriptor in descriptors:
         try:
             duplicate = os.dup(descriptor)
@@ -118,10 +169,11 @@ def _local_sockets(descriptors: Set[int]) -> List[socket.socket]:
             os.close(duplicate)
             continue
         if _connects_this_machine(candidate):
+            own.append(descriptor)
             found.append(candidate)
         else:
             candidate.close()
-    return found
+    return own, found
 
 
 def _connects_this_machine(candidate: socket.socket) -> bool:

@@ -192,7 +192,9 @@ class NodeMembership:
     def _on_prepare(self, message: Message) -> None:
         plan = Plan.of(message)
         with self._changed:
-            outdated = [self._built.pop(epoch).group for epoch in list(self._built)]
+            # What this rank has passed into, or agreed to, it will take when its step is complete.
+            needed = self._passed, self._committed.epoch if self._committed else 0
+            outdated = [self._built.pop(epoch).group for epoch in list(self._built) if epoch not in needed]
         _close_behind(outdated)
         threading.Thread(target=self._build, args=(plan,), name="afe-build", daemon=True).start()
 

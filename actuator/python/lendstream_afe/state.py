@@ -10,7 +10,7 @@ import torch
 
 from .data import Position
 from .gradients import Noise
-from .group import Group, wait_for
+from .group import Group
 
 _LARGE_BYTES = 2**20
 
@@ -50,14 +50,14 @@ class TrainingState:
         text = torch.frombuffer(bytearray(description), dtype=torch.uint8).to(self._device)
         flats = [self._flat(parts) for parts in self._packed(tensors)]
         works = [work for each in ([length], [text], flats) for work in group.copy(each, transfers)]
-        return Sending(works, [length, text, *flats])
+        return Sending(group, works, [length, text, *flats])
 
     def receive(self, group: Group, transfers: Sequence[Tuple[int, int]]) -> None:
         """Takes a peer's state over. After a failure the state is of no use."""
         length = torch.zeros(1, dtype=torch.int64, device=self._device)
-        wait_for(group.copy([length], transfers))
+        group.finish_copy(group.copy([length], transfers))
         text = torch.zeros(int(length), dtype=torch.uint8, device=self._device)
-        wait_for(group.copy([text], transfers))
+        group.finish_copy(group.copy([text], transfers))
         described = pickle.loads(text.cpu().numpy().tobytes())
         mine: List[torch.Tensor] = []
         self._described(mine)
@@ -66,7 +66,7 @@ class TrainingState:
         tensors = [self._room(hole, mine) for hole in holes]
         packed = self._packed(tensors)
         flats = [parts[0] if self._is_large(parts[0]) else self._room_for(parts) for parts in packed]
-        wait_for(group.copy(flats, transfers))
+        group.finish_copy(group.copy(flats, transfers))
         with torch.no_grad():
             for flat, parts in zip(flats, packed):
                 if flat is not parts[0]:
@@ -202,11 +202,12 @@ class Checkpoints:
 class Sending:
     """A state on its way to peers; holds on to the memory that is sent."""
 
+    group: Group
     works: List[Any]
     memory: List[torch.Tensor]
 
     def wait(self) -> None:
-        wait_for(self.works)
+        self.group.finish_copy(self.works)
 
 
 def _unpack(flat: torch.Tensor, parts: List[torch.Tensor]) -> None:

@@ -281,15 +281,21 @@ final class ElasticTraining {
                     "four workers");
         }
 
-        /** The worker that has noted the last step of a rank: its file is named by its process. */
+        /** The worker that has noted the last step of all as this rank: its file is named by its process. */
         private long processOf(int rank) {
-            Map<Long, Noted> last = new TreeMap<>();
-            read((process, each) -> last.merge(process, each, (one, other) -> one.nanos > other.nanos ? one : other));
-            return last.entrySet().stream()
-                    .filter(entry -> entry.getValue().rank == rank)
-                    .max(Comparator.comparingLong(entry -> entry.getValue().nanos))
-                    .orElseThrow()
-                    .getKey();
+            Map<Long, Long> found = new TreeMap<>();
+            await(
+                    () -> {
+                        long last = lastStep();
+                        read((process, each) -> {
+                            if (each.step == last && each.rank == rank) {
+                                found.put(each.nanos, process);
+                            }
+                        });
+                        return !found.isEmpty();
+                    },
+                    "a step of rank " + rank);
+            return found.entrySet().iterator().next().getValue();
         }
 
         private JobProgram program() {

@@ -335,7 +335,7 @@ public final class JobHost implements AutoCloseable {
 
     private void closed(WorkerServer.Connection connection) {
         Worker worker = greeted.remove(connection);
-        if (worker == null) {
+        if (worker == null || events.isShutdown()) {
             return;
         }
         if (worker.connection.filter(connection::equals).isPresent()) {

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 
 /** Keeps what a host tells, each event as a line, for tests to wait for. */
 class Heard implements JobListener {
@@ -26,15 +25,11 @@ class Heard implements JobListener {
     }
 
     void await(String line) throws InterruptedException {
-        awaitAny(line::equals, line);
+        awaitUntil(() -> lines.contains(line), line);
     }
 
     void awaitStep(long step) throws InterruptedException {
         awaitUntil(() -> !reports.isEmpty() && reports.get(reports.size() - 1).step() >= step, "step " + step);
-    }
-
-    void awaitAny(Predicate<String> wanted, String what) throws InterruptedException {
-        awaitUntil(() -> lines.stream().anyMatch(wanted), what);
     }
 
     /** Waits for something that no event tells, too. */

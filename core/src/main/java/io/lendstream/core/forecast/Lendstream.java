@@ -19,10 +19,14 @@ final class Lendstream implements ForecastModel {
     private static final Duration[] DEVIATIONS = {
         Duration.ZERO, Duration.ofMinutes(15), Duration.ofMinutes(60), Duration.ofHours(6)
     };
+    /** Which mean tells the level after a shift. */
+    private static final int CARRIED = 1;
+
     private static final int EXPERTS = MEANS.length + 2;
     private static final double REST_DAYS = 14;
     private static final double REST_RIDGE = 0.01;
     private static final double REGRET_DAYS = 3;
+    private static final double SHIFT_DAYS = 7;
     private static final Duration BETWEEN_FITS = Duration.ofHours(1);
     /** A surprise beyond so many mean surprises has no more weight in a regression than one there. */
     private static final double FAR = 1.5;
@@ -48,7 +52,8 @@ final class Lendstream implements ForecastModel {
     private static final int HERE = DEVIATIONS.length;
     private static final int SAID = HERE + 2;
     private static final int MIXED = SAID + EXPERTS;
-    private static final int SIZE = MIXED + 1;
+    private static final int P50 = MIXED + 1;
+    private static final int SIZE = P50 + 1;
     private static final int BEFORE = SIZE + 1;
     private static final int P10 = BEFORE + 1;
     private static final int COLUMNS = P10 + 3;
@@ -65,6 +70,7 @@ final class Lendstream implements ForecastModel {
     private final double[] said = new double[EXPERTS];
     private final double[] means = new double[MEANS.length];
     private final double[] deviations = new double[DEVIATIONS.length];
+    private double carried;
     private double usualHere;
     private double yesterdayHere;
     private double meanRequests;
@@ -104,6 +110,7 @@ final class Lendstream implements ForecastModel {
         move(step);
         highest = Math.max(requests, highest * highestKeep);
         double left = season.learn(step, level);
+        boolean shifted = aheads[0].shift.on();
         for (Ahead ahead : aheads) {
             ahead.learn(step, requests, left);
         }
@@ -113,12 +120,21 @@ final class Lendstream implements ForecastModel {
         for (int i = 0; i < means.length; i++) {
             means[i] += (observed == 1 ? 1 : MEANS[i]) * (level - means[i]);
         }
+        if (aheads[0].shift.on() && !shifted) {
+            means[CARRIED] = level;
+        }
         if (season.ready()) {
             for (int i = 0; i < deviations.length; i++) {
                 deviations[i] += deviationGains[i] * (left - deviations[i]);
             }
         }
+        carried = carried(step);
         note(step);
+    }
+
+    /** By how much the newest level, smoothed over a few steps, differs from what is usual at this time. */
+    private double carried(long step) {
+        return means[CARRIED] - (season.ready() ? season.waves(step) + season.usual(step) : 0);
     }
 
     @Override
@@ -162,7 +178,7 @@ final class Lendstream implements ForecastModel {
             lines.add(new HorizonQuantiles(
                     settings.horizons().get(i),
                     ahead.quantiles.p10() * perSecond,
-                    ahead.mixed * perSecond,
+                    ahead.p50 * perSecond,
                     ahead.quantiles.p90() * perSecond,
                     ahead.quantiles.p99() * perSecond));
         }
@@ -197,7 +213,7 @@ final class Lendstream implements ForecastModel {
         for (double each : deviations) {
             out.number(each);
         }
-        out.number(usualHere)
+        out.number(carried).number(usualHere)
                 .number(yesterdayHere)
                 .number(meanRequests)
                 .number(highest)
@@ -223,6 +239,7 @@ final class Lendstream implements ForecastModel {
         for (int i = 0; i < deviations.length; i++) {
             deviations[i] = in.number();
         }
+        carried = in.number();
         usualHere = in.number();
         yesterdayHere = in.number();
         meanRequests = in.number();
@@ -247,10 +264,11 @@ final class Lendstream implements ForecastModel {
         private final double restKeep;
         private final Mixture mixture;
         private final Spread spread;
+        private final Shift shift;
         private float[] byUsual = new float[FEATURES];
         private float[] byYesterday = new float[FEATURES];
         private double meanSurprise;
-        private double mixed = Double.NaN;
+        private double p50 = Double.NaN;
         private Spread.Quantiles quantiles = new Spread.Quantiles(0, 0, 0);
 
         Ahead(int steps) {
@@ -258,6 +276,7 @@ final class Lendstream implements ForecastModel {
             pending = new Pending(steps, COLUMNS);
             double originsPerDay = settings.stepsPerDay() / Pending.stride(steps);
             restKeep = 1 - 1 / (REST_DAYS * originsPerDay);
+            shift = new Shift(SHIFT_DAYS * originsPerDay);
             mixture = new Mixture(EXPERTS, 1 - 1 / (REGRET_DAYS * originsPerDay), originsPerDay);
             spread = new Spread(
                     originsPerDay,
@@ -275,11 +294,13 @@ final class Lendstream implements ForecastModel {
             for (int i = 0; i < EXPERTS; i++) {
                 said[i] = Compact.amount(pending.get(row + SAID + i));
             }
-            double said50 = Compact.amount(pending.get(row + MIXED));
+            double said50 = Compact.amount(pending.get(row + P50));
             if (season.ready() && !Double.isNaN(Compact.number(pending.get(row)))) {
                 learnRest(step, row, left);
             }
-            mixture.learn(said, said50, requests);
+            double mixed = Compact.amount(pending.get(row + MIXED));
+            shift.learn(Math.log1p(requests) - Math.log1p(mixed));
+            mixture.learn(said, mixed, requests);
             Spread.Quantiles then = new Spread.Quantiles(
                     Compact.amount(pending.get(row + P10)),
                     Compact.amount(pending.get(row + P10 + 1)),
@@ -344,9 +365,10 @@ final class Lendstream implements ForecastModel {
                 said[MEANS.length] = Double.NaN;
                 said[MEANS.length + 1] = Double.NaN;
             }
-            mixed = mixture.of(said);
-            double size = spread.size(target, mixed, meanRequests);
-            quantiles = spread.around(mixed, size, lastRequests);
+            double mixed = mixture.of(said);
+            p50 = shift.on() || aheads[0].shift.on() ? shifted(target) : mixed;
+            double size = spread.size(target, p50, meanRequests);
+            quantiles = spread.around(p50, size, lastRequests);
             int row = pending.begin(step);
             if (row < 0) {
                 return;
@@ -360,11 +382,17 @@ final class Lendstream implements ForecastModel {
                 pending.set(row + SAID + i, Compact.amount(said[i]));
             }
             pending.set(row + MIXED, Compact.amount(mixed));
+            pending.set(row + P50, Compact.amount(p50));
             pending.set(row + SIZE, Compact.amount(size));
             pending.set(row + BEFORE, Compact.amount(lastRequests));
             pending.set(row + P10, Compact.amount(quantiles.p10()));
             pending.set(row + P10 + 1, Compact.amount(quantiles.p90()));
             pending.set(row + P10 + 2, Compact.amount(quantiles.p99()));
+        }
+
+        /** After a shift what is usual at the target is as far off as it is now. */
+        private double shifted(long target) {
+            return limited(carried + (season.ready() ? season.waves(target) + season.usual(target) : 0));
         }
 
         private double limited(double level) {
@@ -376,8 +404,9 @@ final class Lendstream implements ForecastModel {
             rest.save(out);
             mixture.save(out);
             spread.save(out);
+            shift.save(out);
             out.numbers(byUsual).numbers(byYesterday).number(meanSurprise);
-            out.number(mixed).number(quantiles.p10()).number(quantiles.p90()).number(quantiles.p99());
+            out.number(p50).number(quantiles.p10()).number(quantiles.p90()).number(quantiles.p99());
         }
 
         void load(StateReader in) {
@@ -385,10 +414,11 @@ final class Lendstream implements ForecastModel {
             rest.load(in);
             mixture.load(in);
             spread.load(in);
+            shift.load(in);
             in.numbers(byUsual);
             in.numbers(byYesterday);
             meanSurprise = in.number();
-            mixed = in.number();
+            p50 = in.number();
             quantiles = new Spread.Quantiles(in.number(), in.number(), in.number());
         }
     }

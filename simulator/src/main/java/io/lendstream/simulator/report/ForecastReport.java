@@ -74,14 +74,12 @@ public final class ForecastReport {
                 .max()
                 .orElse(1);
         Panel panel = new Panel(62, Figure.WIDE - 12, 24, 230, Scale.time(end), Scale.linear(most, 5, false));
-        List<At> zero = new ArrayList<>();
         List<At> p10 = new ArrayList<>();
         List<At> p50 = new ArrayList<>();
         List<At> p99 = new ArrayList<>();
         List<At> actual = new ArrayList<>();
         for (Point point : points) {
             double x = seconds(from, point.at());
-            zero.add(new At(x, 0));
             p10.add(new At(x, point.p10()));
             p50.add(new At(x, point.p50()));
             p99.add(new At(x, point.p99()));

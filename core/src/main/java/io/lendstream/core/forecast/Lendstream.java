@@ -19,6 +19,8 @@ final class Lendstream implements ForecastModel {
     private static final Duration[] DEVIATIONS = {
         Duration.ZERO, Duration.ofMinutes(15), Duration.ofMinutes(60), Duration.ofHours(6)
     };
+    /** Which mean is the last level itself. */
+    private static final int LAST = 0;
     /** Which mean tells the level after a shift. */
     private static final int CARRIED = 1;
 
@@ -54,8 +56,7 @@ final class Lendstream implements ForecastModel {
     private static final int MIXED = SAID + EXPERTS;
     private static final int P50 = MIXED + 1;
     private static final int SIZE = P50 + 1;
-    private static final int BEFORE = SIZE + 1;
-    private static final int P10 = BEFORE + 1;
+    private static final int P10 = SIZE + 1;
     private static final int COLUMNS = P10 + 3;
 
     private final ForecastSettings settings;
@@ -75,7 +76,6 @@ final class Lendstream implements ForecastModel {
     private double yesterdayHere;
     private double meanRequests;
     private double highest;
-    private double lastRequests;
     private double observed;
     private double absoluteErrors;
     private double actuals;
@@ -116,7 +116,6 @@ final class Lendstream implements ForecastModel {
         }
         observed = Math.min(observed + 1, 1 / dayGain);
         meanRequests += (requests - meanRequests) / observed;
-        lastRequests = requests;
         for (int i = 0; i < means.length; i++) {
             means[i] += (observed == 1 ? 1 : MEANS[i]) * (level - means[i]);
         }
@@ -217,7 +216,7 @@ final class Lendstream implements ForecastModel {
                 .number(yesterdayHere)
                 .number(meanRequests)
                 .number(highest)
-                .number(lastRequests);
+                ;
         out.number(observed)
                 .number(absoluteErrors)
                 .number(actuals)
@@ -244,7 +243,6 @@ final class Lendstream implements ForecastModel {
         yesterdayHere = in.number();
         meanRequests = in.number();
         highest = in.number();
-        lastRequests = in.number();
         observed = in.number();
         absoluteErrors = in.number();
         actuals = in.number();
@@ -311,7 +309,7 @@ final class Lendstream implements ForecastModel {
                     said50,
                     Compact.amount(pending.get(row + SIZE)),
                     meanRequests,
-                    Compact.amount(pending.get(row + BEFORE)),
+                    said[LAST],
                     then);
             if (this == aheads[0]) {
                 score(requests, said50, then.p90());
@@ -368,7 +366,7 @@ final class Lendstream implements ForecastModel {
             double mixed = mixture.of(said);
             p50 = shift.on() || aheads[0].shift.on() ? shifted(target) : mixed;
             double size = spread.size(target, p50, meanRequests);
-            quantiles = spread.around(p50, size, lastRequests);
+            quantiles = spread.around(p50, size, said[LAST]);
             int row = pending.begin(step);
             if (row < 0) {
                 return;
@@ -384,7 +382,6 @@ final class Lendstream implements ForecastModel {
             pending.set(row + MIXED, Compact.amount(mixed));
             pending.set(row + P50, Compact.amount(p50));
             pending.set(row + SIZE, Compact.amount(size));
-            pending.set(row + BEFORE, Compact.amount(lastRequests));
             pending.set(row + P10, Compact.amount(quantiles.p10()));
             pending.set(row + P10 + 1, Compact.amount(quantiles.p90()));
             pending.set(row + P10 + 2, Compact.amount(quantiles.p99()));

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** The forecast models, by name. A new one is a class and a line here. */
@@ -16,24 +17,27 @@ public final class Models {
                             s,
                             Optional.ofNullable(given.get("alpha"))
                                     .<PointModel>map(Ewma::new)
-                                    .orElseGet(t::ewma))),
+                                    .orElseGet(() -> t.get().ewma()))),
             model(
                     "seasonal-naive",
                     "as yesterday, moved by the last half hour",
-                    (s, t) -> t.orEwma(new SeasonalNaive(s))),
+                    (s, t) -> t.get().orEwma(new SeasonalNaive(s))),
             model(
                     "holt-winters",
                     "a mean, a daily season, and an error that decays",
-                    (s, t) -> t.orEwma(t.holtWinters(s))),
+                    (s, t) -> {
+                        Tuning tuning = t.get();
+                        return tuning.orEwma(tuning.holtWinters(s));
+                    }),
             model(
                     "harmonic-ar",
                     "waves of a day and a week, and how much of a deviation from them is left",
-                    (s, t) -> t.orEwma(new HarmonicAr(s))),
-            model("median3", "the middle of ewma, holt-winters and harmonic-ar", (s, t) -> new Median(t.three(s))),
+                    (s, t) -> t.get().orEwma(new HarmonicAr(s))),
+            model("median3", "the middle of ewma, holt-winters and harmonic-ar", (s, t) -> new Median(t.get().three(s))),
             model(
                     "select",
                     "at each horizon the one of ewma, holt-winters, harmonic-ar and seasonal-naive that did best in the last day",
-                    (s, t) -> new Select(s, t.four(s))),
+                    (s, t) -> new Select(s, t.get().four(s))),
             new Model(
                     new Info(
                             "lendstream", "means and seasons, weighed by what each would have gained lately", Map.of()),
@@ -56,7 +60,7 @@ public final class Models {
 
     /** A new model without history. */
     public static ForecastModel create(ForecastSettings settings) {
-        return create(settings, Tuning.untuned(settings));
+        return create(settings, () -> Tuning.untuned(settings));
     }
 
     /**
@@ -71,10 +75,10 @@ public final class Models {
         for (int i = 0; i < requests.length; i++) {
             requests[i] *= settings.stepSeconds();
         }
-        return create(settings, Tuning.on(settings, firstStep, requests));
+        return create(settings, () -> Tuning.on(settings, firstStep, requests));
     }
 
-    private static ForecastModel create(ForecastSettings settings, Tuning tuning) {
+    private static ForecastModel create(ForecastSettings settings, Supplier<Tuning> tuning) {
         String[] parts = settings.model().split(":", -1);
         Model model = ALL.stream()
                 .filter(candidate -> candidate.info.name().equals(parts[0]))
@@ -112,11 +116,11 @@ public final class Models {
 
     private interface Maker {
         /** @param given settings that were named */
-        ForecastModel make(ForecastSettings settings, Map<String, Double> given, Tuning tuning);
+        ForecastModel make(ForecastSettings settings, Map<String, Double> given, Supplier<Tuning> tuning);
     }
 
     private interface PointMaker {
-        PointModel make(ForecastSettings settings, Tuning tuning);
+        PointModel make(ForecastSettings settings, Supplier<Tuning> tuning);
     }
 
     private static Model model(String name, String summary, PointMaker make) {

@@ -5,7 +5,7 @@ package io.lendstream.core.forecast;
  * far out. It begins as a wide guess, which fades like everything in it.
  */
 final class Scores {
-    private static final int BINS = 64;
+    private static final int BINS = 48;
     /** Bins lie evenly on asinh(score), up to 50 below and above. */
     private static final double REACH = 4.6;
 

@@ -20,7 +20,7 @@ final class Spread {
     private static final double RECENT_HOURS = 3;
     private static final double MEMORY_DAYS = 10;
     private static final double LEVEL_GAIN = 0.003;
-    private static final double LEVEL_GAIN_99 = 0.001;
+    private static final double LEVEL_GAIN_99 = .001;
     /** A corrected level comes back to the promised one over so many days. */
     private static final double LEVEL_DAYS = 5;
     /** How many errors the first guess of their size is worth. */
@@ -32,10 +32,16 @@ final class Spread {
 
     private static final double RISE_GAIN = 0.02;
     private static final double OFFSET_OF_RISE = 0.05;
-    /** Where only a steep rise can pass p99 it is put this much farther away; where others can, nearer. */
+    /** One steep rise in so many may pass p99. */
+    private static final double PASSING = .045;
+    /** Where only a steep rise can pass p99 it is put farther away, at first by this share. */
     private static final double FARTHER = 0.3;
 
-    private static final double NEARER = 0.4;
+    private static final double FARTHEST = .5;
+    private static final double FARTHER_GAIN = .05;
+    /** Where others can, it is put nearer by this share. */
+    private static final double NEARER = .35;
+
     private static final double SHARPNESS = 4;
 
     private final double dayGain;
@@ -49,6 +55,7 @@ final class Spread {
     private double recent;
     private double seen;
     private double steepRise;
+    private double farther = FARTHER;
 
     /**
      * @param originsPerDay how many forecasts are judged a day
@@ -88,6 +95,10 @@ final class Spread {
      */
     void learn(long step, double actual, double forecast, double size, double mean, double before, Quantiles said) {
         double rise = actual - before;
+        if (steepRise > 0 && rise > steepRise) {
+            double passed = actual > said.p99() ? 1 : 0;
+            farther = Math.max(0, Math.min(FARTHEST, farther + FARTHER_GAIN * (passed - PASSING)));
+        }
         steepRise += Math.max(steepRise, OFFSET_OF_RISE * mean) * RISE_GAIN * (rise > steepRise ? STEEP : STEEP - 1);
         steepRise = Math.max(0, steepRise);
         scores.add((actual - forecast) / size);
@@ -120,7 +131,7 @@ final class Spread {
         if (steepRise > 0 && high > 0) {
             double steepness = (forecast + size * high - now) / steepRise - 1;
             double steep = 1 / (1 + Math.exp(-SHARPNESS * steepness));
-            high *= 1 + FARTHER * steep - NEARER * (1 - steep);
+            high *= 1 + farther * steep - NEARER * (1 - steep);
         }
         double p10 = Math.max(0, Math.min(forecast, forecast + size * scores.quantile(at10.level())));
         double p90 = Math.max(forecast, forecast + size * scores.quantile(at90.level()));
@@ -128,7 +139,7 @@ final class Spread {
     }
 
     void save(StateWriter out) {
-        out.number(day).number(recent).number(seen).number(steepRise);
+        out.number(day).number(recent).number(seen).number(steepRise).number(farther);
         scores.save(out);
         at10.save(out);
         at90.save(out);
@@ -140,6 +151,7 @@ final class Spread {
         recent = in.number();
         seen = in.number();
         steepRise = in.number();
+        farther = in.number();
         scores.load(in);
         at10.load(in);
         at90.load(in);

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * so many steps is noted: forecasts a step apart share most of the way and tell little more than one.
  */
 final class Pending {
-    private static final int MOST_ROWS = 16;
+    private static final int MOST_ROWS = 12;
 
     private final int horizonSteps;
     private final int stride;

@@ -21,6 +21,7 @@ public final class BenchMain {
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "batch-plan", () -> new BatchPlanStudy().measure(),
                 "decision-latency", () -> new DecisionLatency().measure(),
+                "forecast", () -> new ForecastStudy().measure(),
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
                 "replay", () -> new ReplayTime(runs).measure()));

@@ -20,7 +20,7 @@ final class Spread {
     private static final double RECENT_HOURS = 3;
     private static final double MEMORY_DAYS = 10;
     private static final double LEVEL_GAIN = 0.003;
-    private static final double LEVEL_GAIN_99 = .001;
+    private static final double LEVEL_GAIN_99 = 0.001;
     /** A corrected level comes back to the promised one over so many days. */
     private static final double LEVEL_DAYS = 5;
     /** How many errors the first guess of their size is worth. */
@@ -33,14 +33,14 @@ final class Spread {
     private static final double RISE_GAIN = 0.02;
     private static final double OFFSET_OF_RISE = 0.05;
     /** One steep rise in so many may pass p99. */
-    private static final double PASSING = .045;
+    private static final double PASSING = 0.05;
     /** Where only a steep rise can pass p99 it is put farther away, at first by this share. */
     private static final double FARTHER = 0.3;
 
-    private static final double FARTHEST = .5;
-    private static final double FARTHER_GAIN = .05;
+    private static final double FARTHEST = 0.5;
+    private static final double FARTHER_GAIN = 0.05;
     /** Where others can, it is put nearer by this share. */
-    private static final double NEARER = .35;
+    private static final double NEARER = 0.35;
 
     private static final double SHARPNESS = 4;
 

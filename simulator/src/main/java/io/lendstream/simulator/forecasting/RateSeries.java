@@ -95,6 +95,11 @@ public final class RateSeries {
         return text.replaceFirst("\\.gz$", "").replaceFirst("\\.csv$", "");
     }
 
+    /** The series up to a step, counted from the first. */
+    public RateSeries first(int steps) {
+        return new RateSeries(name, step, firstStep, Arrays.copyOf(values, Math.min(steps, values.length)));
+    }
+
     public String name() {
         return name;
     }

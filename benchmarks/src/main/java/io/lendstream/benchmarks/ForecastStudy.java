@@ -190,8 +190,8 @@ final class ForecastStudy {
     }
 
     private RateSeries read(Line line) {
-        RateSeries series = RateSeries.read(
-                data.resolve(line.series() + ".csv.gz"), Duration.ofSeconds(line.stepSeconds()));
+        RateSeries series =
+                RateSeries.read(data.resolve(line.series() + ".csv.gz"), Duration.ofSeconds(line.stepSeconds()));
         return line.untilDays().isPresent()
                 ? series.first((int) (line.untilDays().getAsDouble() * 86_400 / line.stepSeconds()))
                 : series;
@@ -201,7 +201,11 @@ final class ForecastStudy {
         try (BufferedReader in = new BufferedReader(new InputStreamReader(
                 Objects.requireNonNull(ForecastStudy.class.getResourceAsStream("forecast-reference.csv")),
                 StandardCharsets.UTF_8))) {
-            return in.lines().filter(line -> !line.startsWith("#")).skip(1).map(Line::of).toList();
+            return in.lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .skip(1)
+                    .map(Line::of)
+                    .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -299,10 +303,7 @@ final class ForecastStudy {
         model.save(state);
         System.out.printf(
                 "%.2f us of processor time for an update with forecasts at %d horizons (bound 20), %d bytes of state (bound 8192)%s%n",
-                micros,
-                ForecastSettings.DEFAULT.horizons().size(),
-                state.bytes().length,
-                said > 0 ? "" : ", all zero");
+                micros, ForecastSettings.DEFAULT.horizons().size(), state.bytes().length, said > 0 ? "" : ", all zero");
         metrics.put("update and forecast us", micros);
         metrics.put("state bytes", (double) state.bytes().length);
         reference.put("update and forecast us", 20.0);

@@ -120,8 +120,8 @@ final class ForecastCommand implements Callable<Integer> {
         private static Duration duration(String option, String text) {
             return Units.duration(text)
                     .filter(length -> !length.isZero())
-                    .orElseThrow(() -> UserError.badUsage(
-                            "%s is '%s', but must be a length of time above zero, such as 5m or 1h."
+                    .orElseThrow(() ->
+                            UserError.badUsage("%s is '%s', but must be a length of time above zero, such as 5m or 1h."
                                     .formatted(option, text)));
         }
 

@@ -212,11 +212,11 @@ final class Lendstream implements ForecastModel {
         for (double each : deviations) {
             out.number(each);
         }
-        out.number(carried).number(usualHere)
+        out.number(carried)
+                .number(usualHere)
                 .number(yesterdayHere)
                 .number(meanRequests)
-                .number(highest)
-                ;
+                .number(highest);
         out.number(observed)
                 .number(absoluteErrors)
                 .number(actuals)
@@ -304,13 +304,7 @@ final class Lendstream implements ForecastModel {
                     Compact.amount(pending.get(row + P10 + 1)),
                     Compact.amount(pending.get(row + P10 + 2)));
             spread.learn(
-                    step,
-                    requests,
-                    said50,
-                    Compact.amount(pending.get(row + SIZE)),
-                    meanRequests,
-                    said[LAST],
-                    then);
+                    step, requests, said50, Compact.amount(pending.get(row + SIZE)), meanRequests, said[LAST], then);
             if (this == aheads[0]) {
                 score(requests, said50, then.p90());
             }

@@ -22,18 +22,18 @@ public final class Models {
                     "seasonal-naive",
                     "as yesterday, moved by the last half hour",
                     (s, t) -> t.get().orEwma(new SeasonalNaive(s))),
-            model(
-                    "holt-winters",
-                    "a mean, a daily season, and an error that decays",
-                    (s, t) -> {
-                        Tuning tuning = t.get();
-                        return tuning.orEwma(tuning.holtWinters(s));
-                    }),
+            model("holt-winters", "a mean, a daily season, and an error that decays", (s, t) -> {
+                Tuning tuning = t.get();
+                return tuning.orEwma(tuning.holtWinters(s));
+            }),
             model(
                     "harmonic-ar",
                     "waves of a day and a week, and how much of a deviation from them is left",
                     (s, t) -> t.get().orEwma(new HarmonicAr(s))),
-            model("median3", "the middle of ewma, holt-winters and harmonic-ar", (s, t) -> new Median(t.get().three(s))),
+            model(
+                    "median3",
+                    "the middle of ewma, holt-winters and harmonic-ar",
+                    (s, t) -> new Median(t.get().three(s))),
             model(
                     "select",
                     "at each horizon the one of ewma, holt-winters, harmonic-ar and seasonal-naive that did best in the last day",

@@ -27,8 +27,7 @@ final class Shift {
     /** Takes in by how much a step's level was higher than expected. */
     void learn(double surprise) {
         boolean oneSide = surprise * before > 0 && before * twoBefore > 0;
-        double far =
-                oneSide ? Math.min(Math.abs(surprise), Math.min(Math.abs(before), Math.abs(twoBefore))) : 0;
+        double far = oneSide ? Math.min(Math.abs(surprise), Math.min(Math.abs(before), Math.abs(twoBefore))) : 0;
         if (far > LEAST && far > FARTHER * farthest) {
             calm = 0;
         } else if (Math.abs(surprise) <= EXPECTED) {

@@ -38,8 +38,7 @@ class LendstreamTest {
 
     @Test
     void equalInputGivesEqualForecasts() {
-        assertThat(forecasts("lendstream", wave(3, 1, 0.2)))
-                .isEqualTo(forecasts("lendstream", wave(3, 1, 0.2)));
+        assertThat(forecasts("lendstream", wave(3, 1, 0.2))).isEqualTo(forecasts("lendstream", wave(3, 1, 0.2)));
     }
 
     @ParameterizedTest
@@ -77,7 +76,8 @@ class LendstreamTest {
 
         for (int step = at + DAY - DAY / 12; step < at + DAY + DAY / 12; step++) {
             for (int horizon = 0; horizon < HORIZONS.size(); horizon++) {
-                assertThat(said.get(step).get(horizon).p50() / without.get(step).get(horizon).p50())
+                assertThat(said.get(step).get(horizon).p50()
+                                / without.get(step).get(horizon).p50())
                         .as("step %d at %s", step - at, HORIZONS.get(horizon))
                         .isBetween(0.95, 1.05);
             }
@@ -111,7 +111,8 @@ class LendstreamTest {
             gaps[step] = Double.NaN;
         }
 
-        assertThat(error("lendstream", gaps, 6 * DAY, 7 * DAY)).isLessThan(1.2 * error("lendstream", series, 6 * DAY, 7 * DAY));
+        assertThat(error("lendstream", gaps, 6 * DAY, 7 * DAY))
+                .isLessThan(1.2 * error("lendstream", series, 6 * DAY, 7 * DAY));
     }
 
     @Test
@@ -167,8 +168,7 @@ class LendstreamTest {
         var random = new SplittableRandom(seed);
         double[] series = new double[days * DAY];
         for (int step = 0; step < series.length; step++) {
-            series[step] =
-                    100 * Math.exp(0.8 * -Math.cos(2 * Math.PI * step / DAY) + noise * random.nextGaussian());
+            series[step] = 100 * Math.exp(0.8 * -Math.cos(2 * Math.PI * step / DAY) + noise * random.nextGaussian());
         }
         return series;
     }

@@ -79,8 +79,10 @@ public final class RateSeries {
     }
 
     private static double shortestGap(List<CsvTable.Row> rows) {
-        double[] seconds =
-                rows.stream().mapToDouble(row -> row.number("epoch_s", 0)).sorted().toArray();
+        double[] seconds = rows.stream()
+                .mapToDouble(row -> row.number("epoch_s", 0))
+                .sorted()
+                .toArray();
         double shortest = Double.POSITIVE_INFINITY;
         for (int i = 1; i < seconds.length; i++) {
             if (seconds[i] > seconds[i - 1]) {

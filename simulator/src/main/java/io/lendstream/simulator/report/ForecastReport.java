@@ -146,8 +146,17 @@ public final class ForecastReport {
                 """.formatted(HtmlReport.styleSheet()));
         page.append("<section><h2>Scores</h2>\n<div class=\"scroll\"><table>\n<tr>");
         for (String column : List.of(
-                "series", "horizon", "model", "forecasts", "nMAE", "MASE", "pinball 0.9", "pinball 0.99", "under p90",
-                "under p99", "p99 / mean")) {
+                "series",
+                "horizon",
+                "model",
+                "forecasts",
+                "nMAE",
+                "MASE",
+                "pinball 0.9",
+                "pinball 0.99",
+                "under p90",
+                "under p99",
+                "p99 / mean")) {
             page.append("<th>").append(column).append("</th>");
         }
         page.append("</tr>\n");

@@ -96,10 +96,13 @@ final class Season {
         }
         double left = sum / count;
         double error = left - usualBefore;
-        meanBinError += BIN_ERROR_GAIN * (Math.min(Math.abs(error), MOST_ERRORS * meanBinError) - meanBinError);
-        double most = FAR * meanBinError;
-        usual[bin] = Compact.number(usualBefore + PROFILE_GAIN * Math.max(-most, Math.min(most, error)));
-        yesterday[bin] = Compact.number(left);
+        usual[bin] = Compact.number(usualBefore + PROFILE_GAIN * within(FAR * meanBinError, error));
+        yesterday[bin] = Compact.number(usualBefore + within(MOST_ERRORS * meanBinError, error));
+        meanBinError += BIN_ERROR_GAIN * (Math.abs(within(MOST_ERRORS * meanBinError, error)) - meanBinError);
+    }
+
+    private static double within(double most, double value) {
+        return Math.max(-most, Math.min(most, value));
     }
 
     /** Takes in the level of the step that was moved to, and returns by how much it differs from the waves. */

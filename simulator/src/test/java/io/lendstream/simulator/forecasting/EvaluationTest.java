@@ -44,8 +44,9 @@ class EvaluationTest {
 
     @Test
     void errorsAreScaledByThoseOfTheDayBeforeInTheTrainingPart() {
-        double[] days =
-                IntStream.range(0, 96).mapToDouble(hour -> 10 + Math.floorDiv(hour, 24)).toArray();
+        double[] days = IntStream.range(0, 96)
+                .mapToDouble(hour -> 10 + Math.floorDiv(hour, 24))
+                .toArray();
 
         var score = new Evaluation(series(days), List.of(HOUR), 48)
                 .run("persistence", (origin, target, said) -> {}, share -> {})

@@ -27,6 +27,7 @@ public final class BenchMain {
                 "afe", () -> afe.orElseThrow().measure(),
                 "batch-plan", () -> new BatchPlanStudy().measure(),
                 "decision-latency", () -> new DecisionLatency().measure(),
+                "forecast", () -> new ForecastStudy().measure(),
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
                 "replay", () -> new ReplayTime(runs).measure()));

@@ -34,6 +34,7 @@ public final class LendstreamMain extends CommandGroup {
     static {
         COMMANDS.put("demo", DemoCommand.class);
         COMMANDS.put("replay", ReplayCommand.class);
+        COMMANDS.put("forecast", ForecastCommand.class);
         COMMANDS.put("plan", PlanCommand.class);
         COMMANDS.put("stack", StackCommand.class);
         COMMANDS.put("topics", TopicsCommand.class);

@@ -81,7 +81,7 @@ final class Calibrated implements ForecastModel {
     }
 
     private void score(long step, double requests) {
-        double median = bands[0].p50.at(step);
+        double median = bands[0].center.at(step);
         if (Double.isNaN(median)) {
             return;
         }
@@ -104,7 +104,7 @@ final class Calibrated implements ForecastModel {
             lines.add(new HorizonQuantiles(
                     settings.horizons().get(horizon),
                     band.p10.at(now) * perSecond,
-                    band.p50.at(now) * perSecond,
+                    band.center.at(now) * perSecond,
                     band.p90.at(now) * perSecond,
                     band.p99.at(now) * perSecond));
         }
@@ -150,26 +150,24 @@ final class Calibrated implements ForecastModel {
     private static final class Band {
         private final Past center;
         private final Past p10;
-        private final Past p50;
         private final Past p90;
         private final Past p99;
         private final ErrorHistogram errors;
-        private final AdaptiveLevel at10;
-        private final AdaptiveLevel at90;
-        private final AdaptiveLevel at99;
+        private final Level at10;
+        private final Level at90;
+        private final Level at99;
 
         Band(int steps) {
             center = new Past(steps);
             p10 = new Past(steps);
-            p50 = new Past(steps);
             p90 = new Past(steps);
             p99 = new Past(steps);
             // forecasts a step apart share most of the way to a far horizon: they err together
             double overlap = 1 + (steps - 1) / 4.0;
             errors = new ErrorHistogram(FIRST_GUESS * Math.pow(steps, FIRST_GUESS_GROWTH), overlap);
-            at10 = new AdaptiveLevel(0.1, GAIN / overlap);
-            at90 = new AdaptiveLevel(0.9, GAIN / overlap);
-            at99 = new AdaptiveLevel(0.99, TAIL_GAIN / overlap);
+            at10 = new Level(0.1, GAIN / overlap, 0, 0.005, 0.3);
+            at90 = new Level(0.9, GAIN / overlap, 0, 0.7, 0.995);
+            at99 = new Level(0.99, TAIL_GAIN / overlap, 0, 0.97, 0.9995);
         }
 
         void learn(long step, double requests, double offset) {
@@ -186,11 +184,9 @@ final class Calibrated implements ForecastModel {
         /** Forgets what was forecast for this step and notes what is forecast from it. */
         void look(long step, double forecast, double offset) {
             center.put(step, forecast);
-            double low = Math.max(0, around(forecast, offset, at10.level()));
-            double middle = Math.max(low, around(forecast, offset, 0.5));
-            double high = Math.max(middle, around(forecast, offset, at90.level()));
+            double low = Math.max(0, Math.min(forecast, around(forecast, offset, at10.level())));
+            double high = Math.max(forecast, around(forecast, offset, at90.level()));
             p10.put(step, low);
-            p50.put(step, middle);
             p90.put(step, high);
             p99.put(step, Math.max(high, around(forecast, offset, at99.level())));
         }
@@ -200,7 +196,7 @@ final class Calibrated implements ForecastModel {
         }
 
         void save(StateWriter out) {
-            for (Past past : new Past[] {center, p10, p50, p90, p99}) {
+            for (Past past : new Past[] {center, p10, p90, p99}) {
                 past.save(out);
             }
             errors.save(out);
@@ -210,7 +206,7 @@ final class Calibrated implements ForecastModel {
         }
 
         void load(StateReader in) {
-            for (Past past : new Past[] {center, p10, p50, p90, p99}) {
+            for (Past past : new Past[] {center, p10, p90, p99}) {
                 past.load(in);
             }
             errors.load(in);

@@ -2,51 +2,46 @@ package io.lendstream.core.forecast;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** The forecast models, by name. A new one is a class and a line here. */
 public final class Models {
-    private static final double SHARP = 10_000;
-
     private static final List<Model> ALL = List.of(
-            model("persistence", "demand stays as it was last", Map.of(), (s, a) -> new Persistence()),
-            model(
-                    "ewma",
-                    "an exponentially weighted mean on a log scale goes on",
-                    Map.of("alpha", 0.3),
-                    (s, a) -> new Ewma(a.get("alpha"))),
+            model("persistence", "demand stays as it was last", (s, t) -> new Persistence()),
+            new Model(
+                    new Info("ewma", "an exponentially weighted mean on a log scale goes on", Map.of("alpha", 0.3)),
+                    (s, given, t) -> new Calibrated(
+                            s,
+                            Optional.ofNullable(given.get("alpha"))
+                                    .<PointModel>map(Ewma::new)
+                                    .orElseGet(() -> t.get().ewma()))),
             model(
                     "seasonal-naive",
                     "as yesterday, moved by the last half hour",
-                    Map.of(),
-                    (s, a) -> new Fallback(new SeasonalNaive(s), new Ewma(0.3))),
+                    (s, t) -> t.get().orEwma(new SeasonalNaive(s))),
+            model("holt-winters", "a mean, a daily season, and an error that decays", (s, t) -> {
+                Tuning tuning = t.get();
+                return tuning.orEwma(tuning.holtWinters(s));
+            }),
             model(
-                    "holt-winters",
-                    "mean, daily season and how much of a deviation is left",
-                    Map.of(),
-                    (s, a) -> new Fallback(new HoltWinters(s), new Ewma(0.3))),
+                    "harmonic-ar",
+                    "waves of a day and a week, and how much of a deviation from them is left",
+                    (s, t) -> t.get().orEwma(new HarmonicAr(s))),
+            model(
+                    "median3",
+                    "the middle of ewma, holt-winters and harmonic-ar",
+                    (s, t) -> new Median(t.get().three(s))),
             model(
                     "select",
-                    "at each horizon the one of ewma, seasonal-naive and holt-winters that did best lately",
-                    Map.of(),
-                    (s, a) -> new Blend(s, SHARP, List.of(new Ewma(0.3), new SeasonalNaive(s), new HoltWinters(s)))),
-            model(
-                    "lendstream",
-                    "levels, damped trend and daily season, weighed by how well each did lately",
-                    Map.of("power", 6.0),
-                    (s, a) -> new Blend(
-                            s,
-                            a.get("power"),
-                            List.of(
-                                    new Persistence(),
-                                    new Ewma(0.5),
-                                    new Ewma(0.2),
-                                    new Ewma(0.05),
-                                    new DampedTrend(s, 0.3, 0.05, 0.95),
-                                    new SeasonalNaive(s),
-                                    new HoltWinters(s)))));
+                    "at each horizon the one of ewma, holt-winters, harmonic-ar and seasonal-naive that did best in the last day",
+                    (s, t) -> new Select(s, t.get().four(s))),
+            new Model(
+                    new Info(
+                            "lendstream", "means and seasons, weighed by what each would have gained lately", Map.of()),
+                    (s, given, t) -> new Lendstream(s)));
 
     private Models() {}
 
@@ -65,23 +60,42 @@ public final class Models {
 
     /** A new model without history. */
     public static ForecastModel create(ForecastSettings settings) {
+        return create(settings, () -> Tuning.untuned(settings));
+    }
+
+    /**
+     * A new model without history whose settings, where it has any that are not named, did best on a part of the series. That takes
+     * two passes over a hundred candidates, so it is for evaluations.
+     *
+     * @param firstStep number of the part's first step
+     * @param arrivalsPerSecond of each step, NaN for missing
+     */
+    public static ForecastModel tuned(ForecastSettings settings, long firstStep, double... arrivalsPerSecond) {
+        double[] requests = arrivalsPerSecond.clone();
+        for (int i = 0; i < requests.length; i++) {
+            requests[i] *= settings.stepSeconds();
+        }
+        return create(settings, () -> Tuning.on(settings, firstStep, requests));
+    }
+
+    private static ForecastModel create(ForecastSettings settings, Supplier<Tuning> tuning) {
         String[] parts = settings.model().split(":", -1);
         Model model = ALL.stream()
                 .filter(candidate -> candidate.info.name().equals(parts[0]))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("forecast model is '%s', but must be one of %s"
                         .formatted(parts[0], all().stream().map(Info::name).collect(Collectors.joining(", ")))));
-        Map<String, Double> values = new TreeMap<>(model.info.settings());
+        Map<String, Double> given = new TreeMap<>();
         for (String part : List.of(parts).subList(1, parts.length)) {
             int equals = part.indexOf('=');
             String key = equals < 0 ? part : part.substring(0, equals);
-            if (!values.containsKey(key)) {
+            if (!model.info.settings().containsKey(key)) {
                 throw new IllegalArgumentException("forecast model '%s' has no setting '%s'; it has %s"
                         .formatted(parts[0], key, model.info.settings().keySet()));
             }
-            values.put(key, number(parts[0] + ":" + key, part.substring(equals + 1)));
+            given.put(key, number(parts[0] + ":" + key, part.substring(equals + 1)));
         }
-        return new Calibrated(settings, model.make.apply(settings, values));
+        return model.make.make(settings, given, tuning);
     }
 
     private static double number(String name, String text) {
@@ -98,13 +112,18 @@ public final class Models {
         return value;
     }
 
-    private record Model(Info info, BiFunction<ForecastSettings, Map<String, Double>, PointModel> make) {}
+    private record Model(Info info, Maker make) {}
 
-    private static Model model(
-            String name,
-            String summary,
-            Map<String, Double> defaults,
-            BiFunction<ForecastSettings, Map<String, Double>, PointModel> make) {
-        return new Model(new Info(name, summary, defaults), make);
+    private interface Maker {
+        /** @param given settings that were named */
+        ForecastModel make(ForecastSettings settings, Map<String, Double> given, Supplier<Tuning> tuning);
+    }
+
+    private interface PointMaker {
+        PointModel make(ForecastSettings settings, Supplier<Tuning> tuning);
+    }
+
+    private static Model model(String name, String summary, PointMaker make) {
+        return new Model(new Info(name, summary, Map.of()), (s, given, t) -> new Calibrated(s, make.make(s, t)));
     }
 }

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
  */
 public final class ServiceForecaster {
     /** Number of the format of snapshots. */
-    public static final int FORMAT = 1;
+    public static final int FORMAT = 2;
 
     private final ForecastSettings settings;
     private final ServiceId service;

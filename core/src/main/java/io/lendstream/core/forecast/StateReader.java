@@ -27,15 +27,26 @@ public final class StateReader {
 
     /** Fills an array that has the length it was saved with. */
     public void numbers(float[] into) {
+        expect(into.length, Float.BYTES);
+        bytes.asFloatBuffer().get(into);
+        bytes.position(bytes.position() + into.length * Float.BYTES);
+    }
+
+    /** Fills an array that has the length it was saved with. */
+    public void numbers(short[] into) {
+        expect(into.length, Short.BYTES);
+        bytes.asShortBuffer().get(into);
+        bytes.position(bytes.position() + into.length * Short.BYTES);
+    }
+
+    private void expect(int length, int bytesEach) {
         int count = integer();
-        if (count != into.length) {
+        if (count != length) {
             throw new IllegalArgumentException(
                     "the saved state has %d numbers where this model keeps %d: it was saved under other settings"
-                            .formatted(count, into.length));
+                            .formatted(count, length));
         }
-        need((long) count * Float.BYTES);
-        bytes.asFloatBuffer().get(into);
-        bytes.position(bytes.position() + count * Float.BYTES);
+        need((long) count * bytesEach);
     }
 
     public String text() {

@@ -32,6 +32,12 @@ public final class StateWriter {
         return this;
     }
 
+    public StateWriter numbers(short[] values) {
+        integer(values.length);
+        room(values.length * Short.BYTES).asShortBuffer().put(values);
+        return this;
+    }
+
     public StateWriter text(String value) {
         byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
         integer(encoded.length);

@@ -23,19 +23,4 @@ final class TimeOfDay {
         long millis = Math.floorMod(step * stepMillis, ForecastSettings.DAY.toMillis());
         return (int) (millis * bins / ForecastSettings.DAY.toMillis());
     }
-
-    /** A bin so many bins after another, around midnight. */
-    int after(int bin, int distance) {
-        return Math.floorMod(bin + distance, bins);
-    }
-
-    /** How many steps start in one bin. */
-    double stepsPerBin() {
-        return (double) ForecastSettings.DAY.toMillis() / stepMillis / bins;
-    }
-
-    /** How many bins lie within a span of time. */
-    int binsWithin(Duration span) {
-        return (int) (span.toMillis() * bins / ForecastSettings.DAY.toMillis());
-    }
 }

@@ -12,7 +12,15 @@ class ModelsTest {
     void listsEveryModelByName() {
         assertThat(Models.all())
                 .extracting(Models.Info::name)
-                .containsExactly("persistence", "ewma", "seasonal-naive", "holt-winters", "select", "lendstream");
+                .containsExactly(
+                        "persistence",
+                        "ewma",
+                        "seasonal-naive",
+                        "holt-winters",
+                        "harmonic-ar",
+                        "median3",
+                        "select",
+                        "lendstream");
     }
 
     @Test

@@ -82,7 +82,7 @@ class ServiceForecasterTest {
         assertThatThrownBy(() -> other.observe(Rates.of("gateway").next(1)))
                 .hasMessage("the forecaster of search was given a record of chat");
         assertThatThrownBy(() -> ServiceForecaster.restore(snapshot))
-                .hasMessage("the forecaster's state has format 9, but this version reads 1;"
+                .hasMessage("the forecaster's state has format 9, but this version reads 2;"
                         + " start it without the old state");
     }
 
@@ -93,6 +93,6 @@ class ServiceForecasterTest {
             forecaster.observe(gateway.next(window % 50));
         }
 
-        assertThat(forecaster.snapshot()).hasSizeLessThan(16 * 1024);
+        assertThat(forecaster.snapshot()).hasSizeLessThan(8 * 1024);
     }
 }

@@ -40,11 +40,15 @@ public final class PngPlots {
      * @return why there are none, where this Java cannot paint: a line to say
      */
     public Optional<String> write(RunFacts facts, Path directory) {
+        return write(plots(facts), directory);
+    }
+
+    /** The same for figures by the name of their file. */
+    Optional<String> write(Map<String, List<Figure>> plots, Path directory) {
         Optional<String> reason = obstacle.join();
         if (reason.isEmpty()) {
             Look.Sheet sheet = new Look.Sheet(HtmlReport.styleSheet());
-            plots(facts)
-                    .forEach((name, figures) -> write(Canvas.paint(figures, sheet), directory.resolve(name + ".png")));
+            plots.forEach((name, figures) -> write(Canvas.paint(figures, sheet), directory.resolve(name + ".png")));
         }
         return reason.map(
                 "there are no PNG plots: this Java cannot draw text (%s); install fontconfig and a font, or see report.html"

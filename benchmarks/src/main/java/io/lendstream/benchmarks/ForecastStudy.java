@@ -1,0 +1,312 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.benchmarks.BenchMain.Result;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.forecast.ForecastModel;
+import io.lendstream.core.forecast.ForecastSettings;
+import io.lendstream.core.forecast.Models;
+import io.lendstream.core.forecast.StateWriter;
+import io.lendstream.simulator.forecasting.Evaluation;
+import io.lendstream.simulator.forecasting.RateSeries;
+import io.lendstream.simulator.forecasting.Score;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * The forecast model on public series, against figures of {@code select} that were measured before this project began, with another
+ * program: see forecast-reference.csv. And what it costs: processor time and state.
+ */
+final class ForecastStudy {
+    private static final String OURS = "lendstream";
+    private static final String THEIRS = "select";
+    private static final int RESAMPLES = 400;
+    private static final int TIMED_STEPS = 300_000;
+    private static final int WARM_STEPS = 100_000;
+    private static final int DAY_MINUTES = 1440;
+
+    private final Path data;
+    private final Map<String, Double> metrics = new TreeMap<>();
+    private final Map<String, Double> reference = new TreeMap<>();
+    private final Map<String, Double> ratio = new TreeMap<>();
+
+    ForecastStudy() {
+        data = PublicData.with("forecast", "traces/series").resolve("traces/series");
+    }
+
+    /** A line of the reference. */
+    private record Line(
+            String series,
+            int stepSeconds,
+            int trainDays,
+            OptionalDouble untilDays,
+            int horizonMinutes,
+            double nmae,
+            OptionalDouble pinball99,
+            OptionalDouble p99OverMean) {
+        private static Line of(String text) {
+            String[] parts = text.split(",", -1);
+            return new Line(
+                    parts[0],
+                    Integer.parseInt(parts[1]),
+                    Integer.parseInt(parts[2]),
+                    number(parts[3]),
+                    Integer.parseInt(parts[4]),
+                    Double.parseDouble(parts[5]) / 100,
+                    number(parts[6]).isPresent()
+                            ? OptionalDouble.of(number(parts[6]).getAsDouble() / 100)
+                            : OptionalDouble.empty(),
+                    number(parts[7]));
+        }
+
+        private static OptionalDouble number(String text) {
+            return text.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(text));
+        }
+
+        private String key() {
+            return series + " " + stepSeconds / 60 + "m";
+        }
+    }
+
+    /** Ratios that are averaged geometrically. */
+    private static final class Ratios {
+        private double logs;
+        private int count;
+        private double worst;
+
+        void add(double value) {
+            logs += Math.log(value);
+            count++;
+            worst = Math.max(worst, value);
+        }
+
+        double mean() {
+            return Math.exp(logs / count);
+        }
+    }
+
+    Result measure() {
+        Map<String, List<Line>> byKey = new LinkedHashMap<>();
+        for (Line line : lines()) {
+            byKey.computeIfAbsent(line.key(), any -> new ArrayList<>()).add(line);
+        }
+        Ratios mae = new Ratios();
+        Ratios selectMae = new Ratios();
+        Ratios ownSelect = new Ratios();
+        Ratios pinball = new Ratios();
+        Ratios cost = new Ratios();
+        Pooled pooled = new Pooled();
+        Pooled pooledSelect = new Pooled();
+        System.out.println(
+                "series and step, minutes ahead | MAE, pinball loss at 0.99 and mean p99 of lendstream over those of select as printed | MAE of our select over the printed | share under p90, under p99 (twice its standard deviation), under p99 on steep rises");
+        byKey.forEach((key, lines) -> {
+            RateSeries series = read(lines.get(0));
+            List<Coverage> covered = new ArrayList<>();
+            List<Score> ours = evaluate(series, lines, OURS, covered);
+            List<Score> theirs = evaluate(series, lines, THEIRS, new ArrayList<>());
+            for (int i = 0; i < lines.size(); i++) {
+                Line line = lines.get(i);
+                Score our = ours.get(i);
+                Score their = theirs.get(i);
+                mae.add(our.nmae() / line.nmae());
+                selectMae.add(their.nmae() / line.nmae());
+                ownSelect.add(our.nmae() / their.nmae());
+                line.pinball99().ifPresent(printed -> pinball.add(our.pinball99() / printed));
+                line.p99OverMean().ifPresent(printed -> cost.add(our.p99OverMean() / printed));
+                pooled.add(our);
+                pooledSelect.add(their);
+                System.out.printf(
+                        "%-36s %2d | %.3f %s %s | %.3f | %.3f %.4f (%.4f) %.3f%s%n",
+                        key,
+                        line.horizonMinutes(),
+                        our.nmae() / line.nmae(),
+                        text(line.pinball99(), our.pinball99()),
+                        text(line.p99OverMean(), our.p99OverMean()),
+                        their.nmae() / line.nmae(),
+                        our.coverage90(),
+                        our.coverage99(),
+                        2 * covered.get(i).deviation(),
+                        our.riseCoverage99(),
+                        within(our, covered.get(i)) ? "" : " MISSES p99");
+            }
+        });
+        put("MAE over select's", mae);
+        put("pinball99 over select's", pinball);
+        put("mean p99 over select's", cost);
+        put("MAE over our select's", ownSelect);
+        put("our select's MAE over select's", selectMae);
+        pooled.put(OURS, metrics);
+        pooledSelect.put(THEIRS, metrics);
+        System.out.printf(
+                "geometric means: MAE %.4f (worst %.3f), pinball99 %.4f (worst %.3f), mean p99 %.4f; our select's MAE %.4f of the printed, ours %.4f of our select's%n",
+                mae.mean(), mae.worst, pinball.mean(), pinball.worst, cost.mean(), selectMae.mean(), ownSelect.mean());
+        System.out.printf("pooled: %s%nselect: %s%n", pooled, pooledSelect);
+        time();
+        return new Result(metrics, reference, ratio);
+    }
+
+    private void put(String name, Ratios ratios) {
+        ratio.put(name, ratios.mean());
+        ratio.put(name + ", worst", ratios.worst);
+    }
+
+    private static String text(OptionalDouble printed, double value) {
+        return printed.isPresent() ? "%.3f".formatted(value / printed.getAsDouble()) : "    -";
+    }
+
+    private static boolean within(Score score, Coverage coverage) {
+        return Math.abs(score.coverage99() - 0.99) <= Math.max(0.005, 2 * coverage.deviation());
+    }
+
+    private List<Score> evaluate(RateSeries series, List<Line> lines, String model, List<Coverage> covered) {
+        List<Duration> horizons = lines.stream()
+                .map(line -> Duration.ofMinutes(line.horizonMinutes()))
+                .toList();
+        int perDay = (int) (Duration.ofDays(1).toMillis() / series.step().toMillis());
+        horizons.forEach(horizon -> covered.add(new Coverage(perDay)));
+        return new Evaluation(series, horizons, lines.get(0).trainDays() * perDay)
+                .run(
+                        model,
+                        (origin, target, said) -> {
+                            double actual = series.value(target);
+                            if (!Double.isNaN(actual) && !Double.isNaN(series.value(origin))) {
+                                covered.get(horizons.indexOf(said.horizon())).add(actual <= said.p99());
+                            }
+                        },
+                        share -> {});
+    }
+
+    private RateSeries read(Line line) {
+        RateSeries series =
+                RateSeries.read(data.resolve(line.series() + ".csv.gz"), Duration.ofSeconds(line.stepSeconds()));
+        return line.untilDays().isPresent()
+                ? series.first((int) (line.untilDays().getAsDouble() * 86_400 / line.stepSeconds()))
+                : series;
+    }
+
+    private static List<Line> lines() {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(
+                Objects.requireNonNull(ForecastStudy.class.getResourceAsStream("forecast-reference.csv")),
+                StandardCharsets.UTF_8))) {
+            return in.lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .skip(1)
+                    .map(Line::of)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** How often demand stayed under p99, day by day, since days are what differs. */
+    private static final class Coverage {
+        private final int perDay;
+        private final List<int[]> days = new ArrayList<>();
+
+        Coverage(int perDay) {
+            this.perDay = perDay;
+        }
+
+        void add(boolean under) {
+            if (days.isEmpty() || days.get(days.size() - 1)[1] == perDay) {
+                days.add(new int[2]);
+            }
+            int[] day = days.get(days.size() - 1);
+            day[0] += under ? 1 : 0;
+            day[1]++;
+        }
+
+        /** Standard deviation of the share, from days drawn anew. */
+        double deviation() {
+            SplittableRandom random = new SplittableRandom(1);
+            double sum = 0;
+            double squares = 0;
+            for (int resample = 0; resample < RESAMPLES; resample++) {
+                double under = 0;
+                double all = 0;
+                for (int i = 0; i < days.size(); i++) {
+                    int[] day = days.get(random.nextInt(days.size()));
+                    under += day[0];
+                    all += day[1];
+                }
+                sum += under / all;
+                squares += under / all * (under / all);
+            }
+            double mean = sum / RESAMPLES;
+            return Math.sqrt(Math.max(0, squares / RESAMPLES - mean * mean));
+        }
+    }
+
+    /** Shares over all forecasts of all series and horizons. */
+    private static final class Pooled {
+        private double count;
+        private double under10;
+        private double under90;
+        private double under99;
+        private double rises;
+        private double underOnRises;
+
+        void add(Score score) {
+            count += score.scored();
+            under10 += score.scored() * score.coverage10();
+            under90 += score.scored() * score.coverage90();
+            under99 += score.scored() * score.coverage99();
+            double steep = Math.floor(score.scored() / 10.0);
+            rises += steep;
+            underOnRises += steep * score.riseCoverage99();
+        }
+
+        void put(String model, Map<String, Double> metrics) {
+            metrics.put(model + " under p10", under10 / count);
+            metrics.put(model + " under p90", under90 / count);
+            metrics.put(model + " under p99", under99 / count);
+            metrics.put(model + " under p99 on steep rises", underOnRises / rises);
+        }
+
+        @Override
+        public String toString() {
+            return "under p10 %.4f, p90 %.4f, p99 %.4f, p99 on the steepest tenth of rises %.4f"
+                    .formatted(under10 / count, under90 / count, under99 / count, underOnRises / rises);
+        }
+    }
+
+    /** Processor time of one update with its forecast, and the size of the state, at the job's own settings. */
+    private void time() {
+        ForecastModel model = Models.create(ForecastSettings.DEFAULT);
+        var clock = ManagementFactory.getThreadMXBean();
+        long begun = 0;
+        double said = 0;
+        for (int step = 0; step < WARM_STEPS + TIMED_STEPS; step++) {
+            if (step == WARM_STEPS) {
+                begun = clock.getCurrentThreadCpuTime();
+            }
+            model.observe(step, 10 + step * 7919L % 13 + 5 * Math.sin(2 * Math.PI * step / DAY_MINUTES));
+            for (HorizonQuantiles line : model.forecast()) {
+                said += line.p99();
+            }
+        }
+        double micros = (clock.getCurrentThreadCpuTime() - begun) / 1e3 / TIMED_STEPS;
+        StateWriter state = new StateWriter();
+        model.save(state);
+        System.out.printf(
+                "%.2f us of processor time for an update with forecasts at %d horizons (bound 20), %d bytes of state (bound 8192)%s%n",
+                micros, ForecastSettings.DEFAULT.horizons().size(), state.bytes().length, said > 0 ? "" : ", all zero");
+        metrics.put("update and forecast us", micros);
+        metrics.put("state bytes", (double) state.bytes().length);
+        reference.put("update and forecast us", 20.0);
+        reference.put("state bytes", 8192.0);
+    }
+}

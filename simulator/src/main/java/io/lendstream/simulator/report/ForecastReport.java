@@ -1,0 +1,187 @@
+package io.lendstream.simulator.report;
+
+import static io.lendstream.simulator.report.Text.escape;
+
+import io.lendstream.simulator.forecasting.Score;
+import io.lendstream.simulator.report.Figure.Swatch;
+import io.lendstream.simulator.report.Panel.At;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** The report of an evaluation of forecasts: a page with the scores and the forecast bands, and the bands as PNG files. */
+public final class ForecastReport {
+    private static final int HINTS = 96;
+
+    private ForecastReport() {}
+
+    /**
+     * What one model said of a piece of a series at one horizon.
+     *
+     * @param lead how far ahead
+     * @param points in order of time
+     */
+    public record Band(String series, String model, Duration step, Duration lead, List<Point> points) {
+        public Band {
+            points = List.copyOf(points);
+        }
+    }
+
+    /**
+     * A step and what had been said of it.
+     *
+     * @param actual NaN for missing
+     */
+    public record Point(Instant at, double actual, double p10, double p50, double p90, double p99) {}
+
+    /**
+     * Writes {@code report.html} and a PNG file for each series.
+     *
+     * @return what is to be said of it, if anything
+     */
+    public static Optional<String> write(List<Score> scores, List<Band> bands, Path directory, PngPlots plots) {
+        Map<String, List<Figure>> figures = new LinkedHashMap<>();
+        for (Band band : bands) {
+            figures.computeIfAbsent(band.series(), any -> new ArrayList<>()).add(figure(band));
+        }
+        Path page = directory.resolve("report.html");
+        try {
+            Files.writeString(page, page(scores, figures));
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be written".formatted(page), e);
+        }
+        Map<String, List<Figure>> files = new LinkedHashMap<>();
+        figures.forEach((series, drawn) -> files.put("forecast-" + series.replaceAll("[^A-Za-z0-9._-]", "_"), drawn));
+        return plots.write(files, directory);
+    }
+
+    private static Figure figure(Band band) {
+        List<Point> points = band.points();
+        Instant from = points.get(0).at();
+        double step = band.step().toMillis() / 1000.0;
+        double end = seconds(from, points.get(points.size() - 1).at()) + step;
+        double most = points.stream()
+                .mapToDouble(point -> Math.max(point.p99(), Double.isNaN(point.actual()) ? 0 : point.actual()))
+                .max()
+                .orElse(1);
+        Panel panel = new Panel(62, Figure.WIDE - 12, 24, 230, Scale.time(end), Scale.linear(most, 5, false));
+        List<At> p10 = new ArrayList<>();
+        List<At> p50 = new ArrayList<>();
+        List<At> p99 = new ArrayList<>();
+        List<At> actual = new ArrayList<>();
+        for (Point point : points) {
+            double x = seconds(from, point.at());
+            p10.add(new At(x, point.p10()));
+            p50.add(new At(x, point.p50()));
+            p99.add(new At(x, point.p99()));
+            if (!Double.isNaN(point.actual())) {
+                actual.add(new At(x, point.actual()));
+            }
+        }
+        List<Mark> marks = new ArrayList<>(panel.yAxis("value"));
+        marks.addAll(panel.xAxis("time since %s, in %s"
+                .formatted(Text.minute(from), Scale.timeUnit(end).symbol())));
+        marks.addAll(panel.area(p10, p99, end, "band"));
+        marks.addAll(panel.steps(p50, end, "median"));
+        marks.addAll(panel.steps(actual, end, "demand"));
+        int stride = Math.max(1, (points.size() + HINTS - 1) / HINTS);
+        for (int i = 0; i < points.size(); i += stride) {
+            Point point = points.get(i);
+            double x = seconds(from, point.at());
+            marks.add(panel.hint(
+                    x,
+                    Math.min(end, x + stride * step),
+                    "after %s\n%s\np10 %s, p50 %s, p90 %s, p99 %s"
+                            .formatted(
+                                    Text.elapsed(from, point.at()),
+                                    Double.isNaN(point.actual()) ? "missing" : "came: " + Text.number(point.actual()),
+                                    Text.number(point.p10()),
+                                    Text.number(point.p50()),
+                                    Text.number(point.p90()),
+                                    Text.number(point.p99()))));
+        }
+        return new Figure(
+                "%s, %s".formatted(band.series(), band.model()),
+                "What had been said %s before, and what came."
+                        .formatted(Text.duration(band.lead().toMillis() / 1000.0)),
+                List.of(
+                        new Swatch("stroke demand", "what came", "the series"),
+                        new Swatch("box band", "p10–p99", "between the two quantiles"),
+                        new Swatch("stroke median", "p50", "the median")),
+                Figure.WIDE,
+                276,
+                "Forecast band of " + band.model() + " over " + band.series(),
+                marks);
+    }
+
+    private static double seconds(Instant from, Instant at) {
+        return Duration.between(from, at).toMillis() / 1000.0;
+    }
+
+    private static String page(List<Score> scores, Map<String, List<Figure>> figures) {
+        StringBuilder page = new StringBuilder();
+        page.append("""
+                <!DOCTYPE html>
+                <html lang="en">
+                <head>
+                <meta charset="utf-8">
+                <meta name="viewport" content="width=device-width, initial-scale=1">
+                <meta name="color-scheme" content="light dark">
+                <title>Forecasts</title>
+                <style>
+                %s</style>
+                </head>
+                <body>
+                <main>
+                <header><h1>Forecasts</h1></header>
+                """.formatted(HtmlReport.styleSheet()));
+        page.append("<section><h2>Scores</h2>\n<div class=\"scroll\"><table>\n<tr>");
+        for (String column : List.of(
+                "series",
+                "horizon",
+                "model",
+                "forecasts",
+                "nMAE",
+                "MASE",
+                "pinball 0.9",
+                "pinball 0.99",
+                "under p90",
+                "under p99",
+                "p99 / mean")) {
+            page.append("<th>").append(column).append("</th>");
+        }
+        page.append("</tr>\n");
+        for (Score score : scores) {
+            page.append(String.format(
+                    Locale.ROOT,
+                    "<tr><td>%s</td><td>%s</td><td>%s</td><td>%d</td><td>%.4f</td><td>%.3f</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%.3f</td></tr>%n",
+                    escape(score.series()),
+                    escape(Text.duration(score.horizon().toMillis() / 1000.0)),
+                    escape(score.model()),
+                    score.scored(),
+                    score.nmae(),
+                    score.mase(),
+                    score.pinball90(),
+                    score.pinball99(),
+                    score.coverage90(),
+                    score.coverage99(),
+                    score.p99OverMean()));
+        }
+        page.append("</table></div></section>\n");
+        figures.forEach((series, drawn) -> {
+            page.append("<section><h2>").append(escape(series)).append("</h2>\n");
+            drawn.forEach(figure -> page.append(figure.html()));
+            page.append("</section>\n");
+        });
+        return page.append("</main>\n</body>\n</html>\n").toString();
+    }
+}

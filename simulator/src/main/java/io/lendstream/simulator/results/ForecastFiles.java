@@ -1,0 +1,120 @@
+package io.lendstream.simulator.results;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.simulator.forecasting.RateSeries;
+import io.lendstream.simulator.forecasting.Score;
+import java.io.BufferedWriter;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes what an evaluation of forecasts came to: {@code forecasts.csv} as it goes, {@code summary.json} at its end. Their fields are a
+ * contract with those who read them.
+ */
+public final class ForecastFiles implements Closeable {
+    private static final ObjectMapper PAGES = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    private final Path directory;
+    private final Function<Duration, String> horizonNames;
+    private final BufferedWriter forecasts;
+
+    /**
+     * Into a directory that is there.
+     *
+     * @param horizonNames how a horizon is written
+     */
+    public ForecastFiles(Path directory, Function<Duration, String> horizonNames) {
+        this.directory = directory;
+        this.horizonNames = horizonNames;
+        try {
+            forecasts = Files.newBufferedWriter(directory.resolve("forecasts.csv"));
+            forecasts.write("series,model,horizon,issued_epoch_s,target_epoch_s,p10,p50,p90,p99,actual\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
+        }
+    }
+
+    /** A line of {@code forecasts.csv}; steps are told by when they begin. */
+    public void forecast(RateSeries series, String model, int origin, int target, HorizonQuantiles said) {
+        double actual = series.value(target);
+        try {
+            forecasts.write(String.join(
+                    ",",
+                    series.name(),
+                    model,
+                    horizonNames.apply(said.horizon()),
+                    number(series.startSecond(origin)),
+                    number(series.startSecond(target)),
+                    number(said.p10()),
+                    number(said.p50()),
+                    number(said.p90()),
+                    number(said.p99()),
+                    Double.isNaN(actual) ? "" : number(actual)));
+            forecasts.write('\n');
+        } catch (IOException e) {
+            throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
+        }
+    }
+
+    /** Writes {@code summary.json}. */
+    public void summary(List<Score> scores) {
+        try {
+            PAGES.writeValue(
+                    directory.resolve("summary.json").toFile(),
+                    scores.stream().map(this::fields).toList());
+        } catch (IOException e) {
+            throw new UncheckedIOException("the summary cannot be written: " + e.getMessage(), e);
+        }
+    }
+
+    private Map<String, @Nullable Object> fields(Score score) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("series", score.series());
+        fields.put("step", horizonNames.apply(score.step()));
+        fields.put("horizon", horizonNames.apply(score.horizon()));
+        fields.put("model", score.model());
+        fields.put("n", score.scored());
+        fields.put("mae", finite(score.mae()));
+        fields.put("nmae", finite(score.nmae()));
+        fields.put("mase", finite(score.mase()));
+        fields.put("pinball90", finite(score.pinball90()));
+        fields.put("pinball99", finite(score.pinball99()));
+        fields.put("coverage10", finite(score.coverage10()));
+        fields.put("coverage90", finite(score.coverage90()));
+        fields.put("coverage99", finite(score.coverage99()));
+        fields.put("riseCoverage99", finite(score.riseCoverage99()));
+        fields.put("p99OverMean", finite(score.p99OverMean()));
+        return fields;
+    }
+
+    private static @Nullable Double finite(double value) {
+        return Double.isFinite(value) ? value : null;
+    }
+
+    private static String number(double value) {
+        if (value == Math.rint(value) && Math.abs(value) < 1e15) {
+            return Long.toString((long) value);
+        }
+        return Double.toString(Math.abs(value) < 1e6 ? Math.round(value * 1e6) / 1e6 : value);
+    }
+
+    @Override
+    public void close() {
+        try {
+            forecasts.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
+        }
+    }
+}

@@ -13,7 +13,6 @@ import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
@@ -81,12 +80,7 @@ final class CuttingIT {
                     });
 
             List<Decision> decisions = deployment.read(TopicCatalogue.DECISIONS);
-            HistoryChecker history = new HistoryChecker(DOMAIN);
-            deployment.read(TopicCatalogue.DOMAIN_EVENTS).forEach(history::take);
-            deployment.read(TopicCatalogue.ACTUATION_REPORTS).forEach(history::heard);
-            assertThat(history.verdict(decisions, deployment.read(TopicCatalogue.LEASES))
-                            .violations())
-                    .isEmpty();
+            deployment.awaitCleanHistory(DOMAIN);
             assertThat(decisions)
                     .filteredOn(decision -> decision.action() instanceof Action.Repartition)
                     .isNotEmpty();

@@ -1,8 +1,11 @@
 package io.lendstream.launcher.services;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.launcher.stack.Stack;
@@ -181,6 +184,18 @@ final class Deployment implements AutoCloseable {
             }
         }
         return values;
+    }
+
+    /** Waits until a domain's history is without fault: while services run, topics are not read at one moment. */
+    void awaitCleanHistory(DomainId domain) {
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            HistoryChecker history = new HistoryChecker(domain);
+            read(TopicCatalogue.DOMAIN_EVENTS).forEach(history::take);
+            read(TopicCatalogue.ACTUATION_REPORTS).forEach(history::heard);
+            assertThat(history.verdict(read(TopicCatalogue.DECISIONS), read(TopicCatalogue.LEASES))
+                            .violations())
+                    .isEmpty();
+        });
     }
 
     /** Writes bytes as they are. */

@@ -30,7 +30,6 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
-import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
@@ -167,12 +166,7 @@ final class ElasticTrainingIT {
         assertThat(deployment.read(TopicCatalogue.TRAINING_PROGRESS))
                 .extracting(TrainingProgress::replicas)
                 .contains(4);
-        HistoryChecker history = new HistoryChecker(DOMAIN);
-        deployment.read(TopicCatalogue.DOMAIN_EVENTS).forEach(history::take);
-        deployment.read(TopicCatalogue.ACTUATION_REPORTS).forEach(history::heard);
-        assertThat(history.verdict(deployment.read(TopicCatalogue.DECISIONS), deployment.read(TopicCatalogue.LEASES))
-                        .violations())
-                .isEmpty();
+        deployment.awaitCleanHistory(DOMAIN);
     }
 
     @Test

@@ -15,7 +15,9 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.DecisionId;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -118,6 +120,42 @@ final class ElasticTraining {
 
     private record Change(String kind, long askedNanos, DecisionId id) {}
 
+    /** What one worker has noted; its file is named by its process. */
+    private static final class Log {
+        final long process;
+        final List<Noted> noted = new ArrayList<>();
+        private final Path file;
+        private long read;
+
+        Log(Path file) {
+            this.file = file;
+            this.process = Long.parseLong(file.getFileName().toString().replace(".jsonl", ""));
+        }
+
+        /** Leaves a line that is not complete for the next time; a killed worker's stays so. */
+        void readOn() throws IOException {
+            if (Files.size(file) == read) {
+                return;
+            }
+            try (InputStream in = Files.newInputStream(file)) {
+                in.skipNBytes(read);
+                String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                int end = text.lastIndexOf('\n') + 1;
+                for (String line : text.substring(0, end).lines().toList()) {
+                    JsonNode node = JSON.readTree(line);
+                    noted.add(new Noted(
+                            node.path("step").asLong(),
+                            node.path("nanos").asLong(),
+                            node.path("membership").asLong(),
+                            node.path("rank").asInt(),
+                            node.path("world").asInt(),
+                            node.path("own").size()));
+                }
+                read += text.substring(0, end).getBytes(StandardCharsets.UTF_8).length;
+            }
+        }
+    }
+
     /** One mode, from start to stop. */
     private final class Run implements AutoCloseable, JobListener {
         private final Mode mode;
@@ -126,6 +164,7 @@ final class ElasticTraining {
         private final Path log;
         private final JobHost host;
         private final List<Change> asked = new ArrayList<>();
+        private final Map<Path, Log> logs = new TreeMap<>();
         private final Map<DecisionId, Timings> released = new TreeMap<>();
         private final Map<DecisionId, Timings> applied = new TreeMap<>();
         private int recoveries;
@@ -281,21 +320,20 @@ final class ElasticTraining {
                     "four workers");
         }
 
-        /** The worker that has noted the last step of all as this rank: its file is named by its process. */
+        /** The worker that has noted the last step of all as this rank. */
         private long processOf(int rank) {
-            Map<Long, Long> found = new TreeMap<>();
+            List<Log> found = new ArrayList<>();
             await(
                     () -> {
                         long last = lastStep();
-                        read((process, each) -> {
-                            if (each.step == last && each.rank == rank) {
-                                found.put(each.nanos, process);
-                            }
-                        });
+                        logs.values().stream()
+                                .filter(each ->
+                                        each.noted.stream().anyMatch(noted -> noted.step == last && noted.rank == rank))
+                                .forEach(found::add);
                         return !found.isEmpty();
                     },
                     "a step of rank " + rank);
-            return found.entrySet().iterator().next().getValue();
+            return found.get(found.size() - 1).process;
         }
 
         private JobProgram program() {
@@ -356,33 +394,15 @@ final class ElasticTraining {
         }
 
         private List<Noted> noted() {
-            List<Noted> all = new ArrayList<>();
-            read((process, each) -> all.add(each));
-            return all;
+            readOn();
+            return logs.values().stream().flatMap(each -> each.noted.stream()).toList();
         }
 
-        private interface Reader {
-            void note(long process, Noted noted);
-        }
-
-        private void read(Reader reader) {
+        /** Reads what workers have written since the last time, so that watching them does not take their time. */
+        private void readOn() {
             try (DirectoryStream<Path> files = Files.newDirectoryStream(log, "*.jsonl")) {
                 for (Path file : files) {
-                    long process = Long.parseLong(file.getFileName().toString().replace(".jsonl", ""));
-                    for (String line : Files.readAllLines(file)) {
-                        if (line.endsWith("}")) { // a killed worker may leave half a line
-                            JsonNode node = JSON.readTree(line);
-                            reader.note(
-                                    process,
-                                    new Noted(
-                                            node.path("step").asLong(),
-                                            node.path("nanos").asLong(),
-                                            node.path("membership").asLong(),
-                                            node.path("rank").asInt(),
-                                            node.path("world").asInt(),
-                                            node.path("own").size()));
-                        }
-                    }
+                    logs.computeIfAbsent(file, Log::new).readOn();
                 }
             } catch (IOException e) {
                 throw new UncheckedIOException("the workers' notes cannot be read", e);

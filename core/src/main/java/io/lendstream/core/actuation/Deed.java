@@ -39,7 +39,7 @@ public sealed interface Deed {
         }
     }
 
-    /** A decision about a tenant cannot be brought about; what it was to gain is not running. */
+    /** A decision about a tenant cannot be brought about. What it was to gain will be ordered to be killed. */
     record Failed(Tenant tenant, DecisionId decision, String reason) implements Deed {}
 
     /**

@@ -123,7 +123,7 @@ final class Driving {
         }
     }
 
-    /** What it was to gain is nobody's; what it has, it keeps. */
+    /** What it has, it keeps. What it was to gain may have come up by half: that is killed before it counts as nobody's. */
     private void failed(Deed.Failed failed) {
         for (Step step : work.driven(
                 failed.tenant(),
@@ -131,8 +131,8 @@ final class Driving {
                         && other.decision().equals(failed.decision()))) {
             work.steps.remove(step);
             if (step.binds()) {
-                work.complete(step.ended(Step.Kind.FAIL, work.clock, failed.reason()), reports);
                 work.displace(failed.tenant(), step.gpus());
+                kill(step, Step.Kind.FAIL, failed.reason());
             } else {
                 reports.add(new ActuationReport(
                         step.decision().domain(),

@@ -115,16 +115,23 @@ public final class HistoryChecker {
             destroyed(node);
         }
         remember(event);
+        boolean ended = endsReplica(event);
         Step step = scheduler.get().step(state, event);
         state = step.state();
         replayed.addAll(step.decisions());
-        inspect(step, endedByItself(event));
+        inspect(step, ended);
     }
 
-    /** Whether a tenant may have ended that nobody decided to end; what a decision ends is no replica any more by then. */
-    private static boolean endedByItself(DomainEvent event) {
+    /** Whether a replica has ended that nobody decided to end; one that a decision ends is no warm replica any more by then. */
+    private boolean endsReplica(DomainEvent event) {
         return event.event() instanceof ActuationReport report
-                && (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED);
+                && (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED)
+                && report.gpus().stream()
+                        .flatMap(gpu -> state.gpus().get(gpu).stream())
+                        .flatMap(gpu -> warmReplicaOf(gpu.owner()).stream())
+                        .anyMatch(service -> report.tenant()
+                                .filter(new Tenant.Service(service)::equals)
+                                .isPresent());
     }
 
     /** The judgement on the log so far, and on what was published besides. */

@@ -156,6 +156,20 @@ class DrivenActuationTest {
     }
 
     @Example
+    void whatADriverCannotDoIsKilledBeforeItCountsAsFailed() {
+        DecisionId resize = take(0, resize(A));
+        actuation.orders();
+
+        done(5, new Deed.Failed(JOB, resize, "no such job"));
+        assertThat(actuation.orders()).contains(new Order.Force(resize, JOB, List.of(A)));
+        assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED []");
+        done(6, new Deed.Left(JOB, List.of(A), true, ""));
+
+        assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED []", "1 FAILED [0]");
+        assertThat(actuation.holdings()).isEmpty();
+    }
+
+    @Example
     void aLeaseThatRunsOutIsEndedThoughNobodyDecidesIt() {
         DecisionId lend = take(0, new Action.Lend(JOB.job(), List.of(LENT), at(100), allocation(LENT)));
         done(1, new Deed.Came(JOB, List.of(LENT)));

@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.driver.Device;
 import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.Ear;
 import io.lendstream.actuator.driver.Surroundings;
@@ -15,6 +16,7 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
@@ -94,7 +96,7 @@ final class ActuatorService {
 
     private final Queue<Deed> deeds = new ConcurrentLinkedQueue<>();
     private final Queue<TrainingProgress> said = new ConcurrentLinkedQueue<>();
-    private final Map<GpuId, Integer> indices = new HashMap<>();
+    private final Map<GpuId, Device> devices = new HashMap<>();
     private final Map<JobId, TrainingJob> jobs = new HashMap<>();
     private Optional<Driver> driver = Optional.empty();
 
@@ -223,8 +225,8 @@ final class ActuatorService {
             }
 
             @Override
-            public Optional<Integer> index(GpuId gpu) {
-                return Optional.ofNullable(indices.get(gpu));
+            public Optional<Device> device(GpuId unit) {
+                return Optional.ofNullable(devices.get(unit));
             }
         };
     }
@@ -456,7 +458,10 @@ final class ActuatorService {
     }
 
     private void know(Node node) {
-        node.gpus().forEach(gpu -> indices.put(gpu.gpuId(), gpu.index()));
+        for (Gpu gpu : node.gpus()) {
+            devices.put(gpu.gpuId(), Device.of(gpu));
+            gpu.instances().forEach(each -> devices.put(each.gpuId(), Device.of(gpu, each)));
+        }
         actuation.know(node);
     }
 

@@ -3,9 +3,11 @@ package io.lendstream.actuator.driver;
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -66,8 +68,8 @@ abstract class OutsideDriver implements Driver {
 
     @Override
     public final void take(Order order) {
-        if (order instanceof Order.Force) {
-            killers.execute(() -> kill(order));
+        if (order instanceof Order.Force force) {
+            killers.execute(() -> kill(force));
             return;
         }
         synchronized (turns) {
@@ -90,12 +92,28 @@ abstract class OutsideDriver implements Driver {
                 : "batching of " + ((Order.Batch) order).batching().service();
     }
 
-    private void kill(Order order) {
-        Attempt attempt = tried(order);
-        if (attempt instanceof Attempt.Done) {
-            tellDone(order);
+    /** What is still being started there may come up after it was killed; then the next order to kill tells that it is gone. */
+    private void kill(Order.Force force) {
+        boolean placing = isPlacing(force);
+        Attempt attempt = tried(force);
+        if (!(attempt instanceof Attempt.Done)) {
+            LOG.warn("could not kill: {} ({})", OrderJson.of(force), attempt);
+        } else if (placing || isPlacing(force)) {
+            LOG.info(
+                    "{}: killed on {} while it was being started there; to be killed again",
+                    force.tenant(),
+                    force.units());
         } else {
-            LOG.warn("could not kill: {} ({})", OrderJson.of(order), attempt);
+            tellDone(force);
+        }
+    }
+
+    private boolean isPlacing(Order.Force force) {
+        synchronized (turns) {
+            Turn turn = turns.get(force.tenant());
+            return turn != null
+                    && turn.order instanceof Order.Place place
+                    && !Collections.disjoint(place.units(), force.units());
         }
     }
 
@@ -110,8 +128,7 @@ abstract class OutsideDriver implements Driver {
             tellHopeless(order, hopeless.why());
         } else if (attempt instanceof Attempt.Again again && !superseded) {
             LOG.info("{}: again in {}: {}", order.decision(), again.after(), again.why());
-            var unused = timer.schedule(
-                    () -> workers.execute(() -> go(key)), again.after().toMillis(), TimeUnit.MILLISECONDS);
+            var unused = timer.schedule(() -> goAgain(key), again.after().toMillis(), TimeUnit.MILLISECONDS);
             return;
         }
         if (advance(key)) {
@@ -119,22 +136,30 @@ abstract class OutsideDriver implements Driver {
         }
     }
 
+    /** Tries what failed again, or what has taken its place. */
+    private void goAgain(Object key) {
+        if (isSuperseded(key)) {
+            advance(key);
+        }
+        workers.execute(() -> go(key));
+    }
+
     private Order current(Object key) {
         synchronized (turns) {
-            return java.util.Objects.requireNonNull(turns.get(key)).order;
+            return Objects.requireNonNull(turns.get(key)).order;
         }
     }
 
     private boolean isSuperseded(Object key) {
         synchronized (turns) {
-            return java.util.Objects.requireNonNull(turns.get(key)).next != null;
+            return Objects.requireNonNull(turns.get(key)).next != null;
         }
     }
 
     /** Whether there is something to be tried next. */
     private boolean advance(Object key) {
         synchronized (turns) {
-            Turn turn = java.util.Objects.requireNonNull(turns.get(key));
+            Turn turn = Objects.requireNonNull(turns.get(key));
             if (turn.next == null) {
                 turns.remove(key);
                 return false;

@@ -127,7 +127,7 @@ public final class ProcessDriver implements Driver {
             return;
         }
         try {
-            List<Slot> slots = slots(place.units());
+            List<Slot> slots = slots(place.units(), surroundings);
             Batching batching = batching(place);
             if (there.isPresent()) {
                 jobs.resize(id, slots, batching, place.decision());
@@ -207,15 +207,19 @@ public final class ProcessDriver implements Driver {
         return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value()));
     }
 
-    static List<Slot> slots(List<GpuId> units) throws Programs.ProgramException {
+    static List<Slot> slots(List<GpuId> units, Surroundings surroundings) throws Programs.ProgramException {
         List<Slot> slots = new ArrayList<>();
         for (GpuId unit : units) {
-            if (unit.value().indexOf('/') >= 0) {
-                throw new Programs.ProgramException(
-                        "%s is a MIG instance, whose name for CUDA is not known here; run it by a command or a webhook"
-                                .formatted(unit));
-            }
-            slots.add(new Slot(unit, unit.value()));
+            boolean isWhole = unit.value().indexOf('/') < 0;
+            String device = surroundings
+                    .device(unit)
+                    .flatMap(Device::name)
+                    .or(() -> isWhole ? Optional.of(unit.value()) : Optional.empty())
+                    .orElseThrow(() -> new Programs.ProgramException(
+                            ("%s is a MIG instance, and no inventory tells its uuid, without which CUDA does not find it;"
+                                            + " have the node's agent tell it, or run this by a command or a webhook")
+                                    .formatted(unit)));
+            slots.add(new Slot(unit, device));
         }
         return slots;
     }
@@ -232,12 +236,12 @@ public final class ProcessDriver implements Driver {
         place.leaving().forEach(gpu -> replicas.stop(id, gpu, false));
         try {
             ReplicaProgram program = place.units().isEmpty() ? null : programs.service(id.value());
-            for (Slot slot : slots(place.units())) {
+            for (Slot slot : slots(place.units(), surroundings)) {
                 replicas.start(
                         id,
                         java.util.Objects.requireNonNull(program),
                         slot,
-                        surroundings.index(slot.gpu()).orElse(0));
+                        surroundings.device(slot.gpu()).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
             ear.tell(new Deed.Failed(place.tenant(), place.decision(), e.getMessage()));

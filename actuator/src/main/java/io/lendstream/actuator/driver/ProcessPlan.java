@@ -50,8 +50,9 @@ public final class ProcessPlan {
         JobProgram program = programs.job(submitted
                 .map(TrainingJob::application)
                 .orElseThrow(() -> new Programs.ProgramException("nobody has submitted " + job)));
-        List<String> devices =
-                ProcessDriver.slots(place.units()).stream().map(Slot::device).toList();
+        List<String> devices = ProcessDriver.slots(place.units(), surroundings).stream()
+                .map(Slot::device)
+                .toList();
         return List.of("run %s (%s) as %d workers of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s"
                 .formatted(
                         job,
@@ -71,7 +72,7 @@ public final class ProcessPlan {
         }
         if (!place.units().isEmpty()) {
             ReplicaProgram program = programs.service(service.service().value());
-            for (Slot slot : ProcessDriver.slots(place.units())) {
+            for (Slot slot : ProcessDriver.slots(place.units(), surroundings)) {
                 lines.add("run a replica of %s: %s in %s, CUDA_VISIBLE_DEVICES=%s"
                         .formatted(service, program.command(), program.directory(), slot.device()));
             }

@@ -15,13 +15,13 @@ public interface Surroundings {
         }
 
         @Override
-        public Optional<Integer> index(GpuId gpu) {
+        public Optional<Device> device(GpuId unit) {
             return Optional.empty();
         }
     };
 
     Optional<TrainingJob> job(JobId job);
 
-    /** A whole GPU's number on its node; empty for MIG instances and for GPUs that are not known. */
-    Optional<Integer> index(GpuId gpu);
+    /** What the inventory of its node says of a GPU or a MIG instance; empty where none has come. */
+    Optional<Device> device(GpuId unit);
 }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * Posts every order as JSON to an address of the site's. 200 and 204 say that all of it is so; 202 that it is under way, and the
@@ -54,13 +55,12 @@ public final class WebhookDriver extends OutsideDriver {
     @Override
     Attempt attempt(Order order) {
         try {
+            String body = OrderJson.of(order);
             HttpRequest.Builder request = HttpRequest.newBuilder(address)
                     .timeout(limits().timeout())
                     .header("Content-Type", "application/json")
-                    .header(
-                            "Idempotency-Key",
-                            order.decision() + "/" + order.getClass().getSimpleName())
-                    .POST(HttpRequest.BodyPublishers.ofString(OrderJson.of(order)));
+                    .header("Idempotency-Key", keyOf(body))
+                    .POST(HttpRequest.BodyPublishers.ofString(body));
             if (token.isPresent()) {
                 request.header(
                         "Authorization",
@@ -81,6 +81,11 @@ public final class WebhookDriver extends OutsideDriver {
             Thread.currentThread().interrupt();
             return new Attempt.Again(AGAIN, "interrupted");
         }
+    }
+
+    /** The same for the same order, whoever posts it and however often; another for another order of the same decision. */
+    private static String keyOf(String body) {
+        return UUID.nameUUIDFromBytes(body.getBytes(StandardCharsets.UTF_8)).toString();
     }
 
     private static String shortened(String body) {

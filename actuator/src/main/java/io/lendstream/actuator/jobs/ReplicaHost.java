@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +37,10 @@ public final class ReplicaHost implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReplicaHost.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long LOOK_MILLIS = 50;
+    /** What a shell says of a program that it cannot run. */
+    private static final int CANNOT_RUN = 127;
+
+    private static final CompletableFuture<Boolean> NO = CompletableFuture.completedFuture(false);
 
     private final Path directory;
     private final ReplicaListener listener;
@@ -57,6 +62,7 @@ public final class ReplicaHost implements AutoCloseable {
         boolean ready;
         boolean asked;
         boolean killed;
+        CompletableFuture<Boolean> question = NO;
 
         Replica(Kept kept, WorkerProcess process) {
             this.kept = kept;
@@ -90,7 +96,7 @@ public final class ReplicaHost implements AutoCloseable {
     /**
      * Starts a replica, or tells again that it is ready.
      *
-     * @param index of its GPU on the node
+     * @param index what {@code {index}} in the program stands for; no two units of the node have the same
      */
     public void start(ServiceId service, ReplicaProgram program, Slot slot, int index) {
         events.execute(() -> {
@@ -111,9 +117,16 @@ public final class ReplicaHost implements AutoCloseable {
                     program.ready().map(url -> url.replace("{index}", number)).orElse("");
             Kept kept = new Kept(service.value(), slot.gpu().value(), name, ready);
             save(Optional.of(kept));
-            WorkerProcess process =
-                    WorkerProcess.start(name, home(name), command, environment, Path.of(program.directory()));
-            replicas.put(key(kept.service, kept.gpu), new Replica(kept, process));
+            try {
+                WorkerProcess process =
+                        WorkerProcess.start(name, home(name), command, environment, Path.of(program.directory()));
+                replicas.put(key(kept.service, kept.gpu), new Replica(kept, process));
+            } catch (UncheckedIOException e) {
+                save(Optional.empty());
+                LOG.warn("a replica of {} on {} cannot be started", service, slot.gpu(), e);
+                String why = String.valueOf(e.getCause().getMessage());
+                listener.gone(service, slot.gpu(), false, CANNOT_RUN, List.of(why));
+            }
         });
     }
 
@@ -171,27 +184,30 @@ public final class ReplicaHost implements AutoCloseable {
                     each.killed,
                     each.process.exitCode(),
                     each.asked ? List.of() : each.process.lastLines());
-        } else if (!each.ready && !each.asked && answers(each.kept.ready)) {
+        } else if (!each.ready && !each.asked && answers(each)) {
             each.ready = true;
             listener.ready(service, gpu);
         }
     }
 
-    private boolean answers(String address) {
-        if (address.isEmpty()) {
+    /** Whether it has answered 200 to the question of the last look; asks again where it has not. Waits for nothing. */
+    private boolean answers(Replica each) {
+        if (each.kept.ready.isEmpty()) {
             return true;
         }
-        try {
-            HttpRequest request = HttpRequest.newBuilder(URI.create(address))
-                    .timeout(Duration.ofSeconds(1))
-                    .build();
-            return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
-        } catch (IOException e) {
-            return false;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (!each.question.isDone()) {
             return false;
         }
+        if (each.question.join()) {
+            each.question = NO;
+            return true;
+        }
+        HttpRequest request = HttpRequest.newBuilder(URI.create(each.kept.ready))
+                .timeout(Duration.ofSeconds(1))
+                .build();
+        each.question = client.sendAsync(request, HttpResponse.BodyHandlers.discarding())
+                .handle((answer, failure) -> failure == null && answer.statusCode() == 200);
+        return false;
     }
 
     private static String key(String service, String gpu) {

@@ -1,13 +1,16 @@
 package io.lendstream.actuator.jobs;
 
+import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * How a service's replica is started.
  *
- * @param command the program and its arguments, never looked at by a shell; {@code {index}} in them is the number of its GPU
+ * @param command the program and its arguments, never looked at by a shell; {@code {index}} in them is the number of its GPU,
+ *     or that of its MIG instance
  * @param environment added to that of the node process
  * @param directory in which it runs
  * @param ready an address that answers 200 once the replica serves, with {@code {index}} as above; without one it counts as
@@ -20,6 +23,16 @@ public record ReplicaProgram(
         environment = Map.copyOf(environment);
         if (command.isEmpty()) {
             throw new IllegalArgumentException("a replica needs a command");
+        }
+        ready.ifPresent(ReplicaProgram::checkAddress);
+    }
+
+    private static void checkAddress(String address) {
+        URI uri = URI.create(address.replace("{index}", "0"));
+        if (uri.getHost() == null || !Set.of("http", "https").contains(String.valueOf(uri.getScheme()))) {
+            throw new IllegalArgumentException(
+                    "ready is '%s'; it must be an http or https address, such as http://127.0.0.1:80{index}/ready"
+                            .formatted(address));
         }
     }
 }

@@ -128,10 +128,42 @@ class CommandDriverTest {
         command("case \"$line\" in *place*) sleep 5;; esac", new Limits(1, 0.1, ofSeconds(10)));
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
-        driver.take(new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("a")));
+        driver.take(new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("b")));
 
         await().atMost(ofSeconds(4))
-                .until(() -> heard.deeds().contains(new Deed.Left(Orders.JOB, Orders.gpus("a"), true, "")));
+                .until(() -> heard.deeds().contains(new Deed.Left(Orders.JOB, Orders.gpus("b"), true, "")));
+    }
+
+    @Test
+    void whatIsKilledWhileItIsBeingStartedIsToldGoneOnlyWhenNothingCanComeUpAnyMore() throws Exception {
+        command("case \"$line\" in *place*) sleep 2; exit 3;; esac", new Limits(2, 1000, ofSeconds(10)));
+        Order kill = new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("a"));
+        Deed gone = new Deed.Left(Orders.JOB, Orders.gpus("a"), true, "");
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+        await().atMost(ofSeconds(10)).until(() -> Files.exists(folder.resolve("lines")));
+
+        driver.take(kill);
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().stream().anyMatch(deed -> deed instanceof Deed.Failed));
+        assertThat(lines()).hasSize(2);
+        assertThat(heard.deeds()).doesNotContain(gone);
+        await().atMost(ofSeconds(10)).until(() -> {
+            driver.take(kill);
+            return heard.deeds().contains(gone);
+        });
+    }
+
+    @Test
+    void aNewerOrderIsTriedInThePlaceOfOneThatIsToBeTriedAgain() throws Exception {
+        command("case \"$line\" in *d/1/1*) exit 75;; esac", new Limits(4, 1000, ofSeconds(10)));
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("a"), List.of()));
+        await().atMost(ofSeconds(10)).until(() -> Files.exists(folder.resolve("lines")));
+
+        driver.take(Orders.place(2, Orders.CHAT, List.of(), Orders.gpus("a")));
+
+        await().atMost(ofSeconds(10))
+                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.CHAT, Orders.decision(2))));
+        assertThat(heard.deeds()).doesNotContain(new Deed.Came(Orders.CHAT, Orders.gpus("a")));
     }
 
     @Test

@@ -6,11 +6,22 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.TrainingJob;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +32,7 @@ class ProcessDriverTest {
     @TempDir
     private Path folder;
 
+    private final Map<GpuId, Device> devices = new ConcurrentHashMap<>();
     private Heard heard = new Heard();
     private ProcessDriver driver;
 
@@ -36,12 +48,19 @@ class ProcessDriverTest {
     }
 
     private ProcessDriver opened() {
+        Surroundings surroundings = new Surroundings() {
+            @Override
+            public Optional<TrainingJob> job(JobId job) {
+                return Optional.empty();
+            }
+
+            @Override
+            public Optional<Device> device(GpuId unit) {
+                return Optional.ofNullable(devices.get(unit));
+            }
+        };
         return new ProcessDriver(
-                folder.resolve("programs"),
-                folder.resolve("state"),
-                Surroundings.NOTHING,
-                heard,
-                InstantSource.system());
+                folder.resolve("programs"), folder.resolve("state"), surroundings, heard, InstantSource.system());
     }
 
     private void program(String name, String text) throws IOException {
@@ -94,6 +113,39 @@ class ProcessDriverTest {
     }
 
     @Test
+    void aReplicaThatCannotEvenBeStartedIsToldGoneWithTheReason() throws Exception {
+        program("services/chat.json", "{\"command\": [\"sh\"], \"directory\": \"/no/such\"}");
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0))
+                .isInstanceOfSatisfying(
+                        Deed.Left.class, left -> assertThat(left.reason()).contains("/no/such"));
+    }
+
+    @Test
+    void aReplicaThatDoesNotAnswerHoldsUpNoOther() throws Exception {
+        try (var silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            program("services/chat.json", """
+                    {"command": ["sleep", "300"], "ready": "http://127.0.0.1:%d/"}
+                    """.formatted(silent.getLocalPort()));
+            program("services/mail.json", "{\"command\": [\"sleep\", \"300\"]}");
+            driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a", "GPU-b"), List.of()));
+            await().atMost(ofSeconds(10)).until(() -> running() == 2);
+            Tenant mail = new Tenant.Service(new ServiceId("mail"));
+
+            long begun = System.nanoTime();
+            driver.take(Orders.place(2, mail, Orders.gpus("GPU-c"), List.of()));
+            hears(new Deed.Came(mail, Orders.gpus("GPU-c")));
+            driver.take(new Order.Force(Orders.decision(3), mail, Orders.gpus("GPU-c")));
+            hears(new Deed.Left(mail, Orders.gpus("GPU-c"), true, ""));
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(ofSeconds(1));
+            assertThat(heard.deeds()).doesNotContain(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+        }
+    }
+
+    @Test
     void replicasRunOnWithoutTheDriverAndTheNextOneTakesThemOverAndStartsNoneTwice() throws Exception {
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
         hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
@@ -115,14 +167,27 @@ class ProcessDriverTest {
     }
 
     @Test
-    void migInstancesAndCutsAreNotForProcesses() {
+    void aReplicaOnAMigInstanceIsGivenItsUuidAndANumberThatNoOtherHas() {
+        devices.put(Orders.gpus("GPU-a/4:4").get(0), new Device(20, Optional.of("MIG-7")));
+
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a/4:4"), List.of()));
+
+        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a/4:4")));
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(Files.readAllLines(folder.resolve("programs/started")))
+                        .containsExactly("MIG-7 20"));
+        driver.take(new Order.Force(Orders.decision(2), Orders.CHAT, Orders.gpus("GPU-a/4:4")));
+    }
+
+    @Test
+    void migInstancesWithoutAUuidAndCutsAreNotForProcesses() {
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a/0:4"), List.of()));
         driver.take(new Order.Cut(Orders.decision(2), Orders.gpus("GPU-a").get(0), List.of()));
 
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() >= 2);
         assertThat(heard.deeds())
                 .anyMatch(deed ->
-                        deed instanceof Deed.Failed failed && failed.reason().contains("MIG instance"));
+                        deed instanceof Deed.Failed failed && failed.reason().contains("no inventory tells its uuid"));
         assertThat(heard.deeds()).anyMatch(deed -> deed instanceof Deed.Cut cut && !cut.done());
     }
 

@@ -74,7 +74,20 @@ class WebhookDriverTest {
         answers(204);
 
         assertThat(heard.deeds().get(0)).isEqualTo(new Deed.Came(Orders.CHAT, Orders.gpus("a")));
-        assertThat(posted).singleElement().asString().startsWith("Bearer secret d/1/1/Place {\"decision\":\"d/1/1\"");
+        assertThat(posted)
+                .singleElement()
+                .asString()
+                .matches("Bearer secret [-0-9a-f]{36} \\{\"decision\":\"d/1/1\".*");
+    }
+
+    @Test
+    void theSameOrderHasTheSameKeyAndAnotherOrderOfTheSameDecisionAnotherOne() {
+        answers(503, 204);
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("b"), List.of()));
+        await().atMost(ofSeconds(20)).until(() -> posted.size() == 3);
+
+        List<String> keys = posted.stream().map(each -> each.split(" ", -1)[2]).toList();
+        assertThat(keys.get(0)).isEqualTo(keys.get(1)).isNotEqualTo(keys.get(2));
     }
 
     @Test

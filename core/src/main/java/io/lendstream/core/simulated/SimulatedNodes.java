@@ -207,12 +207,14 @@ public final class SimulatedNodes {
     private static GpuInstance instance(GpuId gpu, MigPlace place) {
         MigProfile profile = place.profile();
         int size = profile.memorySlices();
+        String id = "%s/%d:%d".formatted(gpu, place.start(), size);
         return new GpuInstance(
-                new GpuId("%s/%d:%d".formatted(gpu, place.start(), size)),
+                new GpuId(id),
                 profile.name(),
                 place.start(),
                 size,
-                Math.round(profile.memoryGib().orElseThrow() * GIB));
+                Math.round(profile.memoryGib().orElseThrow() * GIB),
+                Optional.of("MIG-" + UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8))));
     }
 
     /** Learns who uses a GPU from what the actuator did. */

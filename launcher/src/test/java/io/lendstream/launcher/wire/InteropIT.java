@@ -213,7 +213,7 @@ final class InteropIT {
     }
 
     private static Node nodeOfPython() {
-        GpuInstance half = new GpuInstance(new GpuId("GPU-1/0:4"), "3g.40gb", 0, 4, 42_949_672_960L);
+        GpuInstance half = new GpuInstance(new GpuId("GPU-1/0:4"), "3g.40gb", 0, 4, 42_949_672_960L, Optional.empty());
         Gpu gpu = new Gpu(
                 new GpuId("GPU-1"),
                 0,

@@ -8,6 +8,7 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.Pacing;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SlicePlan;
@@ -24,6 +25,7 @@ record DomainHeader(
         long decisionSequence,
         Optional<Instant> nextPlanAt,
         ClusterState.Mode mode,
+        Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
         Optional<Instant> answered) {
 
@@ -36,6 +38,7 @@ record DomainHeader(
                 state.decisionSequence(),
                 state.nextPlanAt(),
                 state.mode(),
+                state.pacing(),
                 state.slices(),
                 answered);
     }
@@ -53,6 +56,7 @@ record DomainHeader(
                 decisionSequence,
                 nextPlanAt,
                 mode,
+                pacing,
                 slices,
                 nodes,
                 gpus,

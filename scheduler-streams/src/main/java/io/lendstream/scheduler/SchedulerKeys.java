@@ -2,6 +2,8 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.lending.Policy;
+import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.service.CommonKeys;
@@ -46,14 +48,28 @@ public final class SchedulerKeys {
             "Silence of a node after which its telemetry is stale.");
     static final Key<Double> MAX_SHARE_LENT = Key.fraction(
             "scheduler.max-share-lent",
-            DEFAULTS.maxShareLent(),
+            DEFAULTS.guards().maxShareLent(),
             "The greatest share of inference GPUs that may be lent at a time.");
     static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
             "scheduler.max-loans-per-minute",
             0,
             Integer.MAX_VALUE,
-            DEFAULTS.maxLoansPerMinute(),
+            DEFAULTS.guards().maxLoansPerMinute(),
             "The most GPUs newly lent per minute.");
+    static final Key<Integer> MAX_TRANSFERS = Key.count(
+            "scheduler.max-transfers",
+            1,
+            Integer.MAX_VALUE,
+            DEFAULTS.guards().maxTransfers(),
+            "The most GPUs that may be on their way to training or back at a time before a plan adds more; halved while a service misses its SLO.");
+    static final Key<Duration> MIN_HOLD = Key.duration(
+            "scheduler.min-hold",
+            text(DEFAULTS.guards().minHold()),
+            "For how long no plan changes a job that was changed. Reclaims for inference do not wait for it.");
+    static final Key<String> QUIET_WINDOWS = Key.text(
+            "scheduler.quiet-windows",
+            "",
+            "Times of the week, in UTC, at which no plan is made: 08:00-10:00, or mon-fri 17:30-18:30, between commas. Inference is given what it needs.");
     static final Key<Boolean> REPARTITION = Key.flag(
             "scheduler.repartition",
             DEFAULTS.repartition(),
@@ -89,6 +105,9 @@ public final class SchedulerKeys {
             NODE_STALE_AFTER,
             MAX_SHARE_LENT,
             MAX_LOANS_PER_MINUTE,
+            MAX_TRANSFERS,
+            MIN_HOLD,
+            QUIET_WINDOWS,
             REPARTITION,
             REPARTITION_EVERY,
             APPLICATION_ID,
@@ -125,8 +144,12 @@ public final class SchedulerKeys {
                             settings.get(BIND_DEADLINE),
                             settings.get(LEASE),
                             settings.get(NODE_STALE_AFTER),
-                            settings.get(MAX_SHARE_LENT),
-                            settings.get(MAX_LOANS_PER_MINUTE),
+                            new Guards(
+                                    settings.get(MAX_SHARE_LENT),
+                                    settings.get(MAX_LOANS_PER_MINUTE),
+                                    settings.get(MAX_TRANSFERS),
+                                    settings.get(MIN_HOLD),
+                                    QuietWindows.parse(settings.get(QUIET_WINDOWS))),
                             settings.get(REPARTITION),
                             settings.get(REPARTITION_EVERY)));
         } catch (IllegalArgumentException e) {

@@ -9,6 +9,7 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pacing;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.SlicePlan;
@@ -57,6 +58,7 @@ class SliceStateTest {
                 3,
                 Optional.of(NOON),
                 new ClusterState.Mode(false, false, false),
+                Optional.of(new Pacing(7, NOON)),
                 Optional.of(plan),
                 Optional.empty());
 

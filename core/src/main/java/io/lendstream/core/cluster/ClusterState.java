@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param decisionSequence sequence of the last decision made
  * @param nextPlanAt when training is to be planned again
  * @param mode what people have ordered
+ * @param pacing that fewer transfers than usual may be under way, after a service has missed its SLO
  * @param slices how services are to share MIG instances, once that has been planned
  * @param agenda the same GPUs, jobs and nodes in other orders
  */
@@ -25,6 +26,7 @@ public record ClusterState(
         long decisionSequence,
         Optional<Instant> nextPlanAt,
         Mode mode,
+        Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
         PersistentMap<NodeId, NodeState> nodes,
         PersistentMap<GpuId, GpuState> gpus,
@@ -44,6 +46,7 @@ public record ClusterState(
             long decisionSequence,
             Optional<Instant> nextPlanAt,
             Mode mode,
+            Optional<Pacing> pacing,
             Optional<SlicePlan> slices,
             PersistentMap<NodeId, NodeState> nodes,
             PersistentMap<GpuId, GpuState> gpus,
@@ -57,6 +60,7 @@ public record ClusterState(
                 decisionSequence,
                 nextPlanAt,
                 mode,
+                pacing,
                 slices,
                 nodes,
                 gpus,
@@ -74,6 +78,7 @@ public record ClusterState(
                 0,
                 Optional.empty(),
                 new Mode(false, false, false),
+                Optional.empty(),
                 Optional.empty(),
                 PersistentMap.empty(),
                 PersistentMap.empty(),

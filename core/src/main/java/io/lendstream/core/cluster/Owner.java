@@ -2,6 +2,9 @@ package io.lendstream.core.cluster;
 
 import io.lendstream.core.decision.DecisionId;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -89,8 +92,17 @@ public sealed interface Owner {
         return Optional.empty();
     }
 
+    /** Every state's name. */
+    List<String> LABELS = Arrays.stream(Owner.class.getPermittedSubclasses())
+            .map(Owner::label)
+            .toList();
+
     /** The state's name as metrics, tables and records spell it. */
     default String label() {
-        return getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT);
+        return label(getClass());
+    }
+
+    private static String label(Class<?> state) {
+        return state.getSimpleName().toLowerCase(Locale.ROOT);
     }
 }

@@ -6,8 +6,9 @@ import java.time.Duration;
  * Our own policy: ATS for training, and for inference the forecast, so that GPUs are back before they are needed.
  *
  * @param planEvery how often training is planned
+ * @param protectScale factor on the time for which a replica that demand no longer needs is kept out of everybody's reach
  */
-public record Lendstream(Duration planEvery) implements Policy {
+public record Lendstream(Duration planEvery, double protectScale) implements Policy {
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(
@@ -20,7 +21,7 @@ public record Lendstream(Duration planEvery) implements Policy {
 
     @Override
     public Duration protectFor(int warmHits) {
-        return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120));
+        return Duration.ofMillis(Math.round(1000 * protectScale * Math.min(30 + 15L * warmHits, 120)));
     }
 
     @Override
@@ -30,6 +31,7 @@ public record Lendstream(Duration planEvery) implements Policy {
 
     @Override
     public String spec() {
-        return "lendstream:plan-every=" + planEvery.toSeconds() + "s";
+        String scale = protectScale == 1 ? "" : ":protect-scale=" + protectScale;
+        return "lendstream:plan-every=" + planEvery.toSeconds() + "s" + scale;
     }
 }

@@ -15,7 +15,10 @@ public final class Policies {
                             settings.number("protect-scale", 1.0),
                             settings.choice("place", DeepBoot.NEAR, DeepBoot.AFRESH)
                                     .equals(DeepBoot.AFRESH))),
-            new Entry(List.of("plan-every"), settings -> new Lendstream(settings.duration("plan-every", "60s"))),
+            new Entry(
+                    List.of("plan-every", "protect-scale"),
+                    settings -> new Lendstream(
+                            settings.duration("plan-every", "60s"), settings.number("protect-scale", 1.0))),
             new Entry(List.of("demote-gpu-hours"), settings -> new Tiresias(settings.number("demote-gpu-hours", 16))),
             new Entry(List.of(), settings -> new Afs()),
             new Entry(List.of(), settings -> new Optimus()),

@@ -10,6 +10,7 @@ import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pacing;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SlicePlan;
@@ -52,6 +53,7 @@ final class Draft {
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
     private Mode mode;
+    private Optional<Pacing> pacing;
     private Optional<SlicePlan> slices;
     private Set<GpuId> awaited = Set.of();
 
@@ -68,6 +70,7 @@ final class Draft {
         this.decisionSequence = before.decisionSequence();
         this.nextPlanAt = before.nextPlanAt();
         this.mode = before.mode();
+        this.pacing = before.pacing();
         this.slices = before.slices();
     }
 
@@ -80,6 +83,7 @@ final class Draft {
                 decisionSequence,
                 nextPlanAt,
                 mode,
+                pacing,
                 slices,
                 nodes,
                 gpus,
@@ -109,6 +113,7 @@ final class Draft {
                 planned ? decisionSequence : seen.decisionSequence(),
                 nextPlanAt,
                 seen.mode(),
+                seen.pacing(),
                 slices,
                 seen.nodes(),
                 seen.gpus(),
@@ -133,6 +138,14 @@ final class Draft {
     void mode(Mode next) {
         changesPlans = true;
         mode = next;
+    }
+
+    Optional<Pacing> pacing() {
+        return pacing;
+    }
+
+    void pacing(Optional<Pacing> next) {
+        pacing = next;
     }
 
     void epoch(long next) {

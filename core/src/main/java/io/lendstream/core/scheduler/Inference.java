@@ -178,10 +178,11 @@ final class Inference {
                 .count();
         int toFree = stillMissing - (int) coming;
         if (toFree > 0) {
-            ServiceState service = draft.services().require(first(missing));
-            toFree -= stopSleeping(service, needs.get(first(missing)), needs, toFree);
+            ServiceState service = latest(missing);
+            ReplicaNeed need = needs.get(service.spec().service());
+            toFree -= stopSleeping(service, need, needs, toFree);
             if (toFree > 0) {
-                reclaim(service, needs.get(first(missing)), toFree);
+                reclaim(service, need, toFree);
             }
         }
     }
@@ -205,12 +206,17 @@ final class Inference {
         }
     }
 
-    private static ServiceId first(Map<ServiceId, Integer> missing) {
+    /** For whom more is freed: of those that lack replicas, the one that was heard of last; for the others it is under way. */
+    private ServiceState latest(Map<ServiceId, Integer> missing) {
         return missing.entrySet().stream()
                 .filter(entry -> entry.getValue() > 0)
-                .findFirst()
-                .orElseThrow()
-                .getKey();
+                .map(entry -> draft.services().require(entry.getKey()))
+                .max(Comparator.comparingLong(Inference::lastHeardOf))
+                .orElseThrow();
+    }
+
+    private static long lastHeardOf(ServiceState service) {
+        return service.rateEvents().stream().reduce(service.forecastEvent(), Math::max);
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {

@@ -66,6 +66,14 @@ record Safety(SchedulerSettings settings) {
         return againstEverything(draft);
     }
 
+    /** Why no plan is made, though what is under way goes on; empty usually. */
+    Optional<String> againstPlans(Instant now) {
+        return settings.guards()
+                .quietWindows()
+                .at(now)
+                .map(window -> "%s UTC is a quiet window".formatted(window.text()));
+    }
+
     /** Why nothing at all may be changed, so that loans end with their leases; empty usually. */
     Optional<String> againstEverything(Draft draft) {
         PersistentMap<Due<NodeId>, NodeState> heard = draft.agenda().heard();

@@ -49,6 +49,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         Draft draft = new Draft(state, event);
         new Observation(draft).take(event.event());
         if (!draft.mode().advisory()) {
+            new TransferPace(draft, settings).observe(event.event());
             if (matters(draft, event.event())) {
                 decide(draft);
             }

@@ -13,8 +13,7 @@ import java.util.TreeMap;
  * @param bindDeadline time an actuator gets to bind a GPU to a job
  * @param lease how long a loan runs until it is renewed
  * @param nodeStaleAfter silence after which a node's telemetry is stale
- * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
- * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans
+ * @param guards how much plans may change, how fast, and when
  * @param repartition whether GPUs in MIG mode are cut anew as services need
  * @param repartitionEvery how often their cuts are planned while those in force suffice
  */
@@ -25,8 +24,7 @@ public record SchedulerSettings(
         Duration bindDeadline,
         Duration lease,
         Duration nodeStaleAfter,
-        double maxShareLent,
-        int maxLoansPerMinute,
+        Guards guards,
         boolean repartition,
         Duration repartitionEvery) {
     public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
@@ -36,8 +34,7 @@ public record SchedulerSettings(
             Duration.ofSeconds(60),
             Duration.ofMinutes(10),
             Duration.ofSeconds(60),
-            1.0,
-            1000,
+            Guards.DEFAULTS,
             false,
             Duration.ofMinutes(5));
 
@@ -46,14 +43,6 @@ public record SchedulerSettings(
         atLeastOneSecond("bind-deadline", bindDeadline);
         atLeastOneSecond("node-stale-after", nodeStaleAfter);
         atLeastOneSecond("repartition-every", repartitionEvery);
-        if (!(maxShareLent >= 0 && maxShareLent <= 1)) {
-            throw new IllegalArgumentException(
-                    "scheduler.max-share-lent must lie between 0 and 1, but was " + maxShareLent);
-        }
-        if (maxLoansPerMinute < 0) {
-            throw new IllegalArgumentException(
-                    "scheduler.max-loans-per-minute must be at least 0, but was " + maxLoansPerMinute);
-        }
         if (lease.compareTo(notice.multipliedBy(4)) < 0) {
             throw new IllegalArgumentException(
                     ("scheduler.lease is %ds, but must be at least 4 x scheduler.notice, which is %ds, so that a loan can"
@@ -64,44 +53,22 @@ public record SchedulerSettings(
 
     public SchedulerSettings withLending(boolean on) {
         return new SchedulerSettings(
-                on,
-                afe,
-                notice,
-                bindDeadline,
-                lease,
-                nodeStaleAfter,
-                maxShareLent,
-                maxLoansPerMinute,
-                repartition,
-                repartitionEvery);
+                on, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, repartition, repartitionEvery);
     }
 
     public SchedulerSettings withAfe(boolean on) {
         return new SchedulerSettings(
-                lending,
-                on,
-                notice,
-                bindDeadline,
-                lease,
-                nodeStaleAfter,
-                maxShareLent,
-                maxLoansPerMinute,
-                repartition,
-                repartitionEvery);
+                lending, on, notice, bindDeadline, lease, nodeStaleAfter, guards, repartition, repartitionEvery);
+    }
+
+    public SchedulerSettings withGuards(Guards other) {
+        return new SchedulerSettings(
+                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, other, repartition, repartitionEvery);
     }
 
     public SchedulerSettings withRepartition(boolean on) {
         return new SchedulerSettings(
-                lending,
-                afe,
-                notice,
-                bindDeadline,
-                lease,
-                nodeStaleAfter,
-                maxShareLent,
-                maxLoansPerMinute,
-                on,
-                repartitionEvery);
+                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, on, repartitionEvery);
     }
 
     /** The settings by configuration key, as the log of a domain carries them. */
@@ -113,8 +80,11 @@ public record SchedulerSettings(
         map.put("bind-deadline", bindDeadline.toString());
         map.put("lease", lease.toString());
         map.put("node-stale-after", nodeStaleAfter.toString());
-        map.put("max-share-lent", Double.toString(maxShareLent));
-        map.put("max-loans-per-minute", Integer.toString(maxLoansPerMinute));
+        map.put("max-share-lent", Double.toString(guards.maxShareLent()));
+        map.put("max-loans-per-minute", Integer.toString(guards.maxLoansPerMinute()));
+        map.put("max-transfers", Integer.toString(guards.maxTransfers()));
+        map.put("min-hold", guards.minHold().toString());
+        map.put("quiet-windows", guards.quietWindows().toString());
         map.put("repartition", Boolean.toString(repartition));
         map.put("repartition-every", repartitionEvery.toString());
         return map;
@@ -131,8 +101,12 @@ public record SchedulerSettings(
                 Duration.parse(all.get("bind-deadline")),
                 Duration.parse(all.get("lease")),
                 Duration.parse(all.get("node-stale-after")),
-                Double.parseDouble(all.get("max-share-lent")),
-                Integer.parseInt(all.get("max-loans-per-minute")),
+                new Guards(
+                        Double.parseDouble(all.get("max-share-lent")),
+                        Integer.parseInt(all.get("max-loans-per-minute")),
+                        Integer.parseInt(all.get("max-transfers")),
+                        Duration.parse(all.get("min-hold")),
+                        QuietWindows.parse(all.getOrDefault("quiet-windows", ""))),
                 Boolean.parseBoolean(all.get("repartition")),
                 Duration.parse(all.get("repartition-every")));
     }

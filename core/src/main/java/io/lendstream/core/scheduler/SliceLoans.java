@@ -88,7 +88,7 @@ final class SliceLoans {
                 lent += isLent(unit.owner()) ? share : 0;
             }
         }
-        return settings.maxShareLent() * all - lent;
+        return settings.guards().maxShareLent() * all - lent;
     }
 
     private static boolean isLent(Owner owner) {

@@ -62,7 +62,7 @@ final class Training {
             rest(Instant.MAX);
             return;
         }
-        Optional<String> veto = safety.againstChanges(draft);
+        Optional<String> veto = safety.againstChanges(draft).or(() -> safety.againstPlans(draft.now()));
         if (veto.isPresent()) {
             hold("held", "no new plan: " + veto.get());
             return;
@@ -71,7 +71,8 @@ final class Training {
         if (settings.lending() && noLoans.isPresent()) {
             hold("stale", "no new loans: " + noLoans.get());
         }
-        ClusterView view = view();
+        new TransferPace(draft, settings).recover();
+        ClusterView view = view(justChanged());
         Plan plan = policy.plan(view);
         boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
@@ -98,8 +99,21 @@ final class Training {
         draft.nextPlanAt(nextMultiple(end.minusMillis(1), policy.planEvery()));
     }
 
+    /** Jobs that were changed too short a time ago to be changed again by a plan. */
+    private Set<JobId> justChanged() {
+        Instant since = draft.now().minus(settings.guards().minHold());
+        return draft.agenda().holding().stream()
+                .filter(job -> job.attainedUpTo().isAfter(since))
+                .map(job -> job.spec().job())
+                .collect(Collectors.toSet());
+    }
+
     /** What policies may see now: whole GPUs only. */
     ClusterView view() {
+        return view(Set.of());
+    }
+
+    private ClusterView view(Set<JobId> kept) {
         List<GpuState> usable = new ArrayList<>();
         int nodes = 0;
         int largest = 1;
@@ -124,17 +138,17 @@ final class Training {
             }
         }
         if (borrows) {
-            Set<GpuId> kept = keptIdle(usable);
-            usable.removeIf(gpu -> gpu.pool() == Pool.INFERENCE && (!isLendable(gpu) || kept.contains(gpu.gpuId())));
+            Set<GpuId> idle = keptIdle(usable);
+            usable.removeIf(gpu -> gpu.pool() == Pool.INFERENCE && (!isLendable(gpu) || idle.contains(gpu.gpuId())));
         }
-        return view(List.copyOf(usable), nodes, largest);
+        return view(List.copyOf(usable), nodes, largest, kept);
     }
 
-    private ClusterView view(List<GpuState> usable, int nodes, int gpusPerNode) {
+    private ClusterView view(List<GpuState> usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         Agenda agenda = draft.agenda();
         Function<JobState, JobView> seen = job -> new ScheduledJob(
                 job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic());
-        Set<JobId> fixed = new HashSet<>();
+        Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : agenda.changing().values()) {
             if (!draft.jobs().require(job).isOver()) {
                 fixed.add(job);
@@ -177,7 +191,7 @@ final class Training {
     private Set<GpuId> keptIdle(List<GpuState> usable) {
         List<GpuState> inference =
                 usable.stream().filter(gpu -> gpu.pool() == Pool.INFERENCE).toList();
-        int most = (int) Math.floor(settings.maxShareLent() * inference.size());
+        int most = (int) Math.floor(settings.guards().maxShareLent() * inference.size());
         long lent = inference.stream().filter(Training::isLent).count();
         return inference.stream()
                 .filter(Training::isIdle)
@@ -226,7 +240,9 @@ final class Training {
     }
 
     private long mostLoans() {
-        return settings.maxLoansPerMinute() * Math.max(1, policy.planEvery().toMinutes());
+        long most = settings.guards().maxLoansPerMinute()
+                * Math.max(1, policy.planEvery().toMinutes());
+        return Math.min(most, new TransferPace(draft, settings).room());
     }
 
     private Optional<String> vetoOnLoans(JobState job, boolean mayLend, long loans, long most) {
@@ -234,7 +250,7 @@ final class Training {
             return Optional.of("no new loans now");
         }
         if (loans > most) {
-            return Optional.of("more than %d loans in one plan".formatted(most));
+            return Optional.of("more than %d loans now".formatted(most));
         }
         return safety.againstLoansTo(job, draft.now());
     }

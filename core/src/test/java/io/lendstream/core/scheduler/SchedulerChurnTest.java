@@ -73,6 +73,7 @@ class SchedulerChurnTest {
                 state.decisionSequence(),
                 state.nextPlanAt(),
                 state.mode(),
+                state.pacing(),
                 state.slices(),
                 state.nodes(),
                 state.gpus(),

@@ -1,0 +1,37 @@
+package io.lendstream.core.scheduler;
+
+import java.time.Duration;
+
+/**
+ * How much plans may change, how fast, and when: the blast radius of a mistake. What inference needs is never kept waiting by it.
+ *
+ * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
+ * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans
+ * @param maxTransfers most GPUs that may be on their way to training or back at a time; {@link TransferPace} lowers it while a
+ *     service misses its SLO
+ * @param minHold for how long no plan changes a job that was changed
+ * @param quietWindows when no plans are made
+ */
+public record Guards(
+        double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows) {
+    public static final Guards DEFAULTS = new Guards(1.0, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
+
+    public Guards {
+        if (!(maxShareLent >= 0 && maxShareLent <= 1)) {
+            throw new IllegalArgumentException(
+                    "scheduler.max-share-lent must lie between 0 and 1, but was " + maxShareLent);
+        }
+        if (maxLoansPerMinute < 0) {
+            throw new IllegalArgumentException(
+                    "scheduler.max-loans-per-minute must be at least 0, but was " + maxLoansPerMinute);
+        }
+        if (maxTransfers < 1) {
+            throw new IllegalArgumentException(
+                    "scheduler.max-transfers must be at least 1, but was %d. Set scheduler.lending=false to lend nothing."
+                            .formatted(maxTransfers));
+        }
+        if (minHold.isNegative()) {
+            throw new IllegalArgumentException("scheduler.min-hold must be at least 0s, but was " + minHold);
+        }
+    }
+}

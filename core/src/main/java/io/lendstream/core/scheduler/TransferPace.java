@@ -1,0 +1,83 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pacing;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.RequestRate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * How many GPUs of inference may be on their way to training or back at a time. A service that misses its SLO halves it, once a
+ * minute at most; each plan without such a minute raises it by a sixteenth of what is usual (additive increase, multiplicative
+ * decrease). It bounds what plans begin, never what inference needs.
+ */
+final class TransferPace {
+    private static final Duration BETWEEN_CUTS = Duration.ofMinutes(1);
+    private static final int STEPS = 16;
+
+    private final Draft draft;
+    private final int usual;
+
+    TransferPace(Draft draft, SchedulerSettings settings) {
+        this.draft = draft;
+        this.usual = settings.guards().maxTransfers();
+    }
+
+    /** Slows down where an event tells of a missed SLO. */
+    void observe(Event event) {
+        if (event instanceof RequestRate rate && missesSlo(rate) && !isJustCut()) {
+            draft.pacing(Optional.of(new Pacing(Math.max(1, limit() / 2), draft.now())));
+        }
+    }
+
+    private boolean missesSlo(RequestRate rate) {
+        return draft.services()
+                .get(rate.service())
+                .flatMap(service -> rate.p99LatencySeconds()
+                        .filter(seconds -> seconds > service.spec().slo().toMillis() / 1000.0))
+                .isPresent();
+    }
+
+    private boolean isJustCut() {
+        return draft.pacing()
+                .map(Pacing::cutAt)
+                .map(cut -> cut.plus(BETWEEN_CUTS))
+                .filter(draft.now()::isBefore)
+                .isPresent();
+    }
+
+    /** A plan begins: goes a step faster again if nothing was missed for a while. */
+    void recover() {
+        if (draft.pacing().isEmpty() || isJustCut()) {
+            return;
+        }
+        int next = limit() + Math.max(1, usual / STEPS);
+        Instant cutAt = draft.pacing().get().cutAt();
+        draft.pacing(next >= usual ? Optional.empty() : Optional.of(new Pacing(next, cutAt)));
+    }
+
+    private int limit() {
+        return draft.pacing()
+                .map(Pacing::transfers)
+                .map(most -> Math.min(most, usual))
+                .orElse(usual);
+    }
+
+    /** How many more GPUs may be set on their way. */
+    long room() {
+        long underWay = draft.gpus().stream()
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && isUnderWay(gpu))
+                .count();
+        return Math.max(0, limit() - underWay);
+    }
+
+    private static boolean isUnderWay(GpuState gpu) {
+        return (gpu.owner() instanceof Owner.Binding || gpu.owner() instanceof Owner.Releasing)
+                && gpu.owner().holder().filter(Tenant.Job.class::isInstance).isPresent();
+    }
+}

@@ -22,8 +22,9 @@ final class Domain {
     private final Map<String, Long> accepted = new HashMap<>();
     private final Map<String, Progress> progress = new HashMap<>();
     private final Map<ServiceId, Instant> firstWindows = new HashMap<>();
-    private ClusterState state;
+    private volatile ClusterState state; // metrics are read by another thread
     private Optional<Instant> answered = Optional.empty();
+    private Optional<Instant> standstill = Optional.empty();
     private boolean inOffice;
     private int refusals;
     private Instant heardAt;
@@ -39,6 +40,13 @@ final class Domain {
         this.id = state.domain();
         this.state = state;
         this.heardAt = wallClock;
+    }
+
+    /** Whether it is news that its time stands still there. */
+    boolean standsStillAt(Instant at) {
+        boolean news = !standstill.equals(Optional.of(at));
+        standstill = Optional.of(at);
+        return news;
     }
 
     DomainId id() {

@@ -59,6 +59,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     private final OutputWriter writer;
     private final SchedulerMetrics metrics;
     private final Barrier barrier;
+    private final DomainGauges gauges;
     private SortedMap<DomainId, Domain> domains = new TreeMap<>();
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable DomainStore store;
@@ -75,6 +76,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         this.reader = reader;
         this.writer = writer;
         this.metrics = metrics;
+        this.gauges = metrics.gauges();
         this.barrier =
                 new Barrier(SchedulerTopology.sources(topics), options.awaitsForecasts(), options.forecastStep());
     }
@@ -93,6 +95,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         Passage passage = Passage.from(record.headers());
         DomainId id = new DomainId(new String(record.key(), UTF_8));
         Domain domain = domains.computeIfAbsent(id, name -> new Domain(ClusterState.empty(name), wallClock()));
+        gauges.watch(domain);
         Origin origin = passage.origin();
         Topic<?> topic = topics.find(origin.topic()).orElseThrow();
         if (domain.hasAccepted(origin)) {
@@ -207,11 +210,13 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
             try {
                 apply(domain, new Tick(domain.id(), at), Optional.empty(), arrived);
             } catch (RefusedException e) {
-                log.error(
-                        "the core refused a tick of domain {} at {}; its time stands still",
-                        domain.id(),
-                        at,
-                        e.failure);
+                if (domain.standsStillAt(at)) {
+                    log.error(
+                            "the core refused a tick of domain {} at {}; its time stands still",
+                            domain.id(),
+                            at,
+                            e.failure);
+                }
                 return;
             }
             last = at;
@@ -372,8 +377,14 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     private void load() {
         if (!loaded) {
             domains = store().load(wallClock());
+            domains.values().forEach(gauges::watch);
             loaded = true;
         }
+    }
+
+    @Override
+    public void close() {
+        gauges.close();
     }
 
     private Instant wallClock() {

@@ -103,6 +103,7 @@ public final class SchedulerMain extends ServiceCommand {
 
     private static int run(KafkaStreams streams, ServiceContext context) {
         streams.setUncaughtExceptionHandler(new UncaughtErrors(InstantSource.system()));
+        streams.setGlobalStateRestoreListener(new RestoreMetrics(context.metrics()));
         streams.setStateListener((now, before) -> tell(context.health(), now));
         boolean watched = context.settings().get(CommonKeys.HEALTH_PORT).isPresent();
         try (KafkaStreamsMetrics metrics = new KafkaStreamsMetrics(streams)) {

@@ -25,6 +25,11 @@ final class SchedulerMetrics {
                 .register(registry);
     }
 
+    /** Of one task's domains. */
+    DomainGauges gauges() {
+        return new DomainGauges(registry);
+    }
+
     void accepted(Event event) {
         registry.counter("lendstream.events", "type", event.getClass().getSimpleName())
                 .increment();

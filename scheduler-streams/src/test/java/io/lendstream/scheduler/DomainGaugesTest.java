@@ -1,0 +1,45 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.fixtures.Story;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+class DomainGaugesTest {
+    private final MeterRegistry registry = new SimpleMeterRegistry();
+
+    private double value(String name, String... tags) {
+        return registry.get(name).tag("domain", "test").tags(tags).gauge().value();
+    }
+
+    @Test
+    void showWhoOwnsGpusAndWhatWasOrderedAsItIsNow() {
+        Story story = Story.of("deepboot")
+                .node("infer", Pool.INFERENCE, 3)
+                .service("chat", 1)
+                .settled();
+        try (DomainGauges gauges = new DomainGauges(registry)) {
+            Domain domain = new Domain(story.state(), Story.START);
+            gauges.watch(domain);
+            gauges.watch(domain);
+
+            assertThat(value("lendstream.gpus", "owner", "serving")).isEqualTo(1);
+            assertThat(value("lendstream.gpus", "owner", "free")).isEqualTo(2);
+            assertThat(value("lendstream.epoch")).isEqualTo(1);
+            assertThat(value("lendstream.frozen")).isZero();
+            assertThat(value("lendstream.transfers.most")).isNaN();
+            domain.state(story.control(ControlCommand.Kind.FREEZE).state());
+            assertThat(value("lendstream.frozen")).isEqualTo(1);
+            assertThat(Owner.LABELS)
+                    .contains("lent", "releasing", "quarantined")
+                    .hasSize(10);
+        }
+
+        assertThat(registry.getMeters()).as("of a domain that went elsewhere").isEmpty();
+    }
+}

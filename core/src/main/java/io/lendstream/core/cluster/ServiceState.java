@@ -4,10 +4,12 @@ import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.persistent.Derived;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +22,7 @@ import java.util.TreeMap;
  * @param peaks greatest demand of each of the last ten minutes or so, oldest first
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
  * @param batches what was learned of the batches that its servers run; empty while none tells
+ * @param demand what its sources say together
  */
 public record ServiceState(
         InferenceService spec,
@@ -27,14 +30,67 @@ public record ServiceState(
         List<DemandPeak> peaks,
         Optional<DemandForecast> forecast,
         long forecastEvent,
-        Optional<ServiceBatches> batches) {
+        Optional<ServiceBatches> batches,
+        @Derived Demand demand) {
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
     /** A record that covers less than this says what is waiting now, but not how fast requests arrive. */
     private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
 
     public ServiceState {
-        sources = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(sources));
+        sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
         peaks = List.copyOf(peaks);
+    }
+
+    /** A state whose demand is summed up from its sources. */
+    public ServiceState(
+            InferenceService spec,
+            Map<String, SourceRate> sources,
+            List<DemandPeak> peaks,
+            Optional<DemandForecast> forecast,
+            long forecastEvent,
+            Optional<ServiceBatches> batches) {
+        this(spec, sources, peaks, forecast, forecastEvent, batches, Demand.of(sources));
+    }
+
+    /**
+     * What all sources of a service say together; kept, since it is asked for at every event of the domain.
+     *
+     * @param arrivalsPerSecond requests offered, over all sources
+     * @param inFlight requests being computed
+     * @param queueDepth requests waiting for a replica
+     * @param lastRateAt when the latest word came in; empty before the first
+     * @param window the longest that a source reports by
+     * @param event the last that told of it; 0 before the first
+     */
+    public record Demand(
+            double arrivalsPerSecond,
+            int inFlight,
+            int queueDepth,
+            Optional<Instant> lastRateAt,
+            Duration window,
+            long event) {
+        private static final Duration USUAL_WINDOW = Duration.ofSeconds(15);
+
+        static Demand of(Map<String, SourceRate> sources) {
+            var sorted = new TreeMap<>(sources).values();
+            double arrivals =
+                    sorted.stream().mapToDouble(SourceRate::arrivalsPerSecond).sum();
+            int inFlight = 0;
+            int queued = 0;
+            long event = 0;
+            Instant last = Instant.MIN;
+            Duration window = Duration.ZERO;
+            for (SourceRate source : sorted) {
+                inFlight += source.inFlight();
+                queued += source.queueDepth();
+                event = Math.max(event, source.event());
+                last = source.at().isAfter(last) ? source.at() : last;
+                window = source.window().compareTo(window) > 0 ? source.window() : window;
+            }
+            return sources.isEmpty()
+                    ? new Demand(0, 0, 0, Optional.empty(), USUAL_WINDOW, 0)
+                    : new Demand(arrivals, inFlight, queued, Optional.of(last), window, event);
+        }
     }
 
     public static ServiceState of(InferenceService spec) {
@@ -42,7 +98,7 @@ public record ServiceState(
     }
 
     public ServiceState describedBy(InferenceService next) {
-        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches);
+        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, demand);
     }
 
     public boolean hasSeen(RequestRate rate) {
@@ -56,6 +112,7 @@ public record ServiceState(
                 ? last.arrivalsPerSecond()
                 : rate.arrivalsPerSecond();
         Map<String, SourceRate> next = new TreeMap<>(sources);
+        next.values().removeIf(source -> source.isGone(rate.windowEnd()));
         Duration window = last != null
                         && last.bootId().equals(rate.bootId())
                         && last.window().compareTo(rate.window()) > 0
@@ -68,42 +125,37 @@ public record ServiceState(
     }
 
     public ServiceState expecting(DemandForecast next, long event) {
-        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches);
+        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, demand);
     }
 
     /** With what is now known of its batches. */
     public ServiceState with(ServiceBatches next) {
-        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next));
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), demand);
     }
 
     /** Offered requests per second, over all sources. */
     public double arrivalsPerSecond() {
-        return sources.values().stream()
-                .mapToDouble(SourceRate::arrivalsPerSecond)
-                .sum();
+        return demand.arrivalsPerSecond;
     }
 
     /** Requests being computed, over all sources. */
     public int inFlight() {
-        return sources.values().stream().mapToInt(SourceRate::inFlight).sum();
+        return demand.inFlight;
     }
 
     /** Requests waiting for a replica, over all sources. */
     public int queueDepth() {
-        return sources.values().stream().mapToInt(SourceRate::queueDepth).sum();
+        return demand.queueDepth;
     }
 
     /** When the latest word came in; empty before the first. */
     public Optional<Instant> lastRateAt() {
-        return sources.values().stream().map(SourceRate::at).max(Instant::compareTo);
+        return demand.lastRateAt;
     }
 
     /** The longest window that a source reports by. */
     public Duration window() {
-        return sources.values().stream()
-                .map(SourceRate::window)
-                .max(Duration::compareTo)
-                .orElse(Duration.ofSeconds(15));
+        return demand.window;
     }
 
     /** The greatest demand seen in the ten minutes before {@code now}, in requests per second. */
@@ -124,16 +176,16 @@ public record ServiceState(
     private ServiceState remembering(Instant now) {
         Instant minute = now.truncatedTo(ChronoUnit.MINUTES);
         Instant since = now.minus(PEAK_MEMORY).minusSeconds(60);
-        double demand = arrivalsPerSecond();
+        double perSecond = arrivalsPerSecond();
         List<DemandPeak> next = new ArrayList<>();
         for (DemandPeak peak : peaks) {
             if (peak.minute().equals(minute)) {
-                demand = Math.max(demand, peak.requestsPerSecond());
+                perSecond = Math.max(perSecond, peak.requestsPerSecond());
             } else if (peak.minute().isAfter(since)) {
                 next.add(peak);
             }
         }
-        next.add(new DemandPeak(minute, demand));
-        return new ServiceState(spec, sources, next, forecast, forecastEvent, batches);
+        next.add(new DemandPeak(minute, perSecond));
+        return new ServiceState(spec, sources, next, forecast, forecastEvent, batches, demand);
     }
 }

@@ -20,6 +20,9 @@ public record SourceRate(
         int inFlight,
         int queueDepth,
         long event) {
+    /** A gateway that was replaced is not heard of again under its name. */
+    private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
+
     public static SourceRate of(RequestRate rate, Duration longestWindow, double arrivalsPerSecond, long event) {
         return new SourceRate(
                 rate.bootId(),
@@ -30,6 +33,11 @@ public record SourceRate(
                 rate.inFlight(),
                 rate.queueDepth(),
                 event);
+    }
+
+    /** Whether it has been silent for so long that others must have its requests, while they speak at {@code now}. */
+    boolean isGone(Instant now) {
+        return at.plus(FORGOTTEN_AFTER).plus(window).isBefore(now);
     }
 
     /** Whether a record of the same source is no news: delivered again, or overtaken. */

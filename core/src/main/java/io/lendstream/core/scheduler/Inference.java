@@ -216,7 +216,7 @@ final class Inference {
     }
 
     private static long lastHeardOf(ServiceState service) {
-        return service.rateEvents().stream().reduce(service.forecastEvent(), Math::max);
+        return Math.max(service.demand().event(), service.forecastEvent());
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {

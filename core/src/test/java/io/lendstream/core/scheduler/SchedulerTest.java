@@ -12,6 +12,7 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
@@ -21,6 +22,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Story;
@@ -339,6 +341,45 @@ class SchedulerTest {
 
         assertThat(story.last()).isEmpty();
         assertThat(story.state().services()).isEqualTo(before);
+    }
+
+    @Test
+    void aSourceThatWasReplacedIsForgottenInTheEnd() {
+        smallCluster("deepboot").rate("chat", 25).settled();
+        for (int minute = 1; minute <= 10; minute++) {
+            story.after(ofSeconds(60))
+                    .settled()
+                    .tell(fromPod("pod-2", 5, minute))
+                    .settled();
+        }
+        assertThat(demand()).as("as long as the first may come back").isEqualTo(30);
+
+        story.after(ofSeconds(60)).settled().tell(fromPod("pod-2", 5, 11)).settled();
+
+        assertThat(demand()).isEqualTo(5);
+    }
+
+    private double demand() {
+        return story.state().services().require(new ServiceId("chat")).arrivalsPerSecond();
+    }
+
+    private RequestRate fromPod(String pod, double perSecond, long sequence) {
+        RequestRate gateway = story.rateRecord("chat", perSecond, sequence);
+        return new RequestRate(
+                gateway.service(),
+                gateway.domain(),
+                pod,
+                gateway.bootId(),
+                sequence,
+                gateway.windowStart(),
+                gateway.windowEnd(),
+                gateway.arrivals(),
+                gateway.completions(),
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                List.of());
     }
 
     @Test

@@ -20,28 +20,35 @@ public final class BenchMain {
         boolean counts =
                 arguments.length == 2 && arguments[0].equals("replay") && arguments[1].matches("[1-9]\\d{0,2}");
         int runs = counts ? Integer.parseInt(arguments[1]) : RUNS;
-        boolean elastic = arguments.length > 0 && arguments[0].equals("afe");
-        Optional<ElasticTraining> afe =
-                ElasticTraining.parse(elastic ? List.of(arguments).subList(1, arguments.length) : List.of());
+        String name = arguments.length == 0 ? "" : arguments[0];
+        List<String> options = List.of(arguments).subList(Math.min(1, arguments.length), arguments.length);
+        Optional<ElasticTraining> afe = ElasticTraining.parse(name.equals("afe") ? options : List.of());
+        Optional<ReclaimLatency> latency = ReclaimLatency.parse(name.equals("decision-latency") ? options : List.of());
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "afe", () -> afe.orElseThrow().measure(),
                 "batch-plan", () -> new BatchPlanStudy().measure(),
-                "decision-latency", () -> new DecisionLatency().measure(),
+                "decision-latency", () -> latency.orElseThrow().measure(),
                 "forecast", () -> new ForecastStudy().measure(),
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
-                "replay", () -> new ReplayTime(runs).measure()));
-        boolean understood = elastic ? afe.isPresent() : arguments.length == 1 || counts;
-        if (!understood || !benches.containsKey(arguments[0])) {
+                "replay", () -> new ReplayTime(runs).measure(),
+                "throughput", SchedulerThroughput::measure));
+        boolean understood = switch (name) {
+            case "afe" -> afe.isPresent();
+            case "decision-latency" -> latency.isPresent();
+            default -> options.isEmpty() || counts;
+        };
+        if (!understood || !benches.containsKey(name)) {
             System.err.printf(
                     "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
-                            + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n",
+                            + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
+                            + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--setting GUARANTEE_MILLIS]%n",
                     String.join(", ", benches.keySet()), RUNS);
             System.exit(2);
         }
-        Result result = benches.getOrDefault(arguments[0], () -> Result.NONE).get();
+        Result result = benches.getOrDefault(name, () -> Result.NONE).get();
         Map<String, Object> line = new LinkedHashMap<>();
-        line.put("name", arguments[0]);
+        line.put("name", name);
         line.put("metrics", result.metrics());
         line.put("reference", result.reference());
         line.put("ratio", result.ratio());

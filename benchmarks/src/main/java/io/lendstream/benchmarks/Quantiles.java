@@ -1,0 +1,26 @@
+package io.lendstream.benchmarks;
+
+import java.util.Collection;
+
+/** Quantiles of what was measured. */
+final class Quantiles {
+    private Quantiles() {}
+
+    /** Between two values, on the line through them. */
+    static double of(Collection<Double> values, double share) {
+        double[] sorted = values.stream().mapToDouble(each -> each).sorted().toArray();
+        if (sorted.length == 0) {
+            return Double.NaN;
+        }
+        double at = share * (sorted.length - 1);
+        int below = (int) at;
+        int above = Math.min(below + 1, sorted.length - 1);
+        return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+    }
+
+    /** 50, 99, 99.9. */
+    static String name(double share) {
+        String percent = String.valueOf(Math.round(share * 1000) / 10.0);
+        return percent.endsWith(".0") ? percent.substring(0, percent.length() - 2) : percent;
+    }
+}

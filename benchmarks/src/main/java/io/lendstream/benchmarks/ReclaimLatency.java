@@ -1,0 +1,141 @@
+package io.lendstream.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * From a request-rate record that breaks the floor to the reclaim that it calls for, read by a consumer that sees only what was
+ * committed; at 1,000 GPUs and 2,000 records a second. Beside it, in the same run, a record written and read on the same broker.
+ * For each processing guarantee and commit interval that was considered.
+ */
+final class ReclaimLatency {
+    private static final int GPUS = 1000;
+    private static final int SAMPLES_PER_SECOND = GPUS / 8;
+    private static final int BURST = 750;
+    private static final double SPIKES_PER_SECOND = 50;
+    private static final int HEAP_MEGABYTES = 384;
+
+    private final int samples;
+    private final int warmUpSeconds;
+    private final int recordsPerSecond;
+    private final List<Setting> settings;
+
+    private record Setting(String guarantee, int commitMillis) {
+        static final List<Setting> CONSIDERED = List.of(
+                new Setting("at_least_once", 200),
+                new Setting("exactly_once_v2", 10),
+                new Setting("exactly_once_v2", 25),
+                new Setting("exactly_once_v2", 100));
+
+        String name() {
+            return guarantee + "_" + commitMillis;
+        }
+    }
+
+    private ReclaimLatency(int samples, int warmUpSeconds, int recordsPerSecond, List<Setting> settings) {
+        this.samples = samples;
+        this.warmUpSeconds = warmUpSeconds;
+        this.recordsPerSecond = recordsPerSecond;
+        this.settings = settings;
+    }
+
+    /** Reads {@code [--samples N] [--warm-up S] [--records N] [--setting NAME]}; empty where that is not what the arguments say. */
+    static Optional<ReclaimLatency> parse(List<String> arguments) {
+        Map<String, String> options =
+                new TreeMap<>(Map.of("--samples", "10000", "--warm-up", "60", "--records", "2000", "--setting", ""));
+        for (int i = 0; i < arguments.size(); i += 2) {
+            if (!options.containsKey(arguments.get(i)) || i + 1 == arguments.size()) {
+                return Optional.empty();
+            }
+            options.put(arguments.get(i), arguments.get(i + 1));
+        }
+        String only = options.getOrDefault("--setting", "");
+        List<Setting> chosen = Setting.CONSIDERED.stream()
+                .filter(setting -> only.isEmpty() || setting.name().equals(only))
+                .toList();
+        try {
+            int samples = Integer.parseInt(options.getOrDefault("--samples", ""));
+            int warmUp = Integer.parseInt(options.getOrDefault("--warm-up", ""));
+            int records = Integer.parseInt(options.getOrDefault("--records", ""));
+            return chosen.isEmpty() || samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND
+                    ? Optional.empty()
+                    : Optional.of(new ReclaimLatency(samples, warmUp, records, chosen));
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
+    }
+
+    BenchMain.Result measure() {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Map<String, Double> reference = new LinkedHashMap<>();
+        Map<String, Double> ratio = new LinkedHashMap<>();
+        for (Setting setting : settings) {
+            List<Double> reclaims = new ArrayList<>();
+            List<Double> bare = new ArrayList<>();
+            run(setting, reclaims, bare);
+            for (double share : new double[] {0.5, 0.9, 0.99, 0.999}) {
+                String name = "%s_p%s_ms".formatted(setting.name(), Quantiles.name(share));
+                double reclaim = Quantiles.of(reclaims, share);
+                double own = Quantiles.of(bare, share);
+                metrics.put(name, reclaim);
+                reference.put(name, own);
+                ratio.put(name, reclaim / own);
+                System.out.printf(
+                        Locale.ROOT,
+                        "%-20s p%-5s reclaim %8.2f ms   bare record %7.2f ms   %5.2f times%n",
+                        setting.name(),
+                        Quantiles.name(share),
+                        reclaim,
+                        own,
+                        reclaim / own);
+            }
+            metrics.put(setting.name() + "_n", (double) reclaims.size());
+        }
+        return new BenchMain.Result(metrics, reference, ratio);
+    }
+
+    private void run(Setting setting, List<Double> reclaims, List<Double> bare) {
+        System.out.printf(
+                "%s, commits every %d ms, at %d records a second: %d reclaims, after %d s of warm-up%n",
+                setting.guarantee, setting.commitMillis, recordsPerSecond, samples, warmUpSeconds);
+        var plan = new SchedulerLoad.Plan(
+                1,
+                GPUS,
+                SAMPLES_PER_SECOND,
+                recordsPerSecond - SAMPLES_PER_SECOND,
+                setting.guarantee,
+                setting.commitMillis,
+                HEAP_MEGABYTES);
+        try (var load = new SchedulerLoad(plan)) {
+            load.start();
+            long warm = System.nanoTime() + warmUpSeconds * 1_000_000_000L;
+            do {
+                load.burst(BURST, SPIKES_PER_SECOND, false);
+            } while (System.nanoTime() < warm);
+            int otherwise = 0;
+            while (reclaims.size() < samples) {
+                load.burst(BURST, SPIKES_PER_SECOND, true);
+                SchedulerLoad.Samples more = load.take();
+                reclaims.addAll(more.reclaims);
+                bare.addAll(more.bare);
+                otherwise += more.answeredOtherwise;
+                System.out.printf(
+                        Locale.ROOT,
+                        "  %d reclaims, p99 of the last %d: %.1f ms%n",
+                        reclaims.size(),
+                        more.reclaims.size(),
+                        Quantiles.of(more.reclaims, 0.99));
+                if (otherwise > reclaims.size()) {
+                    throw new IllegalStateException(
+                            "%d spikes were answered without a reclaim, %d with one: this measures something else"
+                                    .formatted(otherwise, reclaims.size()));
+                }
+            }
+        }
+    }
+}

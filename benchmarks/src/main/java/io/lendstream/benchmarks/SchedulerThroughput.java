@@ -1,0 +1,104 @@
+package io.lendstream.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How many records of nodes, eight GPUs each, a scheduler of 10,000 GPUs in ten domains takes in a second while its decisions are
+ * still there in time; with broker and generator on the same machine. Each pace is held for a while, beginning with the pace that
+ * ten thousand GPUs need at one sample a second; the first that cannot be held is the last.
+ */
+final class SchedulerThroughput {
+    private static final int DOMAINS = 10;
+    private static final int GPUS = 1000;
+    private static final List<Integer> PACES = List.of(1250, 2500, 5000, 7500, 10_000, 15_000);
+    private static final int SPIKES = 500;
+    private static final double SPIKES_PER_SECOND = 20;
+    private static final int HEAP_MEGABYTES = 1024;
+    private static final double BOUND_MILLIS = 250;
+
+    private SchedulerThroughput() {}
+
+    static BenchMain.Result measure() {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Map<String, Double> reference = new LinkedHashMap<>();
+        Map<String, Double> ratio = new LinkedHashMap<>();
+        for (String guarantee : List.of("at_least_once", "exactly_once_v2")) {
+            for (int pace : PACES) {
+                String name = "%s_%d".formatted(guarantee, pace);
+                Optional<Double> p99 = hold(guarantee, pace, name, metrics);
+                if (p99.isEmpty() || p99.get() > BOUND_MILLIS) {
+                    break;
+                }
+                metrics.put(guarantee + "_most_per_second", (double) pace);
+                reference.put(guarantee + "_most_per_second", 5000.0);
+                ratio.put(guarantee + "_most_per_second", pace / 5000.0);
+            }
+        }
+        return new BenchMain.Result(metrics, reference, ratio);
+    }
+
+    /** The p99 of decisions at this pace; empty where the pace was not held. */
+    private static Optional<Double> hold(String guarantee, int pace, String name, Map<String, Double> metrics) {
+        int commit = guarantee.equals("at_least_once") ? 200 : 100;
+        var plan = new SchedulerLoad.Plan(DOMAINS, GPUS, pace, DOMAINS, guarantee, commit, HEAP_MEGABYTES);
+        try (var load = new SchedulerLoad(plan)) {
+            load.start();
+            load.burst(SPIKES, SPIKES_PER_SECOND, false);
+            long sent = load.sent();
+            Map<String, Double> used = load.processorSeconds();
+            long began = System.nanoTime();
+            load.burst(SPIKES, SPIKES_PER_SECOND, true);
+            load.burst(SPIKES, SPIKES_PER_SECOND, true);
+            double seconds = (System.nanoTime() - began) / 1e9;
+            double held = (load.sent() - sent) / seconds;
+            SchedulerLoad.Samples samples = load.take();
+            double p50 = Quantiles.of(samples.reclaims, 0.5);
+            double p99 = Quantiles.of(samples.reclaims, 0.99);
+            metrics.put(name + "_written_per_second", held);
+            metrics.put(name + "_p50_ms", p50);
+            metrics.put(name + "_p99_ms", p99);
+            StringBuilder cores = new StringBuilder();
+            load.processorSeconds().forEach((process, now) -> {
+                double share = (now - used.getOrDefault(process, 0.0)) / seconds;
+                metrics.put(name + "_cores_" + process, share);
+                cores.append(String.format(Locale.ROOT, " %s %.2f", process, share));
+            });
+            double resident = residentMegabytes(load.schedulerPid());
+            metrics.put(name + "_scheduler_megabytes", resident);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-16s %6d records/s: written %7.0f/s, %d reclaims p50 %.1f ms, p99 %.1f ms; cores:%s; scheduler %.0f MB%n",
+                    guarantee,
+                    pace,
+                    held,
+                    samples.reclaims.size(),
+                    p50,
+                    p99,
+                    cores,
+                    resident);
+            return held < 0.98 * pace ? Optional.empty() : Optional.of(p99);
+        } catch (IllegalStateException e) {
+            System.out.printf("%-16s %6d records/s: not held: %s%n", guarantee, pace, e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private static double residentMegabytes(long pid) {
+        try {
+            return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
+                    .filter(line -> line.startsWith("VmRSS:"))
+                    .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) / 1024)
+                    .findFirst()
+                    .orElse(Double.NaN);
+        } catch (IOException e) {
+            return Double.NaN;
+        }
+    }
+}

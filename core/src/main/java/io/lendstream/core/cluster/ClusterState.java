@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param nextPlanAt when training is to be planned again
  * @param mode what people have ordered
  * @param slices how services are to share MIG instances, once that has been planned
+ * @param advice decisions that were only advised; empty where none were
  * @param agenda the same GPUs, jobs and nodes in other orders
  */
 public record ClusterState(
@@ -26,6 +27,7 @@ public record ClusterState(
         Optional<Instant> nextPlanAt,
         Mode mode,
         Optional<SlicePlan> slices,
+        Optional<Advice> advice,
         PersistentMap<NodeId, NodeState> nodes,
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
@@ -45,6 +47,7 @@ public record ClusterState(
             Optional<Instant> nextPlanAt,
             Mode mode,
             Optional<SlicePlan> slices,
+            Optional<Advice> advice,
             PersistentMap<NodeId, NodeState> nodes,
             PersistentMap<GpuId, GpuState> gpus,
             PersistentMap<ServiceId, ServiceState> services,
@@ -58,6 +61,7 @@ public record ClusterState(
                 nextPlanAt,
                 mode,
                 slices,
+                advice,
                 nodes,
                 gpus,
                 services,
@@ -74,6 +78,7 @@ public record ClusterState(
                 0,
                 Optional.empty(),
                 new Mode(false, false, false),
+                Optional.empty(),
                 Optional.empty(),
                 PersistentMap.empty(),
                 PersistentMap.empty(),

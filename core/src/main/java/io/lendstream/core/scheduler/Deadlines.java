@@ -72,6 +72,21 @@ final class Deadlines {
                 .forEach(draft::remove);
     }
 
+    /**
+     * Puts units out of service whose transfer was not reported in time, where nothing can be decided about them: in a domain in
+     * which decisions are advice.
+     */
+    void writeOff() {
+        for (GpuId id : until(draft.agenda().owed(), draft.now())) {
+            GpuState gpu = draft.gpu(id);
+            if (gpu.owner() instanceof Owner.Releasing releasing) {
+                quarantine(gpu, "its release was not reported within twice the notice (%s)".formatted(releasing.decision()));
+            } else if (gpu.owner() instanceof Owner.Binding binding) {
+                quarantine(gpu, "it was not reported bound in time (%s)".formatted(binding.decision()));
+            }
+        }
+    }
+
     /** What is due by a time, soonest first. */
     private static <K extends Comparable<K>> List<K> until(PersistentMap<Due<K>, K> agenda, Instant time) {
         List<K> due = new ArrayList<>();
@@ -120,19 +135,23 @@ final class Deadlines {
                             Safety.inputs(draft)));
             return;
         }
-        renew(lent(settings.lease().multipliedBy(3).dividedBy(4)));
-    }
-
-    private void renew(List<GpuId> gpus) {
-        Instant until = draft.now().plus(settings.lease());
-        draft.decide(
-                until,
+        List<GpuId> ending = lent(settings.lease().multipliedBy(3).dividedBy(4));
+        renew(
+                ending,
                 draft.because(
                         "lease",
-                        "%s on until %s".formatted(gpus.size() == 1 ? "1 loan goes" : gpus.size() + " loans go", until),
-                        Map.of("loans", (double) gpus.size()),
-                        List.of()),
-                new Action.Renew(gpus, until));
+                        "%s on until %s"
+                                .formatted(
+                                        ending.size() == 1 ? "1 loan goes" : ending.size() + " loans go",
+                                        draft.now().plus(settings.lease())),
+                        Map.of("loans", (double) ending.size()),
+                        List.of()));
+    }
+
+    /** Lets loans go on for another term. */
+    void renew(List<GpuId> gpus, Reason reason) {
+        Instant until = draft.now().plus(settings.lease());
+        draft.decide(until, reason, new Action.Renew(gpus, until));
         for (GpuId gpu : gpus) {
             if (draft.gpu(gpu).owner() instanceof Owner.Lent lent) {
                 draft.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until));

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Advice;
 import io.lendstream.core.cluster.Agenda;
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.ClusterState.Mode;
@@ -32,8 +33,11 @@ import java.util.TreeSet;
 
 /** A step in the making: the state as far as it has been worked out, and the decisions so far. */
 final class Draft {
+    private static final Advice NO_ADVICE = new Advice(List.of());
+
     private final ClusterState before;
     private final DomainEvent event;
+    private final Witness witness;
     private final Instant now;
     private final List<Decision> decisions = new ArrayList<>();
     private final TreeSet<NodeId> changedNodes = new TreeSet<>();
@@ -53,11 +57,14 @@ final class Draft {
     private Optional<Instant> nextPlanAt;
     private Mode mode;
     private Optional<SlicePlan> slices;
+    private Optional<Advice> advice;
+    private boolean inEarnest;
     private Set<GpuId> awaited = Set.of();
 
-    Draft(ClusterState before, DomainEvent event) {
+    Draft(ClusterState before, DomainEvent event, Witness witness) {
         this.before = before;
         this.event = event;
+        this.witness = witness;
         this.now = event.at().isAfter(before.now()) ? event.at() : before.now();
         this.nodes = before.nodes();
         this.gpus = before.gpus();
@@ -69,6 +76,8 @@ final class Draft {
         this.nextPlanAt = before.nextPlanAt();
         this.mode = before.mode();
         this.slices = before.slices();
+        this.advice = before.advice();
+        this.inEarnest = !mode.advisory();
     }
 
     Step finished() {
@@ -81,6 +90,7 @@ final class Draft {
                 nextPlanAt,
                 mode,
                 slices,
+                advice,
                 nodes,
                 gpus,
                 services,
@@ -110,6 +120,7 @@ final class Draft {
                 nextPlanAt,
                 seen.mode(),
                 slices,
+                planned ? Optional.of(advice.orElse(NO_ADVICE).with(decisions)) : seen.advice(),
                 seen.nodes(),
                 seen.gpus(),
                 seen.services(),
@@ -126,6 +137,10 @@ final class Draft {
         return event.sequence();
     }
 
+    Witness witness() {
+        return witness;
+    }
+
     Mode mode() {
         return mode;
     }
@@ -133,6 +148,19 @@ final class Draft {
     void mode(Mode next) {
         changesPlans = true;
         mode = next;
+        inEarnest = !next.advisory();
+        if (inEarnest) {
+            advice = Optional.empty();
+        }
+    }
+
+    Optional<Advice> advice() {
+        return advice;
+    }
+
+    /** What is decided from here on is meant, though other decisions are advice. */
+    void meanIt() {
+        inEarnest = true;
     }
 
     void epoch(long next) {
@@ -339,7 +367,7 @@ final class Draft {
     }
 
     void decide(Instant deadline, Reason reason, Action action) {
-        decisions.add(new Decision(nextId(), now, deadline, mode.advisory(), reason, action));
+        decisions.add(new Decision(nextId(), now, deadline, !inEarnest, reason, action));
         decisionSequence++;
     }
 

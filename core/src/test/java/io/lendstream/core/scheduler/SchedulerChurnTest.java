@@ -12,8 +12,11 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.Invariants;
 import io.lendstream.core.history.Violation;
+import io.lendstream.core.lending.Alternative;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -64,6 +67,37 @@ class SchedulerChurnTest {
         assertThat(state).isEqualTo(story.state());
     }
 
+    @Property(tries = 20)
+    void everyDecisionIsExplainedAsItWasMade(@ForAll long seed) {
+        Random random = new Random(seed);
+        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+        for (int i = 0; i < 10; i++) {
+            Decision decision =
+                    story.decisions().get(random.nextInt(story.decisions().size()));
+            Explainer explainer = new Explainer(decision);
+            story.log().forEach(explainer::take);
+
+            Explanation explanation = explainer.explanation();
+
+            assertThat(explanation.differences()).as("%s, seed %d", decision.id(), seed).isEmpty();
+            assertThat(explanation.isAsRecorded()).isTrue();
+            assertThat(explanation.missing()).isEmpty();
+            List<Alternative> weighed = explanation.made().orElseThrow().alternatives();
+            if (decision.reason().code().equals("plan")) {
+                assertThat(weighed)
+                        .filteredOn(Alternative::chosen)
+                        .allSatisfy(chosen -> assertThat(weighed)
+                                .allSatisfy(other -> assertThat(other.score()).isLessThanOrEqualTo(chosen.score() + 1e-9)));
+            } else {
+                assertThat(weighed.stream()
+                                .filter(Alternative::chosen)
+                                .flatMap(chosen -> chosen.gpus().stream()))
+                        .as("what was chosen is what is reclaimed, from this job and others")
+                        .containsAll(weighed.isEmpty() ? List.of() : decision.action().gpus());
+            }
+        }
+    }
+
     private static ClusterState withAgendaFromScratch(ClusterState state) {
         return new ClusterState(
                 state.domain(),
@@ -74,6 +108,7 @@ class SchedulerChurnTest {
                 state.nextPlanAt(),
                 state.mode(),
                 state.slices(),
+                state.advice(),
                 state.nodes(),
                 state.gpus(),
                 state.services(),

@@ -7,12 +7,12 @@ import io.lendstream.service.kafka.Received;
 import io.lendstream.service.kafka.RecordReader;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
 
 /** Topics as an onlooker reads them. What cannot be read is left out: the services that it is meant for put it aside. */
@@ -71,12 +71,41 @@ final class Reading {
 
     /** Where topics end now, as {@link RecordReader#start} takes it. */
     Map<String, Long> ends(RecordReader reader, List<Topic<?>> topics) {
-        List<TopicPartition> partitions = topics.stream()
+        return named(reader.client().endOffsets(partitions(reader, topics)));
+    }
+
+    /** Where what was written since a time begins. */
+    Map<String, Long> since(RecordReader reader, List<Topic<?>> topics, Instant time) {
+        Map<TopicPartition, Long> times = new HashMap<>();
+        partitions(reader, topics).forEach(partition -> times.put(partition, time.toEpochMilli()));
+        Map<String, Long> from = ends(reader, topics);
+        reader.client().offsetsForTimes(times).forEach((partition, found) -> {
+            if (found != null) {
+                from.put(partition.toString(), found.offset());
+            }
+        });
+        return from;
+    }
+
+    /** Where the last records of each partition begin. */
+    Map<String, Long> last(RecordReader reader, Topic<?> topic, int records) {
+        Map<String, Long> from = ends(reader, List.of(topic));
+        named(reader.client().beginningOffsets(partitions(reader, List.of(topic))))
+                .forEach((partition, beginning) ->
+                        from.computeIfPresent(partition, (name, end) -> Math.max(beginning, end - records)));
+        return from;
+    }
+
+    private List<TopicPartition> partitions(RecordReader reader, List<Topic<?>> topics) {
+        return topics.stream()
                 .flatMap(topic -> reader.client().partitionsFor(cluster.topics().name(topic)).stream())
                 .map(info -> new TopicPartition(info.topic(), info.partition()))
-                .collect(Collectors.toList());
-        Map<String, Long> ends = new HashMap<>();
-        reader.client().endOffsets(partitions).forEach((partition, end) -> ends.put(partition.toString(), end));
-        return ends;
+                .toList();
+    }
+
+    private static Map<String, Long> named(Map<TopicPartition, Long> offsets) {
+        Map<String, Long> named = new HashMap<>();
+        offsets.forEach((partition, offset) -> named.put(partition.toString(), offset));
+        return named;
     }
 }

@@ -36,8 +36,12 @@ final class Deadlines {
         this.settings = settings;
     }
 
-    /** Acts on everything whose time has come. */
-    void expire() {
+    /**
+     * Acts on everything whose time has come.
+     *
+     * @param decides whether decisions are made of it; without, what is not bound in time goes out of service, as it cannot be undone
+     */
+    void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
         TreeSet<GpuId> due = new TreeSet<>(until(draft.agenda().owed(), draft.now()));
         due.addAll(until(draft.agenda().loans(), draft.now().minus(settings.notice())));
@@ -55,7 +59,9 @@ final class Deadlines {
             } else if (owner instanceof Owner.Lent lent) {
                 quarantine(gpu, "its lease ran out and its return was not reported (%s)".formatted(lent.decision()));
             } else if (owner instanceof Owner.Binding binding) {
-                if (binding.tenant() instanceof Tenant.Job job) {
+                if (!decides) {
+                    quarantine(gpu, "it was not reported bound in time (%s)".formatted(binding.decision()));
+                } else if (binding.tenant() instanceof Tenant.Job job) {
                     unbound.computeIfAbsent(job.job(), name -> new ArrayList<>())
                             .add(gpu.gpuId());
                 } else {
@@ -70,21 +76,6 @@ final class Deadlines {
         }
         until(draft.agenda().past(), draft.now().minus(MEMORY_OF_JOBS).minusMillis(1))
                 .forEach(draft::remove);
-    }
-
-    /**
-     * Puts units out of service whose transfer was not reported in time, where nothing can be decided about them: in a domain in
-     * which decisions are advice.
-     */
-    void writeOff() {
-        for (GpuId id : until(draft.agenda().owed(), draft.now())) {
-            GpuState gpu = draft.gpu(id);
-            if (gpu.owner() instanceof Owner.Releasing releasing) {
-                quarantine(gpu, "its release was not reported within twice the notice (%s)".formatted(releasing.decision()));
-            } else if (gpu.owner() instanceof Owner.Binding binding) {
-                quarantine(gpu, "it was not reported bound in time (%s)".formatted(binding.decision()));
-            }
-        }
     }
 
     /** What is due by a time, soonest first. */

@@ -64,7 +64,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
             }
             return draft.finished();
         }
-        new Deadlines(draft, settings).writeOff();
+        new Deadlines(draft, settings).expire(false);
         new JobChanges(draft, settings).shedLost(false);
         Step observed = draft.finished();
         if (isApproval) {
@@ -92,7 +92,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         draft.witness().guarded(() -> new Safety(settings).guards(draft));
         Deadlines deadlines = new Deadlines(draft, settings);
         Training training = new Training(draft, policy, settings);
-        deadlines.expire();
+        deadlines.expire(true);
         new JobChanges(draft, settings).shedLost(true);
         if (new Safety(settings).againstEverything(draft).isPresent()) {
             training.planIfDue();

@@ -42,6 +42,17 @@ class SchedulerChurnTest {
                 .isEmpty();
     }
 
+    @Property(tries = 100)
+    void keepsItsPromisesWhateverAdviceIsApproved(@ForAll long seed) {
+        Random random = new Random(seed);
+        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05, true);
+
+        assertThat(story.verdict().violations())
+                .as("seed %d, %d events", seed, story.log().size())
+                .filteredOn(violation -> !violation.rule().equals("answer"))
+                .isEmpty();
+    }
+
     @Property(tries = 60)
     void everyDecisionIsAnsweredWhenTheActuatorIs(@ForAll long seed) {
         Story story = churn(new Random(seed), "deepboot", 0);
@@ -116,6 +127,10 @@ class SchedulerChurnTest {
     }
 
     private static Story churn(Random random, String policy, double lossOfReports) {
+        return churn(random, policy, lossOfReports, false);
+    }
+
+    private static Story churn(Random random, String policy, double lossOfReports, boolean advised) {
         Story story = Story.of(policy);
         int nodes = 1 + random.nextInt(3);
         for (int i = 0; i < nodes; i++) {
@@ -132,7 +147,9 @@ class SchedulerChurnTest {
         for (int i = 0; i < 120; i++) {
             int answered = story.decisions().size();
             int dice = random.nextInt(100);
-            if (dice < 40) {
+            if (advised && random.nextInt(4) == 0) {
+                adviseOrApprove(story, random);
+            } else if (dice < 40) {
                 for (String service : SERVICES) {
                     story.rate(service, random.nextInt(30));
                 }
@@ -183,6 +200,17 @@ class SchedulerChurnTest {
         return story;
     }
 
+    /** Advice is switched on and off now and then, and any decision may be approved, rightly or not. */
+    private static void adviseOrApprove(Story story, Random random) {
+        List<Decision> decisions = story.decisions();
+        if (random.nextInt(5) == 0) {
+            story.control(random.nextInt(3) > 0 ? ControlCommand.Kind.ADVISORY_ON : ControlCommand.Kind.ADVISORY_OFF);
+        } else if (!decisions.isEmpty()) {
+            int late = Math.min(decisions.size(), 1 + random.nextInt(20));
+            story.approve(decisions.get(decisions.size() - late).id());
+        }
+    }
+
     private static String cut(Random random) {
         return List.of("7g.80gb@0", "4g.40gb@0 2g.20gb@4 1g.10gb@6", "3g.40gb@4 3g.40gb@0", "1g.10gb@2 1g.20gb@0", "")
                 .get(random.nextInt(5));
@@ -192,6 +220,9 @@ class SchedulerChurnTest {
             Story story, int from, Deque<ActuationReport> reports, Random random, double lossOfReports) {
         for (Decision decision :
                 story.decisions().subList(from, story.decisions().size())) {
+            if (decision.advisory()) {
+                continue;
+            }
             reports.add(story.report(
                     decision.id(), io.lendstream.core.event.Outcome.ACCEPTED, List.of(), Optional.empty()));
             for (ActuationReport report : story.answers(decision)) {

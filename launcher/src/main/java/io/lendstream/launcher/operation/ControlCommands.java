@@ -238,7 +238,7 @@ public final class ControlCommands {
                 names = "--timeout",
                 paramLabel = "TIME",
                 defaultValue = "15s",
-                description = "How long a scheduler may take to hear of it. Default: ${DEFAULT-VALUE}.")
+                description = {"How long a scheduler may take to hear of it.", "Default: ${DEFAULT-VALUE}."})
         private String timeout = "15s";
 
         abstract List<ControlCommand> commands(Reading reading, Instant now);

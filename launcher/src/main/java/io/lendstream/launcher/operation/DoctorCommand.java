@@ -24,7 +24,10 @@ public final class DoctorCommand extends ClusterCommand {
     @Option(
             names = "--application-id",
             paramLabel = "NAME",
-            description = "The scheduler's scheduler.application-id. Default: the topic prefix and 'scheduler'.")
+            description = {
+                "The scheduler's scheduler.application-id.",
+                "Default: the topic prefix and 'scheduler'."
+            })
     private Optional<String> applicationId = Optional.empty();
 
     @Override

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Origin;
@@ -113,7 +114,7 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
 
     private static String line(Alternative weighed) {
         String what = weighed.gpus().isEmpty()
-                ? "%d GPUs for job %s".formatted(weighed.size(), weighed.job())
+                ? "%s for job %s".formatted(Reason.counted(weighed.size(), "GPU"), weighed.job())
                 : "%s of job %s, which goes on with %d"
                         .formatted(Words.list(weighed.gpus()), weighed.job(), weighed.size());
         return "%s %s: %.3f, %s".formatted(weighed.chosen() ? "+" : "-", what, weighed.score(), weighed.why());

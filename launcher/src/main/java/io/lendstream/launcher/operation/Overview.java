@@ -13,6 +13,7 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -251,11 +252,11 @@ final class Overview {
 
     private String line(JobState job) {
         Held held = held(job);
-        return "%-20s %-9s %d GPUs, %d of them lent%s%s"
+        return "%-20s %-9s %s, %d lent%s%s"
                 .formatted(
                         job.spec().job(),
                         phase(job),
-                        held.gpus,
+                        Reason.counted(held.gpus, "GPU"),
                         held.lent,
                         held.gpus == 0 ? "" : ", goodput %.1f samples/s".formatted(goodput(job, held)),
                         Optional.ofNullable(progress.get(job.spec().job()))

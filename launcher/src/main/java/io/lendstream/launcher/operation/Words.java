@@ -134,12 +134,16 @@ final class Words implements Action.Cases<String> {
                     .formatted(job.job(), job.minGpus(), job.maxGpus(), job.requestedGpus());
         }
         if (event instanceof TrainingProgress progress) {
-            return "job %s is %s on %d GPUs, %.0f iterations done"
-                    .formatted(progress.job(), lower(progress.phase()), progress.replicas(), progress.progress());
+            return "job %s is %s on %s, %.0f iterations done"
+                    .formatted(
+                            progress.job(),
+                            lower(progress.phase()),
+                            Reason.counted(progress.replicas(), "GPU"),
+                            progress.progress());
         }
         if (event instanceof Node node) {
-            return "node %s has %d GPUs and is %s"
-                    .formatted(node.nodeId(), node.gpus().size(), lower(node.status()));
+            return "node %s has %s and is %s"
+                    .formatted(node.nodeId(), Reason.counted(node.gpus().size(), "GPU"), lower(node.status()));
         }
         if (event instanceof NodeLeft left) {
             return "node %s left".formatted(left.nodeId());

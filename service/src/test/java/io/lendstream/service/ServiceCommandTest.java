@@ -107,7 +107,8 @@ class ServiceCommandTest {
 
     @Test
     void settingsCanBeCheckedWithoutABroker() {
-        assertThat(run(new Sample(true), "--check", "--bootstrap-server", "127.0.0.1:1")).isZero();
+        assertThat(run(new Sample(true), "--check", "--bootstrap-server", "127.0.0.1:1"))
+                .isZero();
         assertThat(run(new Sample(true), "--check", "--bootstrap-server", "127.0.0.1:1", "--set", "actuator.count=8"))
                 .isEqualTo(2);
     }

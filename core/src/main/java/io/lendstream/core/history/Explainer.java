@@ -1,9 +1,9 @@
 package io.lendstream.core.history;
 
 import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
@@ -84,7 +84,10 @@ public final class Explainer {
 
     /** The last event that it rests on is the one that led to it. */
     private long trigger() {
-        return recorded.reason().inputs().stream().mapToLong(input -> input).max().orElse(0);
+        return recorded.reason().inputs().stream()
+                .mapToLong(input -> input)
+                .max()
+                .orElse(0);
     }
 
     private Optional<String> against(DomainEvent event) {
@@ -151,8 +154,8 @@ public final class Explainer {
 
     private List<Alternative> sizes(Scheduler current) {
         return notes.plan
-                .flatMap(plan -> changed(recorded.action())
-                        .map(job -> current.policy().sizes(plan.view(), job)))
+                .flatMap(plan ->
+                        changed(recorded.action()).map(job -> current.policy().sizes(plan.view(), job)))
                 .orElse(List.of());
     }
 

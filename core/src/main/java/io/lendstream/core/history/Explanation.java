@@ -27,7 +27,11 @@ import java.util.TreeMap;
  * @param obstacle why it cannot; empty where it can
  */
 public record Explanation(
-        Decision recorded, List<DomainEvent> inputs, List<Long> missing, Optional<Made> made, Optional<String> obstacle) {
+        Decision recorded,
+        List<DomainEvent> inputs,
+        List<Long> missing,
+        Optional<Made> made,
+        Optional<String> obstacle) {
     public Explanation {
         inputs = List.copyOf(inputs);
         missing = List.copyOf(missing);

@@ -99,8 +99,8 @@ final class Ats {
             String why = size == chosen
                     ? "all jobs together come to most with it"
                     : "all jobs together would come to %.3f less".formatted(Math.max(0, best - sum));
-            sizes.add(new Alternative(
-                    name, List.of(), size, sum, "sum of speedups over all jobs", size == chosen, why));
+            sizes.add(
+                    new Alternative(name, List.of(), size, sum, "sum of speedups over all jobs", size == chosen, why));
         }
         return sizes;
     }

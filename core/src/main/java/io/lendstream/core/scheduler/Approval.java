@@ -36,8 +36,8 @@ final class Approval {
 
     void follow(ControlCommand command) {
         draft.meanIt();
-        Optional<Decision> approved = command.decision()
-                .flatMap(id -> draft.advice().flatMap(advice -> advice.find(id)));
+        Optional<Decision> approved =
+                command.decision().flatMap(id -> draft.advice().flatMap(advice -> advice.find(id)));
         if (approved.isEmpty()) {
             String name = command.decision().map(Object::toString).orElse("none");
             hold("decision %s is not among what was advised last".formatted(name), List.of());
@@ -71,7 +71,10 @@ final class Approval {
     }
 
     private boolean isUsable(GpuId id) {
-        return draft.gpus().get(id).filter(gpu -> gpu.isFree() && draft.isReachable(gpu)).isPresent();
+        return draft.gpus()
+                .get(id)
+                .filter(gpu -> gpu.isFree() && draft.isReachable(gpu))
+                .isPresent();
     }
 
     /** Why an action is not possible now; empty where it is. */
@@ -104,7 +107,8 @@ final class Approval {
             }
             JobState job = known.get();
             if (job.changing().isPresent()) {
-                return Optional.of("job %s is being changed by %s".formatted(name, job.changing().get()));
+                return Optional.of("job %s is being changed by %s"
+                        .formatted(name, job.changing().get()));
             }
             Set<GpuId> gained = new HashSet<>(allocation.gpus());
             job.allocation().gpus().forEach(gained::remove);
@@ -131,10 +135,12 @@ final class Approval {
             if (draft.services().get(serve.service()).isEmpty()) {
                 return Optional.of("service %s is unknown".formatted(serve.service()));
             }
-            return safety.againstEverything(draft).or(() -> serve.gpus().stream()
-                    .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
-                    .findFirst()
-                    .map(gpu -> "%s is not %s".formatted(gpu, serve.warm() ? "warm for " + serve.service() : "free")));
+            return safety.againstEverything(draft)
+                    .or(() -> serve.gpus().stream()
+                            .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
+                            .findFirst()
+                            .map(gpu -> "%s is not %s"
+                                    .formatted(gpu, serve.warm() ? "warm for " + serve.service() : "free")));
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {
@@ -182,13 +188,14 @@ final class Approval {
 
         @Override
         public Optional<String> renew(Action.Renew renew) {
-            return safety.againstLoans(draft).or(() -> renew.gpus().stream()
-                    .filter(gpu -> draft.gpus()
-                            .get(gpu)
-                            .filter(known -> known.owner() instanceof Owner.Lent)
-                            .isEmpty())
-                    .findFirst()
-                    .map(gpu -> "%s is not lent".formatted(gpu)));
+            return safety.againstLoans(draft)
+                    .or(() -> renew.gpus().stream()
+                            .filter(gpu -> draft.gpus()
+                                    .get(gpu)
+                                    .filter(known -> known.owner() instanceof Owner.Lent)
+                                    .isEmpty())
+                            .findFirst()
+                            .map(gpu -> "%s is not lent".formatted(gpu)));
         }
 
         @Override

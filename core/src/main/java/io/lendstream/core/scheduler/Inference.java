@@ -143,7 +143,12 @@ final class Inference {
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
-        wake(draft, settings, name, warm, reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
+        wake(
+                draft,
+                settings,
+                name,
+                warm,
+                reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
     }
 
     /** Puts warm replicas to work. */

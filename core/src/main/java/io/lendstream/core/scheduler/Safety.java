@@ -104,7 +104,10 @@ record Safety(SchedulerSettings settings) {
         Optional<String> off = settings.lending() ? Optional.empty() : Optional.of("scheduler.lending is false");
         return List.of(
                 new Guard("lending is on", "new loans", off),
-                new Guard("demand of every service is known and nobody stopped lending", "new loans", againstLoans(draft)),
+                new Guard(
+                        "demand of every service is known and nobody stopped lending",
+                        "new loans",
+                        againstLoans(draft)),
                 new Guard("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(draft)),
                 new Guard("nobody froze the domain", "changes of jobs but for inference", againstChanges(draft)),
                 new Guard("most nodes are heard of", "every change", againstEverything(draft)));

@@ -75,8 +75,7 @@ class ExplainerTest {
         assertThat(weighed.get(0).chosen()).isTrue();
         assertThat(weighed.get(0).gpus()).isEqualTo(decision.action().gpus());
         assertThat(weighed.get(1).chosen()).isFalse();
-        assertThat(weighed.get(1).score())
-                .isGreaterThanOrEqualTo(weighed.get(0).score());
+        assertThat(weighed.get(1).score()).isGreaterThanOrEqualTo(weighed.get(0).score());
         assertThat(made.needs().values()).anyMatch(need -> need.replicas() == 2);
         assertThat(made.owners()).singleElement().satisfies(change -> {
             assertThat(change.before().orElseThrow()).isInstanceOf(Owner.Lent.class);
@@ -122,16 +121,22 @@ class ExplainerTest {
     @Test
     void seesThatARecordedDecisionIsNotTheOneThatTheLogGives() {
         Decision decision = reclaim();
-        Reason other = new Reason("demand", "on a whim", decision.reason().numbers(), decision.reason().inputs());
+        Reason other = new Reason(
+                "demand",
+                "on a whim",
+                decision.reason().numbers(),
+                decision.reason().inputs());
         Decision forged = new Decision(
                 decision.id(), decision.at(), decision.deadline(), decision.advisory(), other, decision.action());
 
         Explanation explanation = explain(forged, story.log());
 
         assertThat(explanation.isAsRecorded()).isFalse();
-        assertThat(explanation.differences()).singleElement().satisfies(difference -> assertThat(difference)
-                .startsWith("reason is recorded as")
-                .contains("on a whim"));
+        assertThat(explanation.differences())
+                .singleElement()
+                .satisfies(difference -> assertThat(difference)
+                        .startsWith("reason is recorded as")
+                        .contains("on a whim"));
     }
 
     @Test
@@ -178,7 +183,8 @@ class ExplainerTest {
     void tellsOfADecisionThatNobodyAnswers() {
         Decision decision = reclaim();
 
-        assertThat(Fate.of(decision, List.of(), decision.at()).inWords()).startsWith("nobody has reported on it; it is due");
+        assertThat(Fate.of(decision, List.of(), decision.at()).inWords())
+                .startsWith("nobody has reported on it; it is due");
         assertThat(Fate.of(decision, List.of(), decision.deadline().plusSeconds(1))
                         .inWords())
                 .startsWith("nobody has reported on it; it was due");

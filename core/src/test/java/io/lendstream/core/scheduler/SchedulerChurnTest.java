@@ -90,7 +90,9 @@ class SchedulerChurnTest {
 
             Explanation explanation = explainer.explanation();
 
-            assertThat(explanation.differences()).as("%s, seed %d", decision.id(), seed).isEmpty();
+            assertThat(explanation.differences())
+                    .as("%s, seed %d", decision.id(), seed)
+                    .isEmpty();
             assertThat(explanation.isAsRecorded()).isTrue();
             assertThat(explanation.missing()).isEmpty();
             List<Alternative> weighed = explanation.made().orElseThrow().alternatives();
@@ -98,13 +100,15 @@ class SchedulerChurnTest {
                 assertThat(weighed)
                         .filteredOn(Alternative::chosen)
                         .allSatisfy(chosen -> assertThat(weighed)
-                                .allSatisfy(other -> assertThat(other.score()).isLessThanOrEqualTo(chosen.score() + 1e-9)));
+                                .allSatisfy(
+                                        other -> assertThat(other.score()).isLessThanOrEqualTo(chosen.score() + 1e-9)));
             } else {
-                assertThat(weighed.stream()
-                                .filter(Alternative::chosen)
-                                .flatMap(chosen -> chosen.gpus().stream()))
+                assertThat(weighed.stream().filter(Alternative::chosen).flatMap(chosen -> chosen.gpus().stream()))
                         .as("what was chosen is what is reclaimed, from this job and others")
-                        .containsAll(weighed.isEmpty() ? List.of() : decision.action().gpus());
+                        .containsAll(
+                                weighed.isEmpty()
+                                        ? List.of()
+                                        : decision.action().gpus());
             }
         }
     }

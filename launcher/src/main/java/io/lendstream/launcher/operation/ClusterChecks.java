@@ -82,8 +82,10 @@ final class ClusterChecks {
             return;
         }
         Map<String, Object> properties = cluster.kafka().admin();
-        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) cluster.patience().toMillis());
-        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) cluster.patience().toMillis());
+        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int)
+                cluster.patience().toMillis());
+        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int)
+                cluster.patience().toMillis());
         try (Admin admin = Admin.create(properties)) {
             int brokers = answer(admin.describeCluster().nodes()).size();
             check("broker", () -> broker(admin, brokers));
@@ -104,12 +106,14 @@ final class ClusterChecks {
     private boolean registry() {
         try {
             Connection.checkRegistry(cluster.kafka(), cluster.patience());
-            var client = new RegistryClient(RegistrySettings.from(cluster.kafka().serdes()));
+            var client =
+                    new RegistryClient(RegistrySettings.from(cluster.kafka().serdes()));
             int subjects = client.subjects().size();
             List<SubjectReport> ours = new SchemaSet(client, cluster.topics()).check();
             to.accept(Finding.ok(
                     "registry",
-                    "%s answers as Confluent's does, with %d subjects".formatted(cluster.kafka().registry(), subjects)));
+                    "%s answers as Confluent's does, with %d subjects"
+                            .formatted(cluster.kafka().registry(), subjects)));
             to.accept(Diagnosis.schemas(ours));
             return true;
         } catch (UnreachableException | SettingsException | RegistryException e) {
@@ -119,10 +123,9 @@ final class ClusterChecks {
     }
 
     private Finding broker(Admin admin, int brokers) {
-        String version = Optional.ofNullable(
-                        answer(admin.describeFeatures().featureMetadata())
-                                .finalizedFeatures()
-                                .get("metadata.version"))
+        String version = Optional.ofNullable(answer(admin.describeFeatures().featureMetadata())
+                        .finalizedFeatures()
+                        .get("metadata.version"))
                 .map(range -> "metadata.version " + range.maxVersionLevel())
                 .orElse("no KRaft metadata version");
         return Finding.ok(
@@ -149,8 +152,7 @@ final class ClusterChecks {
             Instant stamp = Instant.ofEpochMilli(written.timestamp());
             Instant middle = before.plus(Duration.between(before, after).dividedBy(2));
             return Diagnosis.clock(
-                    Duration.between(middle, stamp),
-                    cluster.settings().get(CommonKeys.MAX_CLOCK_SKEW));
+                    Duration.between(middle, stamp), cluster.settings().get(CommonKeys.MAX_CLOCK_SKEW));
         } finally {
             answer(admin.deleteTopics(List.of(topic)).all());
         }
@@ -220,8 +222,9 @@ final class ClusterChecks {
 
     private int members(Admin admin) {
         try {
-            ConsumerGroupDescription group = answer(
-                    admin.describeConsumerGroups(List.of(schedulerGroup)).describedGroups().get(schedulerGroup));
+            ConsumerGroupDescription group = answer(admin.describeConsumerGroups(List.of(schedulerGroup))
+                    .describedGroups()
+                    .get(schedulerGroup));
             return group.members().size();
         } catch (CheckException e) {
             if (e.getCause() instanceof GroupIdNotFoundException) {
@@ -261,9 +264,12 @@ final class ClusterChecks {
 
     private Finding quarantine() {
         Map<GpuId, Lease> leases = new HashMap<>();
-        reading.all(TopicCatalogue.LEASES, received -> received.value()
-                .ifPresentOrElse(
-                        lease -> leases.put(lease.gpuId(), lease), () -> leases.remove(new GpuId(received.key()))));
+        reading.all(
+                TopicCatalogue.LEASES,
+                received -> received.value()
+                        .ifPresentOrElse(
+                                lease -> leases.put(lease.gpuId(), lease),
+                                () -> leases.remove(new GpuId(received.key()))));
         return Diagnosis.quarantine(leases.values());
     }
 

@@ -130,8 +130,8 @@ public final class ControlCommands {
             reading.values(TopicCatalogue.DECISIONS, decisions::take);
             Decision decision = decisions.wanted();
             if (!decision.advisory()) {
-                throw UserError.failed("decision %s is no advice: it was made in earnest, and needs no approval."
-                        .formatted(wanted));
+                throw UserError.failed(
+                        "decision %s is no advice: it was made in earnest, and needs no approval.".formatted(wanted));
             }
             return List.of(command(wanted.domain(), now, Kind.APPROVE, Optional.of(wanted), List.of()));
         }
@@ -165,12 +165,13 @@ public final class ControlCommands {
             for (String name : gpus) {
                 Lease lease = leases.get(new GpuId(name));
                 if (lease == null) {
-                    throw UserError.failed("GPU '%s' is unknown: no lease names it. 'lendstream top' lists those there are."
-                            .formatted(name));
+                    throw UserError.failed(
+                            "GPU '%s' is unknown: no lease names it. 'lendstream top' lists those there are."
+                                    .formatted(name));
                 }
                 if (!(lease.owner() instanceof Owner.Quarantined)) {
-                    throw UserError.failed(
-                            "GPU %s is not quarantined, but %s; there is nothing to reset.".formatted(name, Words.of(lease.owner())));
+                    throw UserError.failed("GPU %s is not quarantined, but %s; there is nothing to reset."
+                            .formatted(name, Words.of(lease.owner())));
                 }
                 byDomain.computeIfAbsent(lease.domain(), domain -> new ArrayList<>())
                         .add(lease.gpuId());
@@ -213,11 +214,12 @@ public final class ControlCommands {
             SortedSet<DomainId> known = new TreeSet<>();
             reading.values(TopicCatalogue.NODES, node -> known.add(node.domain()));
             if (known.isEmpty()) {
-                throw UserError.failed("there is no domain: no node has said that it is there. Start 'lendstream agent'.");
+                throw UserError.failed(
+                        "there is no domain: no node has said that it is there. Start 'lendstream agent'.");
             }
             if (domain.isPresent() && !known.contains(new DomainId(domain.get()))) {
-                throw UserError.failed("--domain is '%s', but no node is of it; there are %s."
-                        .formatted(domain.get(), known));
+                throw UserError.failed(
+                        "--domain is '%s', but no node is of it; there are %s.".formatted(domain.get(), known));
             }
             return known.stream()
                     .filter(name -> domain.isEmpty() || domain.get().equals(name.value()))
@@ -228,10 +230,7 @@ public final class ControlCommands {
 
     /** What they have in common: they are written, awaited in the log, and told with what followed. */
     abstract static class ControlBase extends ClusterCommand {
-        @Option(
-                names = "--reason",
-                paramLabel = "TEXT",
-                description = "Why, for those who read the log later.")
+        @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for those who read the log later.")
         private String reason = "";
 
         @Option(

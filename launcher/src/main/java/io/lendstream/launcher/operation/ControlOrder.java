@@ -67,8 +67,10 @@ final class ControlOrder {
     Taken give(ControlCommand command) {
         var log = new Awaited(command);
         try (RecordReader reader = reading.open()) {
-            reader.handing(TopicCatalogue.DOMAIN_EVENTS, received -> received.value().ifPresent(log::take));
-            reader.handing(TopicCatalogue.DECISIONS, received -> received.value().ifPresent(log::take));
+            reader.handing(
+                    TopicCatalogue.DOMAIN_EVENTS, received -> received.value().ifPresent(log::take));
+            reader.handing(
+                    TopicCatalogue.DECISIONS, received -> received.value().ifPresent(log::take));
             Map<String, Long> ends =
                     reading.ends(reader, List.of(TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.DECISIONS));
             reader.start(ends);

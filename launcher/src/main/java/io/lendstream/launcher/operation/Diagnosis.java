@@ -43,7 +43,8 @@ final class Diagnosis {
         if (!missing.isEmpty()) {
             return Finding.fail(
                     "topics",
-                    "%d of %d are missing: %s".formatted(missing.size(), topics.size(), some(missing, TopicState::name)),
+                    "%d of %d are missing: %s"
+                            .formatted(missing.size(), topics.size(), some(missing, TopicState::name)),
                     "create them with 'lendstream topics create'");
         }
         List<TopicState> drifted =
@@ -52,7 +53,9 @@ final class Diagnosis {
                 ? Finding.ok("topics", "all %d are there, as they should be".formatted(topics.size()))
                 : Finding.warn(
                         "topics",
-                        some(drifted, topic -> topic.name() + ": " + topic.drifts().get(0)),
+                        some(
+                                drifted,
+                                topic -> topic.name() + ": " + topic.drifts().get(0)),
                         "set what differs with kafka-configs, or mean it");
     }
 
@@ -89,7 +92,8 @@ final class Diagnosis {
                 ? Finding.ok("replication", "3 copies or more, on %s".formatted(Reason.counted(brokers, "broker")))
                 : Finding.warn(
                         "replication",
-                        "%s may lose what was written: min.insync.replicas is 1".formatted(some(weak, TopicState::name)),
+                        "%s may lose what was written: min.insync.replicas is 1"
+                                .formatted(some(weak, TopicState::name)),
                         "make it 2");
     }
 
@@ -169,7 +173,8 @@ final class Diagnosis {
                 .filter(decision -> !decision.advisory() && !(decision.action() instanceof Action.Hold))
                 .toList();
         List<Decision> unanswered = asked.stream()
-                .filter(decision -> decision.deadline().plus(SILENCE).isBefore(now) && !answered.contains(decision.id()))
+                .filter(decision ->
+                        decision.deadline().plus(SILENCE).isBefore(now) && !answered.contains(decision.id()))
                 .toList();
         if (unanswered.isEmpty()) {
             return Finding.ok(

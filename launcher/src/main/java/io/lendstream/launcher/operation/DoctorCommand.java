@@ -24,10 +24,7 @@ public final class DoctorCommand extends ClusterCommand {
     @Option(
             names = "--application-id",
             paramLabel = "NAME",
-            description = {
-                "The scheduler's scheduler.application-id.",
-                "Default: the topic prefix and 'scheduler'."
-            })
+            description = {"The scheduler's scheduler.application-id.", "Default: the topic prefix and 'scheduler'."})
     private Optional<String> applicationId = Optional.empty();
 
     @Override
@@ -39,7 +36,8 @@ public final class DoctorCommand extends ClusterCommand {
                 .filter(DriverChecks::concernsUs)
                 .ifPresent(DriverChecks::run);
         String group = applicationId.orElse(cluster.topics().prefix() + "scheduler");
-        new ClusterChecks(cluster, new Reading(cluster, this::remark), group, finding -> found(findings, finding)).run();
+        new ClusterChecks(cluster, new Reading(cluster, this::remark), group, finding -> found(findings, finding))
+                .run();
         if (json()) {
             ArrayNode all = JsonNodeFactory.instance.arrayNode();
             findings.forEach(finding -> all.add(finding.json()));

@@ -101,7 +101,9 @@ final class DriverChecks {
             }
         } catch (IOException e) {
             findings.add(Finding.fail(
-                    "programs", "%s cannot be read: %s".formatted(programs.resolve("jobs"), e), "correct it or its rights"));
+                    "programs",
+                    "%s cannot be read: %s".formatted(programs.resolve("jobs"), e),
+                    "correct it or its rights"));
             return findings;
         }
         if (findings.isEmpty()) {
@@ -121,7 +123,8 @@ final class DriverChecks {
         var builder = new ProcessBuilder(interpreter, "-c", VERSIONS).redirectErrorStream(true);
         program.path("environment")
                 .properties()
-                .forEach(each -> builder.environment().put(each.getKey(), each.getValue().asText()));
+                .forEach(each ->
+                        builder.environment().put(each.getKey(), each.getValue().asText()));
         try {
             Process process = builder.start();
             process.getOutputStream().close();
@@ -137,7 +140,8 @@ final class DriverChecks {
             Thread.currentThread().interrupt();
             return Finding.fail("programs", "%s: interrupted".formatted(file), "try again");
         } catch (IOException e) {
-            return Finding.fail("programs", "%s: %s".formatted(file, e.getMessage()), "install it, or correct the command");
+            return Finding.fail(
+                    "programs", "%s: %s".formatted(file, e.getMessage()), "install it, or correct the command");
         }
     }
 }

@@ -30,12 +30,15 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"", "Example: lendstream explain default/1/17 --bootstrap-server broker:9092"})
 public final class ExplainCommand extends ClusterCommand {
-    @Parameters(paramLabel = "ID", description = "The decision: DOMAIN/EPOCH/SEQUENCE, as decisions and reports name it.")
+    @Parameters(
+            paramLabel = "ID",
+            description = "The decision: DOMAIN/EPOCH/SEQUENCE, as decisions and reports name it.")
     private String id = "";
 
     @Option(
             names = "--no-replay",
-            description = "Leave the log alone, which takes long where it is long: tell what is recorded, and nothing more.")
+            description =
+                    "Leave the log alone, which takes long where it is long: tell what is recorded, and nothing more.")
     private boolean noReplay;
 
     @Override

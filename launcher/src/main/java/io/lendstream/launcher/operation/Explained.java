@@ -153,7 +153,8 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
             return "The log could not be replayed, for %s: this is what is recorded, and no more."
                     .formatted(explanation.obstacle().orElse("an unknown reason"));
         }
-        String replayed = "Replayed with policy %s".formatted(explanation.made().get().policy());
+        String replayed =
+                "Replayed with policy %s".formatted(explanation.made().get().policy());
         return explanation.isAsRecorded()
                 ? replayed + ": equal to what was recorded."
                 : "%s: DIFFERENT from what was recorded: %s"
@@ -179,7 +180,9 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
         ArrayNode differences = replay.putArray("differences");
         explanation.differences().forEach(differences::add);
         if (explanation.made().isEmpty()) {
-            replay.put("obstacle", shortened ? "not asked for" : explanation.obstacle().orElse(""));
+            replay.put(
+                    "obstacle",
+                    shortened ? "not asked for" : explanation.obstacle().orElse(""));
         }
         return json;
     }
@@ -229,12 +232,13 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
                 .put("advisory", made.mode().advisory())
                 .put("lendingStopped", made.mode().lendingStopped());
         ArrayNode needs = json.putArray("needs");
-        made.needs().forEach((service, need) -> needs.addObject()
-                .put("service", service.value())
-                .put("replicas", need.replicas())
-                .put("now", need.now())
-                .put("ahead", need.ahead())
-                .put("floor", need.floor()));
+        made.needs()
+                .forEach((service, need) -> needs.addObject()
+                        .put("service", service.value())
+                        .put("replicas", need.replicas())
+                        .put("now", need.now())
+                        .put("ahead", need.ahead())
+                        .put("floor", need.floor()));
         ArrayNode alternatives = json.putArray("alternatives");
         made.alternatives().forEach(weighed -> {
             ObjectNode one = alternatives.addObject();
@@ -250,10 +254,11 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
         ObjectNode vetoes = json.putObject("vetoes");
         made.vetoes().forEach(vetoes::put);
         ArrayNode owners = json.putArray("owners");
-        made.owners().forEach(change -> owners.addObject()
-                .put("gpu", change.gpu().value())
-                .put("before", owner(change.before()))
-                .put("after", owner(change.after())));
+        made.owners()
+                .forEach(change -> owners.addObject()
+                        .put("gpu", change.gpu().value())
+                        .put("before", owner(change.before()))
+                        .put("after", owner(change.after())));
         ArrayNode guards = json.putArray("guards");
         made.guards().forEach(guard -> {
             ObjectNode one = guards.addObject();

@@ -59,8 +59,7 @@ final class Overview {
         if (record instanceof Lease lease) {
             leases.put(lease.gpuId(), lease);
         } else if (record instanceof InferenceService service) {
-            services.merge(
-                    service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
+            services.merge(service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
             List<Object> waiting = early.remove(service.service());
             if (waiting != null) {
                 waiting.forEach(this::tell);
@@ -141,12 +140,14 @@ final class Overview {
         leases.values().stream()
                 .filter(lease -> lease.owner() instanceof Owner.Quarantined)
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), Words.of(lease.owner()))));
-        services.values().stream().filter(service -> isStale(service, now)).forEach(service -> alarms.add(
-                "service %s: %s".formatted(
-                        service.spec().service(),
-                        service.lastRateAt()
-                                .map(at -> "nothing heard since " + Words.clock(at))
-                                .orElse("nothing heard yet"))));
+        services.values().stream()
+                .filter(service -> isStale(service, now))
+                .forEach(service -> alarms.add("service %s: %s"
+                        .formatted(
+                                service.spec().service(),
+                                service.lastRateAt()
+                                        .map(at -> "nothing heard since " + Words.clock(at))
+                                        .orElse("nothing heard yet"))));
         return alarms;
     }
 
@@ -162,22 +163,28 @@ final class Overview {
         leases.values().forEach(lease -> owners.merge(lease.owner().label(), 1, Integer::sum));
         lines.add("%s  %d GPUs: %s".formatted(Words.clock(now), leases.size(), counted(owners)));
         section(lines, "ALARMS", alarms(now));
-        section(lines, "SERVICES", services.values().stream().map(service -> line(service, now)).toList());
+        section(
+                lines,
+                "SERVICES",
+                services.values().stream().map(service -> line(service, now)).toList());
         section(lines, "JOBS", shownJobs().stream().map(this::line).toList());
         List<String> last = new ArrayList<>();
-        decisions.descendingIterator().forEachRemaining(decision -> last.add("%s  %s%s: %s, because %s"
-                .formatted(
-                        Words.clock(decision.at()),
-                        decision.id(),
-                        decision.advisory() ? " (advice)" : "",
-                        Words.of(decision.action()),
-                        decision.reason().text())));
+        decisions
+                .descendingIterator()
+                .forEachRemaining(decision -> last.add("%s  %s%s: %s, because %s"
+                        .formatted(
+                                Words.clock(decision.at()),
+                                decision.id(),
+                                decision.advisory() ? " (advice)" : "",
+                                Words.of(decision.action()),
+                                decision.reason().text())));
         section(lines, "LAST DECISIONS", last);
         section(
                 lines,
                 "GPUS",
                 leases.values().stream()
-                        .map(lease -> "%-24s %-16s %s".formatted(lease.gpuId(), lease.nodeId(), Words.of(lease.owner())))
+                        .map(lease ->
+                                "%-24s %-16s %s".formatted(lease.gpuId(), lease.nodeId(), Words.of(lease.owner())))
                         .toList());
         return lines;
     }
@@ -206,7 +213,9 @@ final class Overview {
                 .formatted(
                         service.spec().service(),
                         service.arrivalsPerSecond(),
-                        peak(service).map(most -> ", 99 %% under %.1f ahead".formatted(most)).orElse(""),
+                        peak(service)
+                                .map(most -> ", 99 %% under %.1f ahead".formatted(most))
+                                .orElse(""),
                         need.replicas(),
                         need.now(),
                         need.ahead(),

@@ -63,7 +63,8 @@ final class Reading {
                 read += reader.poll(POLL);
                 if (System.nanoTime() - said > QUIET.toNanos()) {
                     said = System.nanoTime();
-                    progress.accept("%d records of %s read".formatted(read, cluster.topics().name(topic)));
+                    progress.accept("%d records of %s read"
+                            .formatted(read, cluster.topics().name(topic)));
                 }
             }
         }

@@ -43,8 +43,8 @@ public final class TopCommand extends ClusterCommand {
             TopicCatalogue.TRAINING_JOBS,
             TopicCatalogue.CONTROL,
             TopicCatalogue.PROGRESS);
-    private static final List<Topic<?>> LATELY = List.of(
-            TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
+    private static final List<Topic<?>> LATELY =
+            List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
 
     @Option(names = "--once", description = "Show what is so now, and end.")
     private boolean once;
@@ -62,8 +62,10 @@ public final class TopCommand extends ClusterCommand {
         boolean drawn = !once && !json() && Ansi.AUTO.enabled();
         var reading = new Reading(cluster, this::remark);
         try (RecordReader reader = reading.open()) {
-            reader.handing(TopicCatalogue.LEASES, received -> received.value()
-                    .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
+            reader.handing(
+                    TopicCatalogue.LEASES,
+                    received -> received.value()
+                            .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
             watched.stream().filter(topic -> topic != TopicCatalogue.LEASES).forEach(topic -> hand(reader, topic));
             Map<String, Long> from = reading.since(reader, LATELY, Instant.now().minus(RECENT));
             from.putAll(reading.last(reader, TopicCatalogue.DECISIONS, DECISIONS_BACK));

@@ -46,7 +46,11 @@ final class Words implements Action.Cases<String> {
     @Override
     public String lend(Action.Lend lend) {
         return "lend %s to job %s until %s, which then has %s"
-                .formatted(list(lend.gpus()), lend.job(), lend.until(), gpus(lend.allocation().gpus()));
+                .formatted(
+                        list(lend.gpus()),
+                        lend.job(),
+                        lend.until(),
+                        gpus(lend.allocation().gpus()));
     }
 
     @Override
@@ -61,7 +65,8 @@ final class Words implements Action.Cases<String> {
 
     @Override
     public String resize(Action.Resize resize) {
-        return "resize job %s to %s".formatted(resize.job(), gpus(resize.allocation().gpus()));
+        return "resize job %s to %s"
+                .formatted(resize.job(), gpus(resize.allocation().gpus()));
     }
 
     @Override
@@ -115,8 +120,7 @@ final class Words implements Action.Cases<String> {
                             rate.queueDepth() > 0 ? ", %d wait".formatted(rate.queueDepth()) : "");
         }
         if (event instanceof DemandForecast forecast) {
-            HorizonQuantiles last =
-                    forecast.horizons().get(forecast.horizons().size() - 1);
+            HorizonQuantiles last = forecast.horizons().get(forecast.horizons().size() - 1);
             return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f"
                     .formatted(forecast.service(), last.p50(), last.horizon().toMinutes(), last.p99());
         }

@@ -39,10 +39,12 @@ class DiagnosisTest {
         TopicState there = topic("a", Presence.PRESENT, 3);
         TopicState differs = topic("b", Presence.PRESENT, 3, new Drift("retention.ms", "1", "2"));
 
-        assertThat(Diagnosis.topics(List.of(there)).line()).isEqualTo("ok   topics: all 1 are there, as they should be");
+        assertThat(Diagnosis.topics(List.of(there)).line())
+                .isEqualTo("ok   topics: all 1 are there, as they should be");
         assertThat(Diagnosis.topics(List.of(there, differs)).line())
                 .isEqualTo("warn topics: b: retention.ms is 2, not 1; set what differs with kafka-configs, or mean it");
-        assertThat(Diagnosis.topics(List.of(differs, topic("c", Presence.MISSING, 0))).line())
+        assertThat(Diagnosis.topics(List.of(differs, topic("c", Presence.MISSING, 0)))
+                        .line())
                 .isEqualTo("FAIL topics: 1 of 2 are missing: c; create them with 'lendstream topics create'");
     }
 
@@ -54,13 +56,16 @@ class DiagnosisTest {
         assertThat(Diagnosis.replication(3, safe, name -> 2).level()).isEqualTo(Level.OK);
         assertThat(Diagnosis.replication(1, single, name -> 1).found()).contains("fewer than 3 copies, on 1 broker");
         assertThat(Diagnosis.replication(3, safe, name -> 1).found()).contains("may lose what was written");
-        assertThat(Diagnosis.replication(3, safe, name -> 3).found()).contains("nobody can write to a while one broker");
+        assertThat(Diagnosis.replication(3, safe, name -> 3).found())
+                .contains("nobody can write to a while one broker");
     }
 
     @Test
     void schemasThatDoNotGetAlongFailAndThoseThatAreAbsentAreWarnedOf() {
-        SubjectReport present = new SubjectReport("a-value", SubjectReport.Status.PRESENT, OptionalInt.of(1), List.of());
-        SubjectReport absent = new SubjectReport("b-value", SubjectReport.Status.ABSENT, OptionalInt.empty(), List.of());
+        SubjectReport present =
+                new SubjectReport("a-value", SubjectReport.Status.PRESENT, OptionalInt.of(1), List.of());
+        SubjectReport absent =
+                new SubjectReport("b-value", SubjectReport.Status.ABSENT, OptionalInt.empty(), List.of());
         SubjectReport bad = new SubjectReport(
                 "c-value", SubjectReport.Status.INCOMPATIBLE, OptionalInt.empty(), List.of("a field went"));
 
@@ -91,7 +96,8 @@ class DiagnosisTest {
         assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(90)), NOW, limit, Level.FAIL, "start one")
                         .line())
                 .isEqualTo("FAIL agents: wrote last 1m30s ago, more than 1m; start one");
-        assertThat(Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.WARN, "start one").line())
+        assertThat(Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.WARN, "start one")
+                        .line())
                 .isEqualTo("warn agents: has never written anything; start one");
     }
 
@@ -109,23 +115,18 @@ class DiagnosisTest {
         Decision fresh = renewal(3, NOW.minusSeconds(59), false);
         Decision advice = renewal(4, NOW.minusSeconds(61), true);
 
-        assertThat(Diagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), NOW).line())
+        assertThat(Diagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), NOW)
+                        .line())
                 .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered, or not due");
-        assertThat(Diagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), NOW).line())
+        assertThat(Diagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), NOW)
+                        .line())
                 .startsWith("FAIL actuators: 1 of 2 decisions of the last hour are overdue without a word: east/1/1;");
     }
 
     @Test
     void quarantinedGpusAreNamedWithTheirReason() {
         Lease lease = new Lease(
-                new GpuId("g0"),
-                new NodeId("n"),
-                EAST,
-                Pool.INFERENCE,
-                new Owner.Quarantined("XID 79"),
-                1,
-                1,
-                NOW);
+                new GpuId("g0"), new NodeId("n"), EAST, Pool.INFERENCE, new Owner.Quarantined("XID 79"), 1, 1, NOW);
 
         assertThat(Diagnosis.quarantine(List.of(lease)).line())
                 .isEqualTo(

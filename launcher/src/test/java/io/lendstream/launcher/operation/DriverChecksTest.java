@@ -21,11 +21,13 @@ class DriverChecksTest {
         int port;
         try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = server.getLocalPort();
-            assertThat(DriverChecks.webhook("http://127.0.0.1:%d/orders".formatted(port)).level())
+            assertThat(DriverChecks.webhook("http://127.0.0.1:%d/orders".formatted(port))
+                            .level())
                     .isEqualTo(Level.OK);
         }
 
-        assertThat(DriverChecks.webhook("http://127.0.0.1:%d/orders".formatted(port)).line())
+        assertThat(DriverChecks.webhook("http://127.0.0.1:%d/orders".formatted(port))
+                        .line())
                 .startsWith("FAIL webhook: http://127.0.0.1:%d/orders cannot be reached".formatted(port));
         assertThat(DriverChecks.webhook("orders").found()).contains("names no host");
     }
@@ -35,7 +37,8 @@ class DriverChecksTest {
         Path jobs = Files.createDirectories(directory.resolve("jobs"));
         Path good = python("python-good", "echo python 3.11.1, torch 2.3.1");
         Path bad = python("python-bad", "echo \"ModuleNotFoundError: No module named 'torch'\"; exit 1");
-        Files.writeString(jobs.resolve("a.json"), "{\"mode\": \"afe\", \"command\": [\"%s\", \"train.py\"]}".formatted(good));
+        Files.writeString(
+                jobs.resolve("a.json"), "{\"mode\": \"afe\", \"command\": [\"%s\", \"train.py\"]}".formatted(good));
         Files.writeString(jobs.resolve("b.json"), "{\"command\": [\"%s\", \"train.py\"]}".formatted(bad));
         Files.writeString(jobs.resolve("c.json"), "{\"mode\": \"restart\", \"command\": [\"/there/is/none\"]}");
 

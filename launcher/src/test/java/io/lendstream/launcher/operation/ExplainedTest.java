@@ -112,7 +112,8 @@ class ExplainedTest {
 
         assertThatThrownBy(found::wanted)
                 .isInstanceOf(UserError.class)
-                .hasMessage("there is no decision test/1/99; of domain test the first kept is test/1/1, and the last is test/1/%d.",
+                .hasMessage(
+                        "there is no decision test/1/99; of domain test the first kept is test/1/1, and the last is test/1/%d.",
                         story.decisions().size());
     }
 

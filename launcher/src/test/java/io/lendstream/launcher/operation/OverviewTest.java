@@ -58,7 +58,9 @@ class OverviewTest {
 
         assertThat(lines.get(0)).endsWith("3 GPUs: 1 free, 1 serving, 1 training");
         assertThat(lines)
-                .anyMatch(line -> line.matches("  chat +5\\.0 requests/s, 99 % under 12\\.0 ahead  needs 2 \\(1 now, 2 ahead\\), 1 serve, 0 warm, 0 start"))
+                .anyMatch(
+                        line -> line.matches(
+                                "  chat +5\\.0 requests/s, 99 % under 12\\.0 ahead  needs 2 \\(1 now, 2 ahead\\), 1 serve, 0 warm, 0 start"))
                 .anyMatch(line -> line.matches("  bert +running +1 GPU, 0 lent, goodput .* iterations done"))
                 .anyMatch(line -> line.matches("  train-g0 +train +training job bert"))
                 .anyMatch(line -> line.contains("resize job bert to 1 GPU, because from 0 to 1 GPU"));
@@ -78,7 +80,9 @@ class OverviewTest {
 
     @Test
     void alarmsAreWhatSomebodyOrderedWhatIsQuarantinedAndWhatIsSilent() {
-        story.sample("infer", Optional.of(79)).control(ControlCommand.Kind.FREEZE).after(ofSeconds(60));
+        story.sample("infer", Optional.of(79))
+                .control(ControlCommand.Kind.FREEZE)
+                .after(ofSeconds(60));
 
         assertThat(overview(false).alarms(story.now()))
                 .contains("domain test: frozen, as ordered")

@@ -64,7 +64,11 @@ final class OperationIT {
                     "scheduler.policy=lendstream:plan-every=5s",
                     "--set",
                     "kafka.state.dir=" + directory.resolve("scheduler-state"));
-            start(deployment, ServiceKind.ACTUATOR, "--state-dir", directory.resolve("done").toString());
+            start(
+                    deployment,
+                    ServiceKind.ACTUATOR,
+                    "--state-dir",
+                    directory.resolve("done").toString());
             start(
                     deployment,
                     ServiceKind.AGENT,
@@ -140,7 +144,8 @@ final class OperationIT {
                         .anyMatch(report ->
                                 report.decision().equals(reclaim.id()) && report.outcome() == Outcome.APPLIED));
 
-        Printed explained = deployment.command(directory, "explain", reclaim.id().toString());
+        Printed explained =
+                deployment.command(directory, "explain", reclaim.id().toString());
 
         assertThat(explained.exit()).as(explained.err()).isZero();
         assertThat(explained.out())
@@ -153,8 +158,8 @@ final class OperationIT {
                         "lent to job bert",
                         "in force after",
                         "equal to what was recorded.");
-        JsonNode json = json(
-                deployment.command(directory, "explain", reclaim.id().toString(), "--json"));
+        JsonNode json =
+                json(deployment.command(directory, "explain", reclaim.id().toString(), "--json"));
         assertThat(json.get("replay").get("equal").asBoolean()).isTrue();
         assertThat(json.get("alternatives").get(0).get("chosen").asBoolean()).isTrue();
         assertThat(json.get("outcome").get("seconds").asDouble()).isPositive();
@@ -162,7 +167,8 @@ final class OperationIT {
         assertThat(unknown.exit()).isEqualTo(1);
         Decision last = last(deployment.read(TopicCatalogue.DECISIONS));
         assertThat(unknown.err())
-                .startsWith("there is no decision default/1/9999; of domain default the first kept is default/1/1, and the last is ")
+                .startsWith(
+                        "there is no decision default/1/9999; of domain default the first kept is default/1/1, and the last is ")
                 .contains("/" + last.id().epoch() + "/");
     }
 
@@ -225,7 +231,9 @@ final class OperationIT {
     private Deployment.Running start(Deployment deployment, ServiceKind kind, String... more) {
         List<String> arguments = deployment.with(more);
         arguments.addAll(List.of("--set", "health.port=0"));
-        return deployment.start(kind, directory.resolve(kind.command() + ".log"), arguments).ready();
+        return deployment
+                .start(kind, directory.resolve(kind.command() + ".log"), arguments)
+                .ready();
     }
 
     private void awaitLease(Deployment deployment, RecordWriter cluster, Predicate<Lease> wanted) {

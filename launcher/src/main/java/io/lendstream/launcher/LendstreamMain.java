@@ -2,6 +2,10 @@ package io.lendstream.launcher;
 
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
+import io.lendstream.launcher.operation.ControlCommands;
+import io.lendstream.launcher.operation.DoctorCommand;
+import io.lendstream.launcher.operation.ExplainCommand;
+import io.lendstream.launcher.operation.TopCommand;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.launcher.stack.StackException;
@@ -39,6 +43,15 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("stack", StackCommand.class);
         COMMANDS.put("topics", TopicsCommand.class);
         COMMANDS.put("schemas", SchemasCommand.class);
+        COMMANDS.put("explain", ExplainCommand.class);
+        COMMANDS.put("freeze", ControlCommands.Freeze.class);
+        COMMANDS.put("thaw", ControlCommands.Thaw.class);
+        COMMANDS.put("reclaim-all", ControlCommands.ReclaimAll.class);
+        COMMANDS.put("advisory", ControlCommands.Advisory.class);
+        COMMANDS.put("approve", ControlCommands.Approve.class);
+        COMMANDS.put("reset", ControlCommands.Reset.class);
+        COMMANDS.put("top", TopCommand.class);
+        COMMANDS.put("doctor", DoctorCommand.class);
         COMMANDS.put("policies", ListCommands.ThePolicies.class);
         COMMANDS.put("models", ListCommands.TheModels.class);
         COMMANDS.put("presets", ListCommands.ThePresets.class);

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.cluster.Advice;
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
@@ -16,7 +17,7 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What a domain's state is besides its nodes, GPUs, services and jobs; and the time up to which it answered. */
+/** What a domain's state is besides its nodes, GPUs, services, jobs and advice; and the time up to which it answered. */
 record DomainHeader(
         DomainId domain,
         Instant now,
@@ -44,6 +45,7 @@ record DomainHeader(
     }
 
     ClusterState with(
+            Optional<Advice> advice,
             PersistentMap<NodeId, NodeState> nodes,
             PersistentMap<GpuId, GpuState> gpus,
             PersistentMap<ServiceId, ServiceState> services,
@@ -58,6 +60,7 @@ record DomainHeader(
                 mode,
                 pacing,
                 slices,
+                advice,
                 nodes,
                 gpus,
                 services,

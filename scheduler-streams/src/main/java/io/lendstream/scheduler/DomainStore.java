@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.lendstream.core.cluster.Advice;
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
@@ -46,6 +47,7 @@ final class DomainStore {
         GPU,
         SERVICE,
         JOB,
+        ADVICE,
         POSITION,
         PROGRESS,
         FIRST_WINDOW;
@@ -72,7 +74,11 @@ final class DomainStore {
     private final StateCodec<GpuState> gpus = StateCodec.of(GpuState.class);
     private final StateCodec<ServiceState> services = StateCodec.of(ServiceState.class);
     private final StateCodec<JobState> jobs = StateCodec.of(JobState.class);
+    private final StateCodec<Advice> advices = StateCodec.of(Advice.class);
     private final StateCodec<Progress> progress = StateCodec.of(Progress.class);
+    /** As they were last saved, so that they are not written with every step. */
+    private final Map<DomainId, Optional<Advice>> savedAdvice = new HashMap<>();
+
     private final Set<Long> writtenSchemas = new HashSet<>();
 
     DomainStore(KeyValueStore<String, byte[]> store) {
@@ -125,6 +131,10 @@ final class DomainStore {
         changed.jobs()
                 .forEach(
                         key -> put(Kind.JOB, id, key.value(), jobs, state.jobs().get(key)));
+        Optional<Advice> before = savedAdvice.put(id, state.advice());
+        if (!state.advice().equals(before == null ? Optional.empty() : before)) {
+            put(Kind.ADVICE, id, "", advices, state.advice());
+        }
         saveHeader(domain);
     }
 
@@ -190,29 +200,30 @@ final class DomainStore {
         }
 
         private ClusterState state(DomainHeader header, Map<Long, Schema> schemas) {
-            ClusterState state = header.with(
-                    PersistentMap.empty(), PersistentMap.empty(), PersistentMap.empty(), PersistentMap.empty());
-            PersistentMap<NodeId, NodeState> allNodes = state.nodes();
+            PersistentMap<NodeId, NodeState> allNodes = PersistentMap.empty();
             for (byte[] entry : of(Kind.NODE).values()) {
                 NodeState node = read(nodes, entry, schemas);
                 allNodes = allNodes.put(node.node().nodeId(), node);
             }
-            PersistentMap<GpuId, GpuState> allGpus = state.gpus();
+            PersistentMap<GpuId, GpuState> allGpus = PersistentMap.empty();
             for (byte[] entry : of(Kind.GPU).values()) {
                 GpuState gpu = read(gpus, entry, schemas);
                 allGpus = allGpus.put(gpu.gpuId(), gpu);
             }
-            PersistentMap<ServiceId, ServiceState> allServices = state.services();
+            PersistentMap<ServiceId, ServiceState> allServices = PersistentMap.empty();
             for (byte[] entry : of(Kind.SERVICE).values()) {
                 ServiceState service = read(services, entry, schemas);
                 allServices = allServices.put(service.spec().service(), service);
             }
-            PersistentMap<JobId, JobState> allJobs = state.jobs();
+            PersistentMap<JobId, JobState> allJobs = PersistentMap.empty();
             for (byte[] entry : of(Kind.JOB).values()) {
                 JobState job = read(jobs, entry, schemas);
                 allJobs = allJobs.put(job.spec().job(), job);
             }
-            return header.with(allNodes, allGpus, allServices, allJobs);
+            Optional<Advice> advice =
+                    of(Kind.ADVICE).values().stream().findFirst().map(entry -> read(advices, entry, schemas));
+            savedAdvice.put(header.domain(), advice);
+            return header.with(advice, allNodes, allGpus, allServices, allJobs);
         }
 
         private SortedMap<String, byte[]> of(Kind kind) {

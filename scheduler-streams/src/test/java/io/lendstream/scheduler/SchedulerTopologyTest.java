@@ -350,6 +350,36 @@ class SchedulerTopologyTest {
     }
 
     @Test
+    void whatWasAdvisedBeforeARestartCanBeApprovedAfterIt() {
+        Story story = Story.of("deepboot")
+                .node("train", Pool.TRAINING, 2)
+                .service("chat", 0)
+                .control(ControlCommand.Kind.ADVISORY_ON)
+                .job("bert", 1)
+                .after(Duration.ofSeconds(45))
+                .rate("chat", 1)
+                .after(Duration.ofSeconds(15))
+                .rate("chat", 1);
+        tellAll(story);
+        Decision advice = loop.decisions().stream()
+                .filter(decision -> decision.action() instanceof Action.Resize)
+                .findFirst()
+                .orElseThrow();
+        story.approve(advice.id());
+        Event approval = story.log().get(story.log().size() - 1).event();
+
+        try (Loop second = loop.restarted(TimeMode.WALL)) {
+            second.passOn(approval, 1000);
+
+            assertThat(advice.advisory()).isTrue();
+            assertThat(second.decisions()).singleElement().satisfies(decision -> {
+                assertThat(decision.advisory()).isFalse();
+                assertThat(decision.action()).isEqualTo(advice.action());
+            });
+        }
+    }
+
+    @Test
     void remembersAfterARestartHowItWasToldToBatch() {
         Story story = batching(30);
         story.after(Duration.ofSeconds(15)).served("chat", 8, .53, List.of());

@@ -90,6 +90,11 @@ public abstract class ServiceCommand implements Callable<Integer> {
     @Option(names = "--list-settings", description = "Print every setting, what it takes and its default, and end.")
     private boolean listSettings;
 
+    @Option(
+            names = "--check",
+            description = "Look whether the settings can work on this machine, and end; nobody else is asked.")
+    private boolean checkOnly;
+
     /** The service's name, which its settings start with. */
     protected abstract String service();
 
@@ -154,6 +159,9 @@ public abstract class ServiceCommand implements Callable<Integer> {
         PrometheusMeterRegistry metrics = metrics();
         var context = new ServiceContext(service(), settings, kafka, catalogue, health, metrics, stop);
         check(context);
+        if (checkOnly) {
+            return DONE;
+        }
         Optional<HealthServer> server = startHealth(settings, health, metrics);
         try {
             if (needsKafka()) {

@@ -106,6 +106,14 @@ class ServiceCommandTest {
     }
 
     @Test
+    void settingsCanBeCheckedWithoutABroker() {
+        assertThat(run(new Sample(true), "--check", "--bootstrap-server", "127.0.0.1:1"))
+                .isZero();
+        assertThat(run(new Sample(true), "--check", "--bootstrap-server", "127.0.0.1:1", "--set", "actuator.count=8"))
+                .isEqualTo(2);
+    }
+
+    @Test
     void anUnexpectedFailureExitsWithOne() {
         assertThat(run(new Sample(false), "--set", "actuator.count=9")).isEqualTo(1);
     }

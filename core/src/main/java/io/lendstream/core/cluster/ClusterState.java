@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param mode what people have ordered
  * @param pacing that fewer transfers than usual may be under way, after a service has missed its SLO
  * @param slices how services are to share MIG instances, once that has been planned
+ * @param advice decisions that were only advised; empty where none were
  * @param agenda the same GPUs, jobs and nodes in other orders
  */
 public record ClusterState(
@@ -28,6 +29,7 @@ public record ClusterState(
         Mode mode,
         Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
+        Optional<Advice> advice,
         PersistentMap<NodeId, NodeState> nodes,
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
@@ -48,6 +50,7 @@ public record ClusterState(
             Mode mode,
             Optional<Pacing> pacing,
             Optional<SlicePlan> slices,
+            Optional<Advice> advice,
             PersistentMap<NodeId, NodeState> nodes,
             PersistentMap<GpuId, GpuState> gpus,
             PersistentMap<ServiceId, ServiceState> services,
@@ -62,6 +65,7 @@ public record ClusterState(
                 mode,
                 pacing,
                 slices,
+                advice,
                 nodes,
                 gpus,
                 services,

@@ -39,6 +39,7 @@ public record ControlCommand(
         /** Decisions are marked advisory, and refused at the actuator. */
         ADVISORY_ON,
         ADVISORY_OFF,
+        /** What was advised is to be carried out, if it still can be. */
         APPROVE,
         /** Take every loan back and lend nothing until thawed. */
         RECLAIM_ALL,

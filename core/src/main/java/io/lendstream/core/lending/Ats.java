@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -31,6 +32,7 @@ import java.util.TreeMap;
 final class Ats {
     private static final int LARGEST_JOB = 64;
     private static final Duration RESTART = Duration.ofSeconds(10);
+    private static final String LOSS = "loss of speedup";
 
     private final ClusterView cluster;
     private final int fairShare;
@@ -64,13 +66,101 @@ final class Ats {
     }
 
     private int[] sizes(List<JobView> open) {
+        return GroupKnapsack.choose(values(open), cluster.capacity());
+    }
+
+    private List<double[]> values(List<JobView> open) {
         int capacity = cluster.capacity();
-        return GroupKnapsack.choose(
-                open.stream().map(job -> values(job, capacity)).toList(), capacity);
+        return open.stream().map(job -> values(job, capacity)).toList();
+    }
+
+    /** What all jobs together would come to with each size of one of them, the others as well off as they can be then. */
+    List<Alternative> sizes(JobId name) {
+        List<JobView> open = leastServedFirst();
+        int at = 0;
+        while (at < open.size() && !open.get(at).job().equals(name)) {
+            at++;
+        }
+        if (at == open.size()) {
+            return List.of();
+        }
+        List<double[]> values = values(open);
+        int chosen = GroupKnapsack.choose(values, cluster.capacity())[at];
+        double[] mine = values.get(at);
+        List<double[]> others = new ArrayList<>(values);
+        others.remove(at);
+        double best = mine[chosen] + best(others, cluster.capacity() - chosen);
+        List<Alternative> sizes = new ArrayList<>();
+        for (int size = 0; size < mine.length; size++) {
+            if (mine[size] == Double.NEGATIVE_INFINITY) {
+                continue;
+            }
+            double sum = mine[size] + best(others, cluster.capacity() - size);
+            String why = size == chosen
+                    ? "all jobs together come to most with it"
+                    : "all jobs together would come to %.3f less".formatted(Math.max(0, best - sum));
+            sizes.add(
+                    new Alternative(name, List.of(), size, sum, "sum of speedups over all jobs", size == chosen, why));
+        }
+        return sizes;
+    }
+
+    private static double best(List<double[]> values, int capacity) {
+        int[] sizes = GroupKnapsack.choose(values, capacity);
+        double sum = 0;
+        for (int i = 0; i < sizes.length; i++) {
+            sum += values.get(i)[sizes[i]];
+        }
+        return sum;
+    }
+
+    /** Hears of every loan that is weighed. */
+    @FunctionalInterface
+    private interface Weighing {
+        /**
+         * A loan was weighed.
+         *
+         * @param taken GPUs that were chosen before
+         * @param left GPUs of the job that are lent still
+         * @param rest GPUs that the job would go on with; without any, it would give all that are left
+         */
+        void heard(int taken, JobView job, GpuId gpu, List<GpuId> left, int rest, double loss);
     }
 
     /** Lent GPUs whose loss costs the least speedup in sum, taken one by one. */
     List<GpuId> victims(int count) {
+        return victims(count, (taken, job, gpu, left, rest, loss) -> {});
+    }
+
+    /** The loans that were weighed for that: those that were chosen, in their order, and those that were left in the end. */
+    List<Alternative> losses(int count) {
+        SortedMap<Integer, List<Alternative>> rounds = new TreeMap<>();
+        victims(count, (taken, job, gpu, left, rest, loss) -> {
+            List<GpuId> gpus = rest == 0 ? left : List.of(gpu);
+            rounds.computeIfAbsent(taken, round -> new ArrayList<>())
+                    .add(new Alternative(job.job(), gpus, rest, loss, LOSS, false, ""));
+        });
+        List<Alternative> losses = new ArrayList<>();
+        rounds.values().forEach(round -> losses.add(least(round).because(true, "loses least of what was left")));
+        if (!rounds.isEmpty()) {
+            List<Alternative> last = rounds.get(rounds.lastKey());
+            Alternative chosen = least(last);
+            last.stream()
+                    .filter(other -> !other.equals(chosen))
+                    .map(other -> other.because(false, "would lose as much or more"))
+                    .forEach(losses::add);
+        }
+        return losses;
+    }
+
+    /** Of equal losses the first, as it is chosen. */
+    private static Alternative least(List<Alternative> round) {
+        return round.stream()
+                .min(Comparator.comparingDouble(Alternative::score))
+                .orElseThrow();
+    }
+
+    private List<GpuId> victims(int count, Weighing weighing) {
         Map<JobId, JobView> jobs = new TreeMap<>();
         cluster.jobs().forEach(job -> jobs.put(job.job(), job));
         Map<GpuId, NodeId> nodes = new HashMap<>();
@@ -99,11 +189,13 @@ final class Ats {
                         continue;
                     }
                     double loss = before;
-                    if (job.elastic() && held.size() > job.minGpus()) {
+                    boolean alone = job.elastic() && held.size() > job.minGpus();
+                    if (alone) {
                         List<GpuId> rest = new ArrayList<>(held);
                         rest.remove(gpu);
                         loss = before - speedup(job, nodesOf(rest, nodes), rest.size());
                     }
+                    weighing.heard(taken.size(), job, gpu, entry.getValue(), alone ? held.size() - 1 : 0, loss);
                     if (loss < leastLoss) {
                         leastLoss = loss;
                         best = gpu;

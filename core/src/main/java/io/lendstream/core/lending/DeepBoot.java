@@ -1,6 +1,8 @@
 package io.lendstream.core.lending;
 
+import io.lendstream.core.cluster.JobId;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Follows the paper: plans training every minute, reacts to demand when it is there, and protects replicas that were
@@ -40,6 +42,11 @@ public record DeepBoot(double protectScale, boolean afresh) implements Policy {
     public Plan plan(ClusterView cluster) {
         Ats ats = new Ats(cluster);
         return afresh ? ats.planAfresh() : ats.plan();
+    }
+
+    @Override
+    public List<Alternative> sizes(ClusterView cluster, JobId job) {
+        return new Ats(cluster).sizes(job);
     }
 
     @Override

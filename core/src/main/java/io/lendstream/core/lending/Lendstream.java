@@ -1,6 +1,8 @@
 package io.lendstream.core.lending;
 
+import io.lendstream.core.cluster.JobId;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Our own policy: ATS for training, and for inference the forecast, so that GPUs are back before they are needed.
@@ -27,6 +29,11 @@ public record Lendstream(Duration planEvery, double protectScale) implements Pol
     @Override
     public Plan plan(ClusterView cluster) {
         return new Ats(cluster).plan();
+    }
+
+    @Override
+    public List<Alternative> sizes(ClusterView cluster, JobId job) {
+        return new Ats(cluster).sizes(job);
     }
 
     @Override

@@ -111,6 +111,12 @@ public record Lyra() implements Policy {
         return new Reclaiming(cluster).victims(count);
     }
 
+    /** It weighs servers and not loans. */
+    @Override
+    public List<Alternative> losses(ClusterView cluster, int count) {
+        return List.of();
+    }
+
     @Override
     public String spec() {
         return "lyra";

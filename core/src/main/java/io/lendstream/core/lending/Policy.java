@@ -1,6 +1,7 @@
 package io.lendstream.core.lending;
 
 import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.JobId;
 import java.time.Duration;
 import java.util.List;
 
@@ -34,6 +35,18 @@ public interface Policy {
      */
     default List<GpuId> victims(ClusterView cluster, int count) {
         return new Ats(cluster).victims(count);
+    }
+
+    /**
+     * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than the plan.
+     */
+    default List<Alternative> sizes(ClusterView cluster, JobId job) {
+        return List.of();
+    }
+
+    /** The loans that {@link #victims} weighed, for people; nothing where a policy cannot tell. */
+    default List<Alternative> losses(ClusterView cluster, int count) {
+        return new Ats(cluster).losses(count);
     }
 
     /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */

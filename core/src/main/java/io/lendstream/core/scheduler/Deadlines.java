@@ -36,8 +36,12 @@ final class Deadlines {
         this.settings = settings;
     }
 
-    /** Acts on everything whose time has come. */
-    void expire() {
+    /**
+     * Acts on everything whose time has come.
+     *
+     * @param decides whether decisions are made of it; without, what is not bound in time goes out of service, as it cannot be undone
+     */
+    void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
         TreeSet<GpuId> due = new TreeSet<>(until(draft.agenda().owed(), draft.now()));
         due.addAll(until(draft.agenda().loans(), draft.now().minus(settings.notice())));
@@ -55,7 +59,9 @@ final class Deadlines {
             } else if (owner instanceof Owner.Lent lent) {
                 quarantine(gpu, "its lease ran out and its return was not reported (%s)".formatted(lent.decision()));
             } else if (owner instanceof Owner.Binding binding) {
-                if (binding.tenant() instanceof Tenant.Job job) {
+                if (!decides) {
+                    quarantine(gpu, "it was not reported bound in time (%s)".formatted(binding.decision()));
+                } else if (binding.tenant() instanceof Tenant.Job job) {
                     unbound.computeIfAbsent(job.job(), name -> new ArrayList<>())
                             .add(gpu.gpuId());
                 } else {
@@ -120,19 +126,23 @@ final class Deadlines {
                             Safety.inputs(draft)));
             return;
         }
-        renew(lent(settings.lease().multipliedBy(3).dividedBy(4)));
-    }
-
-    private void renew(List<GpuId> gpus) {
-        Instant until = draft.now().plus(settings.lease());
-        draft.decide(
-                until,
+        List<GpuId> ending = lent(settings.lease().multipliedBy(3).dividedBy(4));
+        renew(
+                ending,
                 draft.because(
                         "lease",
-                        "%s on until %s".formatted(gpus.size() == 1 ? "1 loan goes" : gpus.size() + " loans go", until),
-                        Map.of("loans", (double) gpus.size()),
-                        List.of()),
-                new Action.Renew(gpus, until));
+                        "%s on until %s"
+                                .formatted(
+                                        ending.size() == 1 ? "1 loan goes" : ending.size() + " loans go",
+                                        draft.now().plus(settings.lease())),
+                        Map.of("loans", (double) ending.size()),
+                        List.of()));
+    }
+
+    /** Lets loans go on for another term. */
+    void renew(List<GpuId> gpus, Reason reason) {
+        Instant until = draft.now().plus(settings.lease());
+        draft.decide(until, reason, new Action.Renew(gpus, until));
         for (GpuId gpu : gpus) {
             if (draft.gpu(gpu).owner() instanceof Owner.Lent lent) {
                 draft.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until));

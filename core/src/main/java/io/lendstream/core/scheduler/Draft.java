@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Advice;
 import io.lendstream.core.cluster.Agenda;
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.ClusterState.Mode;
@@ -33,8 +34,11 @@ import java.util.TreeSet;
 
 /** A step in the making: the state as far as it has been worked out, and the decisions so far. */
 final class Draft {
+    private static final Advice NO_ADVICE = new Advice(List.of());
+
     private final ClusterState before;
     private final DomainEvent event;
+    private final Witness witness;
     private final Instant now;
     private final List<Decision> decisions = new ArrayList<>();
     private final TreeSet<NodeId> changedNodes = new TreeSet<>();
@@ -55,11 +59,14 @@ final class Draft {
     private Mode mode;
     private Optional<Pacing> pacing;
     private Optional<SlicePlan> slices;
+    private Optional<Advice> advice;
+    private boolean inEarnest;
     private Set<GpuId> awaited = Set.of();
 
-    Draft(ClusterState before, DomainEvent event) {
+    Draft(ClusterState before, DomainEvent event, Witness witness) {
         this.before = before;
         this.event = event;
+        this.witness = witness;
         this.now = event.at().isAfter(before.now()) ? event.at() : before.now();
         this.nodes = before.nodes();
         this.gpus = before.gpus();
@@ -72,6 +79,8 @@ final class Draft {
         this.mode = before.mode();
         this.pacing = before.pacing();
         this.slices = before.slices();
+        this.advice = before.advice();
+        this.inEarnest = !mode.advisory();
     }
 
     Step finished() {
@@ -85,6 +94,7 @@ final class Draft {
                 mode,
                 pacing,
                 slices,
+                advice,
                 nodes,
                 gpus,
                 services,
@@ -115,6 +125,7 @@ final class Draft {
                 seen.mode(),
                 seen.pacing(),
                 slices,
+                planned ? Optional.of(advice.orElse(NO_ADVICE).with(decisions)) : seen.advice(),
                 seen.nodes(),
                 seen.gpus(),
                 seen.services(),
@@ -131,6 +142,10 @@ final class Draft {
         return event.sequence();
     }
 
+    Witness witness() {
+        return witness;
+    }
+
     Mode mode() {
         return mode;
     }
@@ -138,6 +153,19 @@ final class Draft {
     void mode(Mode next) {
         changesPlans = true;
         mode = next;
+        inEarnest = !next.advisory();
+        if (inEarnest) {
+            advice = Optional.empty();
+        }
+    }
+
+    Optional<Advice> advice() {
+        return advice;
+    }
+
+    /** What is decided from here on is meant, though other decisions are advice. */
+    void meanIt() {
+        inEarnest = true;
     }
 
     Optional<Pacing> pacing() {
@@ -352,7 +380,7 @@ final class Draft {
     }
 
     void decide(Instant deadline, Reason reason, Action action) {
-        decisions.add(new Decision(nextId(), now, deadline, mode.advisory(), reason, action));
+        decisions.add(new Decision(nextId(), now, deadline, !inEarnest, reason, action));
         decisionSequence++;
     }
 

@@ -82,6 +82,7 @@ final class Inference {
                 missing.put(name, short_);
             }
         }
+        draft.witness().needed(needs);
         if (!missing.isEmpty()) {
             supply(missing, needs);
         }
@@ -142,11 +143,18 @@ final class Inference {
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
+        wake(
+                draft,
+                settings,
+                name,
+                warm,
+                reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
+    }
+
+    /** Puts warm replicas to work. */
+    static void wake(Draft draft, SchedulerSettings settings, ServiceId name, List<GpuState> warm, Reason reason) {
         List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
-        draft.decide(
-                draft.now().plus(settings.notice()),
-                reason(service, need, Reason.counted(gpus.size(), "warm replica") + " put to work"),
-                new Action.Serve(name, gpus, true));
+        draft.decide(draft.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
         for (GpuState gpu : warm) {
             int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
             draft.put(gpu.withWarmHits(hits));
@@ -283,6 +291,7 @@ final class Inference {
     private void reclaim(ServiceState service, ReplicaNeed need, int count) {
         ClusterView view = new Training(draft, policy, settings).view();
         List<GpuId> victims = policy.victims(view, count);
+        draft.witness().reclaimed(view, count, victims);
         takeBack(
                 draft,
                 settings,

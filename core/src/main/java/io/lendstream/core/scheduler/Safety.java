@@ -107,6 +107,20 @@ record Safety(SchedulerSettings settings) {
         return Optional.empty();
     }
 
+    /** All of this as it stands, for people. */
+    List<Guard> guards(Draft draft) {
+        Optional<String> off = settings.lending() ? Optional.empty() : Optional.of("scheduler.lending is false");
+        return List.of(
+                new Guard("lending is on", "new loans", off),
+                new Guard(
+                        "demand of every service is known and nobody stopped lending",
+                        "new loans",
+                        againstLoans(draft)),
+                new Guard("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(draft)),
+                new Guard("nobody froze the domain", "changes of jobs but for inference", againstChanges(draft)),
+                new Guard("most nodes are heard of", "every change", againstEverything(draft)));
+    }
+
     /** When silence next forces something, if everybody stays silent from now on. */
     Optional<Instant> nextChange(Iterable<ServiceState> services, Instant now) {
         Optional<Instant> next = Optional.empty();

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -41,13 +42,22 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     /** What an event leads to. */
     public Step step(ClusterState state, DomainEvent event) {
+        return step(state, event, Witness.NONE);
+    }
+
+    /** The same, with somebody who looks on. */
+    public Step step(ClusterState state, DomainEvent event, Witness witness) {
         if (event.sequence() != state.eventSequence() + 1) {
             throw new IllegalArgumentException(
                     "event %d of domain %s cannot follow event %d: the log has a gap or repeats"
                             .formatted(event.sequence(), state.domain(), state.eventSequence()));
         }
-        Draft draft = new Draft(state, event);
+        Draft draft = new Draft(state, event, witness);
         new Observation(draft).take(event.event());
+        boolean isApproval = isApproval(event.event());
+        if (isApproval) {
+            new Approval(draft, settings).follow((ControlCommand) event.event());
+        }
         if (!draft.mode().advisory()) {
             new TransferPace(draft, settings).observe(event.event());
             if (matters(draft, event.event())) {
@@ -55,12 +65,20 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
             }
             return draft.finished();
         }
+        new Deadlines(draft, settings).expire(false);
         new JobChanges(draft, settings).shedLost(false);
         Step observed = draft.finished();
-        Draft advice = new Draft(state, event);
+        if (isApproval) {
+            return observed;
+        }
+        Draft advice = new Draft(state, event, witness);
         new Observation(advice).take(event.event());
         decide(advice);
         return advice.advised(observed);
+    }
+
+    private static boolean isApproval(Event event) {
+        return event instanceof ControlCommand command && command.kind() == ControlCommand.Kind.APPROVE;
     }
 
     /** Whether an event can lead to decisions. */
@@ -72,9 +90,10 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     }
 
     private void decide(Draft draft) {
+        draft.witness().guarded(() -> new Safety(settings).guards(draft));
         Deadlines deadlines = new Deadlines(draft, settings);
         Training training = new Training(draft, policy, settings);
-        deadlines.expire();
+        deadlines.expire(true);
         new JobChanges(draft, settings).shedLost(true);
         if (new Safety(settings).againstEverything(draft).isPresent()) {
             training.planIfDue();

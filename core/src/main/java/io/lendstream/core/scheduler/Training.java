@@ -74,6 +74,7 @@ final class Training {
         new TransferPace(draft, settings).recover();
         ClusterView view = view(justChanged());
         Plan plan = policy.plan(view);
+        draft.witness().planned(view, plan);
         boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
             new SliceLoans(draft, settings).lend(mostLoans());
@@ -221,6 +222,7 @@ final class Training {
             Optional<String> veto =
                     newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, mayLend, loans + newlyLent.size(), most);
             if (veto.isPresent()) {
+                draft.witness().vetoed(entry.getKey(), veto.get());
                 draft.put(job.aiming(job.allocation().gpus()));
                 all = false;
                 continue;

@@ -12,8 +12,11 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.Invariants;
 import io.lendstream.core.history.Violation;
+import io.lendstream.core.lending.Alternative;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -32,6 +35,17 @@ class SchedulerChurnTest {
     void keepsItsPromisesWhateverHappens(@ForAll long seed) {
         Random random = new Random(seed);
         Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+
+        assertThat(story.verdict().violations())
+                .as("seed %d, %d events", seed, story.log().size())
+                .filteredOn(violation -> !violation.rule().equals("answer"))
+                .isEmpty();
+    }
+
+    @Property(tries = 100)
+    void keepsItsPromisesWhateverAdviceIsApproved(@ForAll long seed) {
+        Random random = new Random(seed);
+        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05, true);
 
         assertThat(story.verdict().violations())
                 .as("seed %d, %d events", seed, story.log().size())
@@ -64,6 +78,41 @@ class SchedulerChurnTest {
         assertThat(state).isEqualTo(story.state());
     }
 
+    @Property(tries = 20)
+    void everyDecisionIsExplainedAsItWasMade(@ForAll long seed) {
+        Random random = new Random(seed);
+        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+        for (int i = 0; i < 10; i++) {
+            Decision decision =
+                    story.decisions().get(random.nextInt(story.decisions().size()));
+            Explainer explainer = new Explainer(decision);
+            story.log().forEach(explainer::take);
+
+            Explanation explanation = explainer.explanation();
+
+            assertThat(explanation.differences())
+                    .as("%s, seed %d", decision.id(), seed)
+                    .isEmpty();
+            assertThat(explanation.isAsRecorded()).isTrue();
+            assertThat(explanation.missing()).isEmpty();
+            List<Alternative> weighed = explanation.made().orElseThrow().alternatives();
+            if (decision.reason().code().equals("plan")) {
+                assertThat(weighed)
+                        .filteredOn(Alternative::chosen)
+                        .allSatisfy(chosen -> assertThat(weighed)
+                                .allSatisfy(
+                                        other -> assertThat(other.score()).isLessThanOrEqualTo(chosen.score() + 1e-9)));
+            } else {
+                assertThat(weighed.stream().filter(Alternative::chosen).flatMap(chosen -> chosen.gpus().stream()))
+                        .as("what was chosen is what is reclaimed, from this job and others")
+                        .containsAll(
+                                weighed.isEmpty()
+                                        ? List.of()
+                                        : decision.action().gpus());
+            }
+        }
+    }
+
     private static ClusterState withAgendaFromScratch(ClusterState state) {
         return new ClusterState(
                 state.domain(),
@@ -75,6 +124,7 @@ class SchedulerChurnTest {
                 state.mode(),
                 state.pacing(),
                 state.slices(),
+                state.advice(),
                 state.nodes(),
                 state.gpus(),
                 state.services(),
@@ -82,6 +132,10 @@ class SchedulerChurnTest {
     }
 
     private static Story churn(Random random, String policy, double lossOfReports) {
+        return churn(random, policy, lossOfReports, false);
+    }
+
+    private static Story churn(Random random, String policy, double lossOfReports, boolean advised) {
         Story story = Story.of(policy);
         int nodes = 1 + random.nextInt(3);
         for (int i = 0; i < nodes; i++) {
@@ -98,7 +152,9 @@ class SchedulerChurnTest {
         for (int i = 0; i < 120; i++) {
             int answered = story.decisions().size();
             int dice = random.nextInt(100);
-            if (dice < 40) {
+            if (advised && random.nextInt(4) == 0) {
+                adviseOrApprove(story, random);
+            } else if (dice < 40) {
                 for (String service : SERVICES) {
                     story.rate(service, random.nextInt(30));
                 }
@@ -149,6 +205,17 @@ class SchedulerChurnTest {
         return story;
     }
 
+    /** Advice is switched on and off now and then, and any decision may be approved, rightly or not. */
+    private static void adviseOrApprove(Story story, Random random) {
+        List<Decision> decisions = story.decisions();
+        if (random.nextInt(5) == 0) {
+            story.control(random.nextInt(3) > 0 ? ControlCommand.Kind.ADVISORY_ON : ControlCommand.Kind.ADVISORY_OFF);
+        } else if (!decisions.isEmpty()) {
+            int late = Math.min(decisions.size(), 1 + random.nextInt(20));
+            story.approve(decisions.get(decisions.size() - late).id());
+        }
+    }
+
     private static String cut(Random random) {
         return List.of("7g.80gb@0", "4g.40gb@0 2g.20gb@4 1g.10gb@6", "3g.40gb@4 3g.40gb@0", "1g.10gb@2 1g.20gb@0", "")
                 .get(random.nextInt(5));
@@ -158,6 +225,9 @@ class SchedulerChurnTest {
             Story story, int from, Deque<ActuationReport> reports, Random random, double lossOfReports) {
         for (Decision decision :
                 story.decisions().subList(from, story.decisions().size())) {
+            if (decision.advisory()) {
+                continue;
+            }
             reports.add(story.report(
                     decision.id(), io.lendstream.core.event.Outcome.ACCEPTED, List.of(), Optional.empty()));
             for (ActuationReport report : story.answers(decision)) {

@@ -1,16 +1,18 @@
 package io.lendstream.launcher.cluster;
 
-import io.lendstream.launcher.cluster.ClusterOptions.Cluster;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command about a cluster, which shows things of one kind to people or to tools. */
-abstract class ClusterCommand implements Callable<Integer> {
+/** A command about a cluster, which shows what it finds to people or to tools. */
+public abstract class ClusterCommand implements Callable<Integer> {
     @Mixin
     private ClusterOptions options = new ClusterOptions();
 
@@ -22,8 +24,35 @@ abstract class ClusterCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     /** The cluster that was named. */
-    Cluster cluster() {
+    protected final Cluster cluster() {
         return options.read();
+    }
+
+    /** The file of settings that was named. */
+    protected final Optional<Path> config() {
+        return options.config();
+    }
+
+    /** Whether tools read what is printed. */
+    protected final boolean json() {
+        return output.json();
+    }
+
+    /** Where results go. */
+    protected final PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    /** Prints one thing, for tools. */
+    protected final void print(JsonNode json) {
+        out().println(OutputOptions.write(json));
+        out().flush();
+    }
+
+    /** Prints lines, for people. */
+    protected final void print(List<String> lines) {
+        lines.forEach(out()::println);
+        out().flush();
     }
 
     /**
@@ -32,18 +61,16 @@ abstract class ClusterCommand implements Callable<Integer> {
      * @param json all of them, for tools
      * @param lines of one of them, for people
      */
-    <T> void show(List<T> things, Function<List<T>, String> json, Function<T, List<String>> lines) {
-        PrintWriter out = spec.commandLine().getOut();
-        if (output.json()) {
-            out.println(json.apply(things));
+    final <T> void show(List<T> things, Function<List<T>, JsonNode> json, Function<T, List<String>> lines) {
+        if (json()) {
+            print(json.apply(things));
         } else {
-            things.forEach(thing -> lines.apply(thing).forEach(out::println));
+            things.forEach(thing -> print(lines.apply(thing)));
         }
-        out.flush();
     }
 
     /** Says something beside what is shown. */
-    void remark(String line) {
+    protected final void remark(String line) {
         PrintWriter err = spec.commandLine().getErr();
         err.println(line);
         err.flush();

@@ -7,7 +7,6 @@ import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,8 +40,10 @@ final class ClusterOptions {
             description = "One setting, before those of the environment and of the file; may be repeated.")
     private List<String> sets = new ArrayList<>();
 
-    /** A cluster, as it was named. */
-    record Cluster(KafkaSettings kafka, TopicCatalogue topics, Duration patience) {}
+    /** The file that was named. */
+    Optional<Path> config() {
+        return config;
+    }
 
     Cluster read() {
         return read(System.getenv());
@@ -56,7 +57,10 @@ final class ClusterOptions {
         SettingsFile file = config.map(SettingsFile::read).orElse(SettingsFile.NONE);
         Settings settings = Settings.of(CommonKeys.ALL, file, environment, arguments);
         return new Cluster(
-                KafkaSettings.of("command", settings), catalogue(settings), settings.get(CommonKeys.CONNECT_TIMEOUT));
+                KafkaSettings.of("command", settings),
+                catalogue(settings),
+                settings.get(CommonKeys.CONNECT_TIMEOUT),
+                settings);
     }
 
     private static TopicCatalogue catalogue(Settings settings) {

@@ -1,6 +1,7 @@
 package io.lendstream.launcher.cluster;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -21,7 +22,7 @@ final class OutputOptions {
     }
 
     /** Topics with stable names, whatever our classes are called. */
-    static String toJson(List<TopicState> topics) {
+    static ArrayNode toJson(List<TopicState> topics) {
         ArrayNode array = JsonNodeFactory.instance.arrayNode();
         for (TopicState topic : topics) {
             var object = array.addObject()
@@ -38,11 +39,11 @@ final class OutputOptions {
                             .put("wanted", drift.wanted())
                             .put("actual", drift.actual()));
         }
-        return write(array);
+        return array;
     }
 
     /** Subjects with stable names, whatever our classes are called. */
-    static String subjectsToJson(List<SubjectReport> subjects) {
+    static ArrayNode subjectsToJson(List<SubjectReport> subjects) {
         ArrayNode array = JsonNodeFactory.instance.arrayNode();
         for (SubjectReport subject : subjects) {
             var object = array.addObject()
@@ -52,12 +53,12 @@ final class OutputOptions {
             ArrayNode messages = object.putArray("messages");
             subject.messages().forEach(messages::add);
         }
-        return write(array);
+        return array;
     }
 
-    private static String write(ArrayNode array) {
+    static String write(JsonNode json) {
         try {
-            return new JsonMapper().writerWithDefaultPrettyPrinter().writeValueAsString(array);
+            return new JsonMapper().writerWithDefaultPrettyPrinter().writeValueAsString(json);
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a tree can always be written", e);
         }

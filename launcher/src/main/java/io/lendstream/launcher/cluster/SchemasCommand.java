@@ -2,7 +2,6 @@ package io.lendstream.launcher.cluster;
 
 import io.lendstream.launcher.CommandGroup;
 import io.lendstream.launcher.UserError;
-import io.lendstream.launcher.cluster.ClusterOptions.Cluster;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.topics.SchemaSet;

@@ -60,6 +60,15 @@ final class ChildProcess {
         }
     }
 
+    /** Starts it in this process's directory; its output is to be read. */
+    static Process heard(Child child) {
+        try {
+            return builder(child).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be started: %s".formatted(child.name(), e.getMessage()), e);
+        }
+    }
+
     private static ProcessBuilder builder(Child child) {
         var builder = new ProcessBuilder(commandOf(child));
         // In the environment rather than on the command line, which ps shows.

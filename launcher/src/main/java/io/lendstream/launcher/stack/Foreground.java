@@ -1,9 +1,32 @@
 package io.lendstream.launcher.stack;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.time.Duration;
+
 /** A child that has this process's terminal to itself, and ends with it. */
 public final class Foreground {
 
+    private static final Duration LONGEST = Duration.ofMinutes(1);
+
     private Foreground() {}
+
+    /** What a child that ends by itself came to. */
+    public record Said(int exit, String text) {}
+
+    /** Runs a child that ends by itself, and hears what it says. */
+    public static Said listen(Child child) {
+        Process process = ChildProcess.heard(child);
+        try (InputStream said = process.getInputStream()) {
+            String text = new String(said.readAllBytes(), Charset.defaultCharset());
+            ChildProcess.stop(process, LONGEST);
+            return new Said(process.exitValue(), text);
+        } catch (IOException e) {
+            throw new UncheckedIOException("%s cannot be heard: %s".formatted(child.name(), e.getMessage()), e);
+        }
+    }
 
     /** Runs it to its end and returns its exit code. */
     public static int run(Child child) throws InterruptedException {

@@ -162,6 +162,42 @@ final class Deployment implements AutoCloseable {
         }
     }
 
+    /** What a command came to. */
+    record Printed(int exit, String out, String err) {}
+
+    /** Runs one of the launcher's commands about this deployment, as a process of its own. */
+    Printed command(Path directory, String... arguments) {
+        var command = new ArrayList<String>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-Dlogback.configurationFile=logback-launcher.xml",
+                "-Dlendstream.home=" + installation.home(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.lendstream.launcher.LendstreamMain"));
+        command.addAll(List.of(arguments));
+        command.addAll(with());
+        Path out = directory.resolve("command.out");
+        Path err = directory.resolve("command.err");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile())
+                    .start();
+            if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError("%s does not end: %s".formatted(List.of(arguments), Files.readString(err)));
+            }
+            return new Printed(process.exitValue(), Files.readString(out), Files.readString(err));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
     /** What follows where broker and registry are named on the command line. */
     List<String> with(String... arguments) {
         var all = new ArrayList<String>(List.of("--bootstrap-server", bootstrapServers(), "--registry", registry()));

@@ -10,6 +10,7 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
@@ -62,6 +63,24 @@ final class GoldenDecisionsTest {
                                 List.copyOf(replayed.leases().values()))
                         .violations())
                 .isEmpty();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everyDecisionIsExplainedAsItWasMade() {
+        return GoldenCase.all().stream()
+                .map(golden -> DynamicTest.dynamicTest(
+                        golden.sentence(), golden.input().toUri(), () -> isExplained(golden.events())));
+    }
+
+    private static void isExplained(List<DomainEvent> log) {
+        for (Decision decision : replay(log).decisions()) {
+            Explainer explainer = new Explainer(decision);
+            log.forEach(explainer::take);
+
+            assertThat(explainer.explanation().obstacle()).isEmpty();
+            assertThat(explainer.explanation().differences()).isEmpty();
+            assertThat(explainer.explanation().missing()).isEmpty();
+        }
     }
 
     /**

@@ -1,0 +1,218 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.lending.Alternative;
+import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.lending.Plan;
+import io.lendstream.core.scheduler.Guard;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.scheduler.Witness;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** Explains a decision: replays its domain's log up to the step that made it, and looks on when that is made again. */
+public final class Explainer {
+    private final Decision recorded;
+    private final Function<SchedulerStarted, Scheduler> schedulers;
+    private final SortedMap<Long, DomainEvent> inputs = new TreeMap<>();
+    private final Notes notes = new Notes();
+    private ClusterState state;
+    private long seen;
+    private Optional<Scheduler> scheduler = Optional.empty();
+    private Optional<Explanation.Made> made = Optional.empty();
+    private Optional<String> obstacle = Optional.empty();
+
+    public Explainer(Decision recorded) {
+        this(recorded, Scheduler::of);
+    }
+
+    /** @param schedulers the scheduler that a log's start describes */
+    public Explainer(Decision recorded, Function<SchedulerStarted, Scheduler> schedulers) {
+        this.recorded = recorded;
+        this.schedulers = schedulers;
+        this.state = ClusterState.empty(recorded.id().domain());
+    }
+
+    /** Takes the next event of the domain's log; what comes after the decision is not looked at. */
+    public void take(DomainEvent event) {
+        boolean repeated = event.sequence() <= seen;
+        if (repeated || isDone()) {
+            return;
+        }
+        if (recorded.reason().inputs().contains(event.sequence())) {
+            inputs.put(event.sequence(), event);
+        }
+        if (obstacle.isEmpty()) {
+            obstacle = against(event);
+        }
+        if (obstacle.isEmpty()) {
+            replay(event);
+        }
+        seen = event.sequence();
+    }
+
+    /** Whether the event that led to the decision was taken. */
+    public boolean isDone() {
+        return seen >= trigger();
+    }
+
+    /** What is known, from the events taken so far. */
+    public Explanation explanation() {
+        List<Long> missing = recorded.reason().inputs().stream()
+                .filter(input -> !inputs.containsKey(input))
+                .toList();
+        Optional<String> why = made.isPresent()
+                ? Optional.empty()
+                : obstacle.or(() -> Optional.of("the log has no event %d".formatted(trigger())));
+        return new Explanation(recorded, List.copyOf(inputs.values()), missing, made, why);
+    }
+
+    /** The last event that it rests on is the one that led to it. */
+    private long trigger() {
+        return recorded.reason().inputs().stream()
+                .mapToLong(input -> input)
+                .max()
+                .orElse(0);
+    }
+
+    private Optional<String> against(DomainEvent event) {
+        if (seen == 0 && event.sequence() > 1) {
+            return Optional.of(
+                    "the log begins with event %d: earlier ones are no longer kept".formatted(event.sequence()));
+        }
+        if (event.sequence() != seen + 1) {
+            return Optional.of("event %d follows event %d in the log".formatted(event.sequence(), seen));
+        }
+        if (event.event() instanceof SchedulerStarted started) {
+            try {
+                scheduler = Optional.of(schedulers.apply(started));
+            } catch (IllegalArgumentException e) {
+                return Optional.of("this version has no such scheduler as started with event %d: %s"
+                        .formatted(event.sequence(), e.getMessage()));
+            }
+        }
+        return scheduler.isPresent()
+                ? Optional.empty()
+                : Optional.of("event %d comes before any scheduler started".formatted(event.sequence()));
+    }
+
+    private void replay(DomainEvent event) {
+        Scheduler current = scheduler.orElseThrow();
+        notes.begin(event);
+        Step step = current.step(state, event, notes);
+        if (event.sequence() == trigger()) {
+            made = Optional.of(made(current, step));
+        }
+        state = step.state();
+    }
+
+    private Explanation.Made made(Scheduler current, Step step) {
+        Optional<Decision> again = step.decisions().stream()
+                .filter(decision -> decision.id().equals(recorded.id()))
+                .findFirst();
+        List<Explanation.Change> owners = recorded.action().gpus().stream()
+                .map(gpu -> new Explanation.Change(
+                        gpu,
+                        state.gpus().get(gpu).map(GpuState::owner),
+                        step.state().gpus().get(gpu).map(GpuState::owner)))
+                .toList();
+        boolean planned = recorded.reason().code().equals("plan");
+        return new Explanation.Made(
+                again,
+                current.policy().spec(),
+                step.state().mode(),
+                owners,
+                notes.guards,
+                notes.needs,
+                notes.plan.filter(plan -> planned).map(Planned::by),
+                planned ? sizes(current) : losses(current),
+                notes.vetoes);
+    }
+
+    private List<Alternative> losses(Scheduler current) {
+        return notes.reclaimed
+                .filter(taking -> recorded.action() instanceof Action.Reclaim
+                        && taking.victims().containsAll(recorded.action().gpus()))
+                .map(taking -> current.policy().losses(taking.view(), taking.count()))
+                .orElse(List.of());
+    }
+
+    private List<Alternative> sizes(Scheduler current) {
+        return notes.plan
+                .flatMap(plan ->
+                        changed(recorded.action()).map(job -> current.policy().sizes(plan.view(), job)))
+                .orElse(List.of());
+    }
+
+    private static Optional<JobId> changed(Action action) {
+        if (action instanceof Action.Lend lend) {
+            return Optional.of(lend.job());
+        }
+        if (action instanceof Action.Reclaim reclaim) {
+            return Optional.of(reclaim.job());
+        }
+        return action instanceof Action.Resize resize ? Optional.of(resize.job()) : Optional.empty();
+    }
+
+    private record Taking(ClusterView view, int count, List<GpuId> victims) {}
+
+    private record Planned(DomainEvent by, ClusterView view) {}
+
+    /** What was seen of the present step, and of the last plan. */
+    private static final class Notes implements Witness {
+        private Optional<DomainEvent> event = Optional.empty();
+        private Optional<Planned> plan = Optional.empty();
+        private Optional<Taking> reclaimed = Optional.empty();
+        private List<Guard> guards = List.of();
+        private SortedMap<ServiceId, ReplicaNeed> needs = new TreeMap<>();
+        private SortedMap<String, String> vetoes = new TreeMap<>();
+
+        void begin(DomainEvent next) {
+            event = Optional.of(next);
+            reclaimed = Optional.empty();
+            guards = List.of();
+            needs = new TreeMap<>();
+            vetoes = new TreeMap<>();
+        }
+
+        @Override
+        public void guarded(Supplier<List<Guard>> standing) {
+            guards = standing.get();
+        }
+
+        @Override
+        public void needed(Map<ServiceId, ReplicaNeed> all) {
+            needs = new TreeMap<>(all);
+        }
+
+        @Override
+        public void reclaimed(ClusterView view, int count, List<GpuId> victims) {
+            reclaimed = Optional.of(new Taking(view, count, List.copyOf(victims)));
+        }
+
+        @Override
+        public void planned(ClusterView view, Plan made) {
+            plan = event.map(by -> new Planned(by, view));
+        }
+
+        @Override
+        public void vetoed(JobId job, String why) {
+            vetoes.put(job.value(), why);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.lending.Alternative;
+import io.lendstream.core.scheduler.Guard;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Why a decision was made.
+ *
+ * @param recorded the decision as it was published
+ * @param inputs the events it rests on, as far as the log still has them, in their order
+ * @param missing sequences of those that the log no longer has
+ * @param made what is seen when the step that made it is made again; empty where that cannot be done
+ * @param obstacle why it cannot; empty where it can
+ */
+public record Explanation(
+        Decision recorded,
+        List<DomainEvent> inputs,
+        List<Long> missing,
+        Optional<Made> made,
+        Optional<String> obstacle) {
+    public Explanation {
+        inputs = List.copyOf(inputs);
+        missing = List.copyOf(missing);
+    }
+
+    /**
+     * A step, made again.
+     *
+     * @param again the decision as the step gives it now; empty where it gives none of that name
+     * @param policy the policy in force, by name and settings
+     * @param mode what people had ordered
+     * @param owners owners of the decision's GPUs
+     * @param guards how rules stood when the step began to decide; empty where it was not asked
+     * @param needs what services needed
+     * @param plannedBy the event at which the plan was made that it follows; empty where it follows none
+     * @param alternatives what the policy weighed, the chosen ones first; empty where a rule left no choice, or the policy does
+     *     not tell
+     * @param vetoes why jobs did not get what the plan gave them, by job
+     */
+    public record Made(
+            Optional<Decision> again,
+            String policy,
+            ClusterState.Mode mode,
+            List<Change> owners,
+            List<Guard> guards,
+            SortedMap<ServiceId, ReplicaNeed> needs,
+            Optional<DomainEvent> plannedBy,
+            List<Alternative> alternatives,
+            SortedMap<String, String> vetoes) {
+        public Made {
+            owners = List.copyOf(owners);
+            guards = List.copyOf(guards);
+            needs = copy(needs);
+            alternatives = List.copyOf(alternatives);
+            vetoes = copy(vetoes);
+        }
+
+        private static <K extends Comparable<K>, V> SortedMap<K, V> copy(Map<K, V> map) {
+            return Collections.unmodifiableSortedMap(new TreeMap<>(map));
+        }
+    }
+
+    /** A GPU's owner before the step and after it; empty while it was not there. */
+    public record Change(GpuId gpu, Optional<Owner> before, Optional<Owner> after) {}
+
+    /** Whether the core makes exactly the recorded decision again. */
+    public boolean isAsRecorded() {
+        return made.isPresent() && differences().isEmpty();
+    }
+
+    /** In what the decision made again differs from the one recorded. */
+    public List<String> differences() {
+        if (made.isEmpty()) {
+            return List.of();
+        }
+        if (made.get().again().isEmpty()) {
+            return List.of("the log gives no decision of this name");
+        }
+        Decision again = made.get().again().get();
+        List<String> differences = new ArrayList<>();
+        compare(differences, "at", recorded.at(), again.at());
+        compare(differences, "deadline", recorded.deadline(), again.deadline());
+        compare(differences, "advisory", recorded.advisory(), again.advisory());
+        compare(differences, "action", recorded.action(), again.action());
+        compare(differences, "reason", recorded.reason(), again.reason());
+        return differences;
+    }
+
+    private static void compare(List<String> differences, String part, Object was, Object is) {
+        if (!was.equals(is)) {
+            differences.add("%s is recorded as %s, but the log gives %s".formatted(part, was, is));
+        }
+    }
+}

@@ -1,0 +1,271 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ControlCommand;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Follows a person's approval of advice: decides the same again in earnest, if that is still possible; holds where it is not. */
+final class Approval {
+    private final Draft draft;
+    private final SchedulerSettings settings;
+    private final Safety safety;
+
+    Approval(Draft draft, SchedulerSettings settings) {
+        this.draft = draft;
+        this.settings = settings;
+        this.safety = new Safety(settings);
+    }
+
+    void follow(ControlCommand command) {
+        draft.meanIt();
+        Optional<Decision> approved =
+                command.decision().flatMap(id -> draft.advice().flatMap(advice -> advice.find(id)));
+        if (approved.isEmpty()) {
+            String name = command.decision().map(Object::toString).orElse("none");
+            hold("decision %s is not among what was advised last".formatted(name), List.of());
+            return;
+        }
+        Decision advice = approved.get();
+        Optional<String> obstacle = advice.action().match(new Obstacle());
+        if (obstacle.isPresent()) {
+            hold(
+                    "decision %s cannot be carried out any more: %s".formatted(advice.id(), obstacle.get()),
+                    advice.reason().inputs());
+            return;
+        }
+        Reason reason = draft.because(
+                "approved",
+                "%s, as %s was approved by %s".formatted(advice.reason().text(), advice.id(), command.issuer()),
+                advice.reason().numbers(),
+                advice.reason().inputs());
+        advice.action().match(new Again(advice, reason)).run();
+    }
+
+    private void hold(String why, List<Long> inputs) {
+        draft.decide(
+                draft.now(),
+                draft.because("approved", why, Map.of(), inputs),
+                new Action.Hold(Optional.empty(), Optional.empty()));
+    }
+
+    private List<GpuState> units(List<GpuId> gpus) {
+        return gpus.stream().flatMap(gpu -> draft.gpus().get(gpu).stream()).toList();
+    }
+
+    private boolean isUsable(GpuId id) {
+        return draft.gpus()
+                .get(id)
+                .filter(gpu -> gpu.isFree() && draft.isReachable(gpu))
+                .isPresent();
+    }
+
+    /** Why an action is not possible now; empty where it is. */
+    private final class Obstacle implements Action.Cases<Optional<String>> {
+        @Override
+        public Optional<String> lend(Action.Lend lend) {
+            return safety.againstChanges(draft)
+                    .or(() -> settings.lending() ? Optional.empty() : Optional.of("lending is off"))
+                    .or(() -> safety.againstLoans(draft))
+                    .or(() -> draft.jobs().get(lend.job()).flatMap(job -> safety.againstLoansTo(job, draft.now())))
+                    .or(() -> change(lend.job(), lend.gpus(), lend.allocation()));
+        }
+
+        @Override
+        public Optional<String> reclaim(Action.Reclaim reclaim) {
+            return safety.againstEverything(draft)
+                    .or(() -> change(reclaim.job(), reclaim.gpus(), reclaim.allocation()));
+        }
+
+        @Override
+        public Optional<String> resize(Action.Resize resize) {
+            return safety.againstChanges(draft).or(() -> change(resize.job(), resize.gpus(), resize.allocation()));
+        }
+
+        /** @param named GPUs that the action names; others than these may change hands only where it lends */
+        private Optional<String> change(JobId name, List<GpuId> named, Allocation allocation) {
+            Optional<JobState> known = draft.jobs().get(name);
+            if (known.isEmpty() || known.get().isOver()) {
+                return Optional.of("job %s is over".formatted(name));
+            }
+            JobState job = known.get();
+            if (job.changing().isPresent()) {
+                return Optional.of("job %s is being changed by %s"
+                        .formatted(name, job.changing().get()));
+            }
+            Set<GpuId> gained = new HashSet<>(allocation.gpus());
+            job.allocation().gpus().forEach(gained::remove);
+            Set<GpuId> lost = new HashSet<>(job.allocation().gpus());
+            allocation.gpus().forEach(lost::remove);
+            for (GpuId gpu : allocation.gpus()) {
+                if (gained.contains(gpu) && !isUsable(gpu)) {
+                    return Optional.of("%s is not free".formatted(gpu));
+                }
+            }
+            Set<GpuId> changing = new HashSet<>(gained);
+            changing.addAll(lost);
+            boolean lends = gained.stream().anyMatch(gpu -> draft.gpu(gpu).pool() == Pool.INFERENCE);
+            if (lends) {
+                changing.removeIf(gpu -> !gained.contains(gpu) || draft.gpu(gpu).pool() != Pool.INFERENCE);
+            }
+            return changing.equals(new HashSet<>(named))
+                    ? Optional.empty()
+                    : Optional.of("job %s has other GPUs by now".formatted(name));
+        }
+
+        @Override
+        public Optional<String> serve(Action.Serve serve) {
+            if (draft.services().get(serve.service()).isEmpty()) {
+                return Optional.of("service %s is unknown".formatted(serve.service()));
+            }
+            return safety.againstEverything(draft)
+                    .or(() -> serve.gpus().stream()
+                            .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
+                            .findFirst()
+                            .map(gpu -> "%s is not %s"
+                                    .formatted(gpu, serve.warm() ? "warm for " + serve.service() : "free")));
+        }
+
+        private boolean isWarm(GpuId id, ServiceId service) {
+            return draft.gpus()
+                    .get(id)
+                    .filter(gpu -> gpu.isHeldBy(new Tenant.Service(service))
+                            && (gpu.owner() instanceof Owner.Protected || gpu.owner() instanceof Owner.Sleeping))
+                    .isPresent();
+        }
+
+        @Override
+        public Optional<String> idle(Action.Idle idle) {
+            Optional<String> awake = idle.gpus().stream()
+                    .filter(gpu -> !isWarm(gpu, idle.service()))
+                    .findFirst()
+                    .map(gpu -> "%s is no warm replica of %s that rests".formatted(gpu, idle.service()));
+            long left = draft.gpus().stream()
+                            .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
+                                    && !(gpu.owner() instanceof Owner.Releasing))
+                            .count()
+                    - idle.gpus().size();
+            int floor = draft.services()
+                    .get(idle.service())
+                    .map(service -> service.spec().floorReplicas())
+                    .orElse(0);
+            return safety.againstEverything(draft)
+                    .or(() -> awake)
+                    .or(() -> left < floor
+                            ? Optional.of("service %s would have %d replicas, under its floor of %d"
+                                    .formatted(idle.service(), left, floor))
+                            : Optional.empty());
+        }
+
+        @Override
+        public Optional<String> batching(Action.Batching batching) {
+            return draft.services().get(batching.service()).isPresent()
+                    ? Optional.empty()
+                    : Optional.of("service %s is unknown".formatted(batching.service()));
+        }
+
+        @Override
+        public Optional<String> repartition(Action.Repartition repartition) {
+            return Optional.of("cuts hang together and cannot be approved one by one; switch advice off for them");
+        }
+
+        @Override
+        public Optional<String> renew(Action.Renew renew) {
+            return safety.againstLoans(draft)
+                    .or(() -> renew.gpus().stream()
+                            .filter(gpu -> draft.gpus()
+                                    .get(gpu)
+                                    .filter(known -> known.owner() instanceof Owner.Lent)
+                                    .isEmpty())
+                            .findFirst()
+                            .map(gpu -> "%s is not lent".formatted(gpu)));
+        }
+
+        @Override
+        public Optional<String> hold(Action.Hold hold) {
+            return Optional.of("it asks for nothing");
+        }
+    }
+
+    /** How an action that is possible is decided. */
+    private final class Again implements Action.Cases<Runnable> {
+        private final Decision advice;
+        private final Reason reason;
+
+        Again(Decision advice, Reason reason) {
+            this.advice = advice;
+            this.reason = reason;
+        }
+
+        @Override
+        public Runnable lend(Action.Lend lend) {
+            return () -> change(lend.job(), lend.allocation());
+        }
+
+        @Override
+        public Runnable reclaim(Action.Reclaim reclaim) {
+            return () -> change(reclaim.job(), reclaim.allocation());
+        }
+
+        @Override
+        public Runnable resize(Action.Resize resize) {
+            return () -> change(resize.job(), resize.allocation());
+        }
+
+        private void change(JobId job, Allocation allocation) {
+            Instant by = draft.now().plus(settings.notice());
+            new JobChanges(draft, settings).change(draft.jobs().require(job), allocation.gpus(), by, reason);
+        }
+
+        @Override
+        public Runnable serve(Action.Serve serve) {
+            ServiceState service = draft.services().require(serve.service());
+            return serve.warm()
+                    ? () -> Inference.wake(draft, settings, serve.service(), units(serve.gpus()), reason)
+                    : () -> Inference.start(draft, service, serve.gpus(), reason);
+        }
+
+        @Override
+        public Runnable idle(Action.Idle idle) {
+            return () -> Inference.stop(draft, settings, idle.service(), idle.gpus(), reason);
+        }
+
+        @Override
+        public Runnable batching(Action.Batching batching) {
+            Duration term = Duration.between(advice.at(), advice.deadline());
+            return () -> draft.decide(draft.now().plus(term), reason, batching);
+        }
+
+        @Override
+        public Runnable repartition(Action.Repartition repartition) {
+            throw new IllegalStateException("cuts are never approved");
+        }
+
+        @Override
+        public Runnable renew(Action.Renew renew) {
+            return () -> new Deadlines(draft, settings).renew(renew.gpus(), reason);
+        }
+
+        @Override
+        public Runnable hold(Action.Hold hold) {
+            throw new IllegalStateException("holding is never approved");
+        }
+    }
+}

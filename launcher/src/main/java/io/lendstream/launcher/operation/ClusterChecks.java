@@ -1,0 +1,314 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.operation.Finding.Level;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
+import io.lendstream.schemas.topics.SubjectReport;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicAdmin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.schemas.topics.TopicState;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.time.TimeMode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+
+/** Asks a cluster how it is. Each check says what it found; one that cannot be made says that. */
+final class ClusterChecks {
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration AGENTS_SILENT = Duration.ofSeconds(60);
+    private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
+
+    private final Cluster cluster;
+    private final Reading reading;
+    private final String schedulerGroup;
+    private final Consumer<Finding> to;
+
+    /** @param to is told each finding as soon as there is one */
+    ClusterChecks(Cluster cluster, Reading reading, String schedulerGroup, Consumer<Finding> to) {
+        this.cluster = cluster;
+        this.reading = reading;
+        this.schedulerGroup = schedulerGroup;
+        this.to = to;
+    }
+
+    void run() {
+        boolean registry = registry();
+        try {
+            Connection.topicsThere(cluster.kafka(), cluster.patience());
+        } catch (UnreachableException | SettingsException e) {
+            to.accept(Finding.fail("broker", message(e), "nothing else of it was looked at"));
+            return;
+        }
+        Map<String, Object> properties = cluster.kafka().admin();
+        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int)
+                cluster.patience().toMillis());
+        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int)
+                cluster.patience().toMillis());
+        try (Admin admin = Admin.create(properties)) {
+            int brokers = answer(admin.describeCluster().nodes()).size();
+            check("broker", () -> broker(admin, brokers));
+            check("clock", () -> clock(admin));
+            List<TopicState> topics = new TopicAdmin(admin, cluster.topics()).describe();
+            Finding there = Diagnosis.topics(topics);
+            to.accept(there);
+            check("replication", () -> Diagnosis.replication(brokers, topics, minInsync(admin, topics)));
+            if (there.isFailure() || !registry) {
+                to.accept(Finding.warn("services", "not looked at", "mend what fails above first"));
+                return;
+            }
+            services(admin);
+        }
+    }
+
+    /** Whether the registry answers. */
+    private boolean registry() {
+        try {
+            Connection.checkRegistry(cluster.kafka(), cluster.patience());
+            var client =
+                    new RegistryClient(RegistrySettings.from(cluster.kafka().serdes()));
+            int subjects = client.subjects().size();
+            List<SubjectReport> ours = new SchemaSet(client, cluster.topics()).check();
+            to.accept(Finding.ok(
+                    "registry",
+                    "%s answers as Confluent's does, with %d subjects"
+                            .formatted(cluster.kafka().registry(), subjects)));
+            to.accept(Diagnosis.schemas(ours));
+            return true;
+        } catch (UnreachableException | SettingsException | RegistryException e) {
+            to.accept(Finding.fail("registry", message(e), ""));
+            return false;
+        }
+    }
+
+    private Finding broker(Admin admin, int brokers) {
+        String version = Optional.ofNullable(answer(admin.describeFeatures().featureMetadata())
+                        .finalizedFeatures()
+                        .get("metadata.version"))
+                .map(range -> "metadata.version " + range.maxVersionLevel())
+                .orElse("no KRaft metadata version");
+        return Finding.ok(
+                "broker",
+                "%s answers: cluster %s, %s, %s"
+                        .formatted(
+                                cluster.kafka().bootstrapServers(),
+                                answer(admin.describeCluster().clusterId()),
+                                Reason.counted(brokers, "broker"),
+                                version));
+    }
+
+    /** By a record in a topic of its own, which the broker stamps. */
+    private Finding clock(Admin admin) {
+        String topic = cluster.topics().prefix() + "doctor-" + UUID.randomUUID();
+        NewTopic stamped = new NewTopic(topic, Optional.of(1), Optional.empty())
+                .configs(Map.of("message.timestamp.type", "LogAppendTime"));
+        answer(admin.createTopics(List.of(stamped)).all());
+        try (var producer = new KafkaProducer<byte[], byte[]>(cluster.kafka().producer())) {
+            answered(producer.send(new ProducerRecord<>(topic, new byte[0]))); // what is slow once is slow here
+            Instant before = Instant.now();
+            RecordMetadata written = answered(producer.send(new ProducerRecord<>(topic, new byte[0])));
+            Instant after = Instant.now();
+            Instant stamp = Instant.ofEpochMilli(written.timestamp());
+            Instant middle = before.plus(Duration.between(before, after).dividedBy(2));
+            return Diagnosis.clock(
+                    Duration.between(middle, stamp), cluster.settings().get(CommonKeys.MAX_CLOCK_SKEW));
+        } finally {
+            answer(admin.deleteTopics(List.of(topic)).all());
+        }
+    }
+
+    private Function<String, Integer> minInsync(Admin admin, List<TopicState> topics) {
+        List<ConfigResource> asked = topics.stream()
+                .filter(topic -> topic.presence() != TopicState.Presence.MISSING)
+                .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic.name()))
+                .toList();
+        Map<String, Integer> found = new HashMap<>();
+        answer(admin.describeConfigs(asked).all())
+                .forEach((topic, config) -> found.put(
+                        topic.name(),
+                        Integer.parseInt(config.get("min.insync.replicas").value())));
+        return topic -> found.getOrDefault(topic, 1);
+    }
+
+    private void services(Admin admin) {
+        boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
+        Instant now = Instant.now();
+        check("scheduler", () -> scheduler(admin));
+        check(
+                "agents",
+                () -> Diagnosis.heard(
+                        "agents",
+                        newest(admin, TopicCatalogue.GPU_TELEMETRY),
+                        now,
+                        AGENTS_SILENT,
+                        Level.FAIL,
+                        "start 'lendstream agent' on the nodes"));
+        check(
+                "demand",
+                () -> Diagnosis.heard(
+                        "demand",
+                        newest(admin, TopicCatalogue.REQUEST_RATES),
+                        now,
+                        AGENTS_SILENT,
+                        Level.WARN,
+                        "have the serving side write request-rates; without them nothing is lent"));
+        check(
+                "forecaster",
+                () -> Diagnosis.heard(
+                        "forecaster",
+                        newest(admin, TopicCatalogue.DEMAND_FORECASTS),
+                        now,
+                        FORECASTS_SILENT,
+                        Level.WARN,
+                        "start 'lendstream forecaster', or do without: demand then counts as it is"));
+        check("actuators", () -> actuators(virtual, now));
+        check("gpus", this::quarantine);
+    }
+
+    private Finding scheduler(Admin admin) {
+        Map<TopicPartition, OffsetAndMetadata> taken =
+                answer(admin.listConsumerGroupOffsets(schedulerGroup).partitionsToOffsetAndMetadata());
+        Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+        taken.keySet().forEach(partition -> ends.put(partition, OffsetSpec.latest()));
+        long lag = 0;
+        for (Map.Entry<TopicPartition, ListOffsetsResultInfo> end :
+                answer(admin.listOffsets(ends).all()).entrySet()) {
+            OffsetAndMetadata offset = taken.get(end.getKey());
+            lag += offset == null ? 0 : Math.max(0, end.getValue().offset() - offset.offset());
+        }
+        return Diagnosis.scheduler(schedulerGroup, members(admin), lag);
+    }
+
+    private int members(Admin admin) {
+        try {
+            ConsumerGroupDescription group = answer(admin.describeConsumerGroups(List.of(schedulerGroup))
+                    .describedGroups()
+                    .get(schedulerGroup));
+            return group.members().size();
+        } catch (CheckException e) {
+            if (e.getCause() instanceof GroupIdNotFoundException) {
+                return 0;
+            }
+            throw e;
+        }
+    }
+
+    /** When the newest record of a topic was written, by its writer's clock. */
+    private Optional<Instant> newest(Admin admin, Topic<?> topic) {
+        String name = cluster.topics().name(topic);
+        Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
+        answer(admin.describeTopics(List.of(name)).allTopicNames())
+                .get(name)
+                .partitions()
+                .forEach(partition ->
+                        asked.put(new TopicPartition(name, partition.partition()), OffsetSpec.maxTimestamp()));
+        return answer(admin.listOffsets(asked).all()).values().stream()
+                .map(ListOffsetsResultInfo::timestamp)
+                .filter(timestamp -> timestamp >= 0)
+                .max(Long::compare)
+                .map(Instant::ofEpochMilli);
+    }
+
+    private Finding actuators(boolean virtual, Instant wallClock) {
+        List<Decision> decisions = new ArrayList<>();
+        reading.values(TopicCatalogue.DECISIONS, decisions::add);
+        Instant now = virtual
+                ? decisions.stream().map(Decision::at).max(Instant::compareTo).orElse(wallClock)
+                : wallClock;
+        Set<DecisionId> answered = new HashSet<>();
+        reading.values(TopicCatalogue.ACTUATION_REPORTS, report -> answered.add(report.decision()));
+        decisions.removeIf(decision -> decision.at().isBefore(now.minus(HOUR)));
+        return Diagnosis.actuators(decisions, answered, now);
+    }
+
+    private Finding quarantine() {
+        Map<GpuId, Lease> leases = new HashMap<>();
+        reading.all(
+                TopicCatalogue.LEASES,
+                received -> received.value()
+                        .ifPresentOrElse(
+                                lease -> leases.put(lease.gpuId(), lease),
+                                () -> leases.remove(new GpuId(received.key()))));
+        return Diagnosis.quarantine(leases.values());
+    }
+
+    /** A check that cannot be made is a finding, too. */
+    private void check(String name, Supplier<Finding> check) {
+        try {
+            to.accept(check.get());
+        } catch (CheckException | KafkaException | UnreachableException e) {
+            to.accept(Finding.warn(name, "could not be looked at: " + message(e), "see whether you may"));
+        }
+    }
+
+    private <T> T answer(KafkaFuture<T> question) {
+        return answered(question);
+    }
+
+    private <T> T answered(Future<T> question) {
+        try {
+            return question.get(cluster.patience().toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw new CheckException(e.getCause() == null ? e : e.getCause());
+        } catch (TimeoutException e) {
+            throw new CheckException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CheckException(e);
+        }
+    }
+
+    private static String message(Exception e) {
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+    }
+
+    /** A question that got no answer. */
+    private static final class CheckException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        CheckException(Throwable cause) {
+            super(cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage(), cause);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.ControlCommand.Kind;
+import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.launcher.operation.ControlOrder.Taken;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.settings.Units;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What people order a scheduler to do: {@code freeze}, {@code thaw} and their like. */
+public final class ControlCommands {
+    private ControlCommands() {}
+
+    /** Nothing is lent and no job is changed, until thawed. */
+    @Command(
+            name = "freeze",
+            description = {
+                "Stop new loans and changes of jobs, in one domain or in all.",
+                "Inference still gets what it needs: reclaims go on."
+            },
+            footer = {"", "Example: lendstream freeze --reason 'upgrade of the switches' --domain east"})
+    public static final class Freeze extends OfDomains {
+        public Freeze() {
+            super(Kind.FREEZE, "frozen: no new loans and no changes of jobs; reclaims for inference go on");
+        }
+    }
+
+    /** The end of a freeze, and of a reclaim of everything. */
+    @Command(
+            name = "thaw",
+            description = "End a freeze, and allow loans again after reclaim-all.",
+            footer = {"", "Example: lendstream thaw --domain east"})
+    public static final class Thaw extends OfDomains {
+        public Thaw() {
+            super(Kind.THAW, "thawed: loans and changes of jobs are allowed");
+        }
+    }
+
+    /** The kill switch. */
+    @Command(
+            name = "reclaim-all",
+            description = {
+                "Take every loan back, with notice, and lend nothing until thawed.",
+                "Training goes on with its own GPUs."
+            },
+            footer = {"", "Example: lendstream reclaim-all --reason 'launch today'"})
+    public static final class ReclaimAll extends OfDomains {
+        public ReclaimAll() {
+            super(Kind.RECLAIM_ALL, "all loans are ordered back; nothing is lent until 'lendstream thaw'");
+        }
+    }
+
+    /** Decides for show, or in earnest. */
+    @Command(
+            name = "advisory",
+            description = {
+                "Have decisions only advised, or made in earnest.",
+                "Advice is written and marked, and no actuator carries it out unless it is approved."
+            },
+            footer = {"", "Example: lendstream advisory on --domain east"})
+    public static final class Advisory extends OfDomains {
+        @Parameters(paramLabel = "on|off", description = "Whether decisions are only advice.")
+        private Switch wanted = Switch.ON;
+
+        /** A position of the switch. */
+        enum Switch {
+            ON,
+            OFF
+        }
+
+        public Advisory() {
+            super(Kind.ADVISORY_ON, "");
+        }
+
+        @Override
+        Kind kind() {
+            return wanted == Switch.ON ? Kind.ADVISORY_ON : Kind.ADVISORY_OFF;
+        }
+
+        @Override
+        String done() {
+            return wanted == Switch.ON
+                    ? "decisions are advice from now on, and refused by actuators"
+                    : "decisions are carried out from now on";
+        }
+    }
+
+    /** A person's yes to advice. */
+    @Command(
+            name = "approve",
+            description = {
+                "Have a decision carried out that was only advised.",
+                "It is decided again in earnest, under another ID, if that is still possible."
+            },
+            footer = {"", "Example: lendstream approve east/1/17"})
+    public static final class Approve extends ControlBase {
+        @Parameters(paramLabel = "ID", description = "The decision: DOMAIN/EPOCH/SEQUENCE.")
+        private String id = "";
+
+        @Override
+        List<ControlCommand> commands(Reading reading, Instant now) {
+            DecisionId wanted = ExplainCommand.parsed(id);
+            var decisions = new ExplainCommand.Found(wanted);
+            reading.values(TopicCatalogue.DECISIONS, decisions::take);
+            Decision decision = decisions.wanted();
+            if (!decision.advisory()) {
+                throw UserError.failed(
+                        "decision %s is no advice: it was made in earnest, and needs no approval.".formatted(wanted));
+            }
+            return List.of(command(wanted.domain(), now, Kind.APPROVE, Optional.of(wanted), List.of()));
+        }
+
+        @Override
+        String done() {
+            return "%s is approved".formatted(id);
+        }
+
+        /** An approval that cannot be followed is answered by holding. */
+        @Override
+        boolean isFollowed(Taken taken) {
+            return taken.decisions().stream().anyMatch(decision -> !(decision.action() instanceof Action.Hold));
+        }
+    }
+
+    /** Somebody has seen to GPUs. */
+    @Command(
+            name = "reset",
+            description = "Put quarantined GPUs back to work, after somebody has seen to them.",
+            footer = {"", "Example: lendstream reset GPU-5c1f7a30 --reason 'reseated'"})
+    public static final class Reset extends ControlBase {
+        @Parameters(paramLabel = "GPU", arity = "1..*", description = "The GPUs, as leases name them.")
+        private List<String> gpus = new ArrayList<>();
+
+        @Override
+        List<ControlCommand> commands(Reading reading, Instant now) {
+            SortedMap<GpuId, Lease> leases = new TreeMap<>();
+            reading.values(TopicCatalogue.LEASES, lease -> leases.put(lease.gpuId(), lease));
+            SortedMap<DomainId, List<GpuId>> byDomain = new TreeMap<>();
+            for (String name : gpus) {
+                Lease lease = leases.get(new GpuId(name));
+                if (lease == null) {
+                    throw UserError.failed(
+                            "GPU '%s' is unknown: no lease names it. 'lendstream top' lists those there are."
+                                    .formatted(name));
+                }
+                if (!(lease.owner() instanceof Owner.Quarantined)) {
+                    throw UserError.failed("GPU %s is not quarantined, but %s; there is nothing to reset."
+                            .formatted(name, Words.of(lease.owner())));
+                }
+                byDomain.computeIfAbsent(lease.domain(), domain -> new ArrayList<>())
+                        .add(lease.gpuId());
+            }
+            return byDomain.entrySet().stream()
+                    .map(entry -> command(entry.getKey(), now, Kind.RESET, Optional.empty(), entry.getValue()))
+                    .toList();
+        }
+
+        @Override
+        String done() {
+            return "%s free again".formatted(gpus.size() == 1 ? gpus.get(0) + " is" : gpus.size() + " GPUs are");
+        }
+    }
+
+    /** A command to one domain or to all. */
+    abstract static class OfDomains extends ControlBase {
+        private final Kind kind;
+        private final String done;
+
+        @Option(names = "--domain", paramLabel = "D", description = "The domain. Default: every one that has nodes.")
+        private Optional<String> domain = Optional.empty();
+
+        OfDomains(Kind kind, String done) {
+            this.kind = kind;
+            this.done = done;
+        }
+
+        Kind kind() {
+            return kind;
+        }
+
+        @Override
+        String done() {
+            return done;
+        }
+
+        @Override
+        List<ControlCommand> commands(Reading reading, Instant now) {
+            SortedSet<DomainId> known = new TreeSet<>();
+            reading.values(TopicCatalogue.NODES, node -> known.add(node.domain()));
+            if (known.isEmpty()) {
+                throw UserError.failed(
+                        "there is no domain: no node has said that it is there. Start 'lendstream agent'.");
+            }
+            if (domain.isPresent() && !known.contains(new DomainId(domain.get()))) {
+                throw UserError.failed(
+                        "--domain is '%s', but no node is of it; there are %s.".formatted(domain.get(), known));
+            }
+            return known.stream()
+                    .filter(name -> domain.isEmpty() || domain.get().equals(name.value()))
+                    .map(name -> command(name, now, kind(), Optional.empty(), List.of()))
+                    .toList();
+        }
+    }
+
+    /** What they have in common: they are written, awaited in the log, and told with what followed. */
+    abstract static class ControlBase extends ClusterCommand {
+        @Option(names = "--reason", paramLabel = "TEXT", description = "Why, for those who read the log later.")
+        private String reason = "";
+
+        @Option(
+                names = "--timeout",
+                paramLabel = "TIME",
+                defaultValue = "15s",
+                description = {"How long a scheduler may take to hear of it.", "Default: ${DEFAULT-VALUE}."})
+        private String timeout = "15s";
+
+        abstract List<ControlCommand> commands(Reading reading, Instant now);
+
+        /** What is so when it was taken. */
+        abstract String done();
+
+        /** Whether what was asked for was done. */
+        boolean isFollowed(Taken taken) {
+            return true;
+        }
+
+        ControlCommand command(
+                DomainId domain, Instant now, Kind kind, Optional<DecisionId> decision, List<GpuId> gpus) {
+            String issuer = System.getProperty("user.name", "somebody");
+            String id = "command-" + UUID.randomUUID();
+            return new ControlCommand(domain, id, now, issuer, kind, decision, gpus, reason);
+        }
+
+        @Override
+        public final Integer call() {
+            Duration patience = Units.duration(timeout)
+                    .orElseThrow(() -> UserError.badUsage(
+                            "--timeout is '%s', but must be a length of time such as 15s.".formatted(timeout)));
+            Cluster cluster = cluster();
+            Connection.check(
+                    cluster.kafka(),
+                    cluster.topics(),
+                    List.of(TopicCatalogue.CONTROL, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.DECISIONS),
+                    cluster.patience());
+            var reading = new Reading(cluster, this::remark);
+            var order = new ControlOrder(cluster, reading, patience);
+            boolean followed = true;
+            ArrayNode all = JsonNodeFactory.instance.arrayNode();
+            for (ControlCommand command : commands(reading, order.now())) {
+                Taken taken = order.give(command);
+                followed &= isFollowed(taken);
+                if (json()) {
+                    all.add(json(taken));
+                } else {
+                    print(lines(taken));
+                }
+            }
+            if (json()) {
+                print(all);
+            }
+            return followed ? 0 : 1;
+        }
+
+        private List<String> lines(Taken taken) {
+            var lines = new ArrayList<String>();
+            lines.add("domain %s: %s (event %d)"
+                    .formatted(
+                            taken.event().domain(),
+                            isFollowed(taken) ? done() : "not followed",
+                            taken.event().sequence()));
+            for (Decision decision : taken.decisions()) {
+                lines.add("  %s: %s, because %s"
+                        .formatted(
+                                decision.id(),
+                                Words.of(decision.action()),
+                                decision.reason().text()));
+            }
+            return lines;
+        }
+
+        private ObjectNode json(Taken taken) {
+            ControlCommand command = (ControlCommand) taken.event().event();
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            json.put("domain", command.domain().value())
+                    .put("command", command.id())
+                    .put("kind", Words.lower(command.kind()))
+                    .put("event", taken.event().sequence())
+                    .put("at", command.at().toString())
+                    .put("followed", isFollowed(taken));
+            ArrayNode decisions = json.putArray("decisions");
+            taken.decisions().forEach(decision -> decisions.add(Explained.json(decision)));
+            return json;
+        }
+    }
+}

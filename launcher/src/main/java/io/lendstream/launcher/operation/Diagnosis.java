@@ -1,0 +1,220 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.launcher.operation.Finding.Level;
+import io.lendstream.schemas.topics.SubjectReport;
+import io.lendstream.schemas.topics.TopicState;
+import io.lendstream.service.settings.Units;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** What is to be thought of what was found: from figures to findings, without asking anybody. */
+final class Diagnosis {
+    /** Beyond their deadline and this, decisions count as unanswered. */
+    static final Duration SILENCE = Duration.ofSeconds(60);
+
+    private static final Duration SKEW_UNNOTICED = Duration.ofSeconds(1);
+    private static final int LAG_UNNOTICED = 1_000;
+    private static final int OLDEST_JAVA = 17;
+    private static final int NAMED = 5;
+
+    private Diagnosis() {}
+
+    static Finding java(int feature, String version) {
+        return feature >= OLDEST_JAVA
+                ? Finding.ok("java", version)
+                : Finding.fail("java", "%s, but must be %d or newer".formatted(version, OLDEST_JAVA), "install one");
+    }
+
+    static Finding topics(List<TopicState> topics) {
+        List<TopicState> missing = topics.stream()
+                .filter(topic -> topic.presence() == TopicState.Presence.MISSING)
+                .toList();
+        if (!missing.isEmpty()) {
+            return Finding.fail(
+                    "topics",
+                    "%d of %d are missing: %s"
+                            .formatted(missing.size(), topics.size(), some(missing, TopicState::name)),
+                    "create them with 'lendstream topics create'");
+        }
+        List<TopicState> drifted =
+                topics.stream().filter(topic -> !topic.drifts().isEmpty()).toList();
+        return drifted.isEmpty()
+                ? Finding.ok("topics", "all %d are there, as they should be".formatted(topics.size()))
+                : Finding.warn(
+                        "topics",
+                        some(
+                                drifted,
+                                topic -> topic.name() + ": " + topic.drifts().get(0)),
+                        "set what differs with kafka-configs, or mean it");
+    }
+
+    /**
+     * Whether records outlive a broker.
+     *
+     * @param minInsync {@code min.insync.replicas} of the topics that are there
+     */
+    static Finding replication(int brokers, List<TopicState> topics, Function<String, Integer> minInsync) {
+        List<TopicState> there = topics.stream()
+                .filter(topic -> topic.presence() != TopicState.Presence.MISSING)
+                .toList();
+        List<TopicState> blocked = there.stream()
+                .filter(topic -> topic.replication() > 1 && minInsync.apply(topic.name()) >= topic.replication())
+                .toList();
+        if (!blocked.isEmpty()) {
+            return Finding.warn(
+                    "replication",
+                    "nobody can write to %s while one broker is down: min.insync.replicas is as large as the replication"
+                            .formatted(some(blocked, TopicState::name)),
+                    "make it one less");
+        }
+        List<TopicState> thin =
+                there.stream().filter(topic -> topic.replication() < 3).toList();
+        if (!thin.isEmpty()) {
+            String found = "%d of %d topics have fewer than 3 copies, on %s"
+                    .formatted(thin.size(), there.size(), Reason.counted(brokers, "broker"));
+            return Finding.warn("replication", found, "fine for trying; run 3 brokers where records must not be lost");
+        }
+        List<TopicState> weak = there.stream()
+                .filter(topic -> minInsync.apply(topic.name()) < 2)
+                .toList();
+        return weak.isEmpty()
+                ? Finding.ok("replication", "3 copies or more, on %s".formatted(Reason.counted(brokers, "broker")))
+                : Finding.warn(
+                        "replication",
+                        "%s may lose what was written: min.insync.replicas is 1"
+                                .formatted(some(weak, TopicState::name)),
+                        "make it 2");
+    }
+
+    static Finding schemas(List<SubjectReport> subjects) {
+        List<SubjectReport> bad =
+                subjects.stream().filter(subject -> !subject.fine()).toList();
+        if (!bad.isEmpty()) {
+            return Finding.fail(
+                    "schemas",
+                    some(bad, subject -> subject.subject() + " " + String.join(", ", subject.messages())),
+                    "'lendstream schemas check' says more");
+        }
+        long absent = subjects.stream()
+                .filter(subject -> subject.status() == SubjectReport.Status.ABSENT)
+                .count();
+        return absent == 0
+                ? Finding.ok("schemas", "all %d are registered, and get along".formatted(subjects.size()))
+                : Finding.warn(
+                        "schemas",
+                        "%d of %d are not registered".formatted(absent, subjects.size()),
+                        "register them with 'lendstream schemas register'");
+    }
+
+    /** @param ahead by how much the broker's clock is ahead of this one */
+    static Finding clock(Duration ahead, Duration mostSkew) {
+        String found = "the broker's clock is %s %s this one"
+                .formatted(Units.text(ahead.abs()), ahead.isNegative() ? "behind" : "ahead of");
+        if (ahead.abs().compareTo(mostSkew) > 0) {
+            return Finding.fail(
+                    "clock",
+                    found + ", more than max-clock-skew (%s)".formatted(Units.text(mostSkew)),
+                    "have both follow NTP");
+        }
+        return ahead.abs().compareTo(SKEW_UNNOTICED) > 0
+                ? Finding.warn("clock", found, "have both follow NTP")
+                : Finding.ok("clock", found);
+    }
+
+    /**
+     * Whether somebody still writes.
+     *
+     * @param newest the newest record; empty where there is none
+     * @param silent how bad silence is
+     */
+    static Finding heard(
+            String who, Optional<Instant> newest, Instant now, Duration limit, Level silent, String wayOut) {
+        if (newest.isEmpty()) {
+            return new Finding(who, silent, "has never written anything", wayOut);
+        }
+        Duration age = Duration.between(newest.get(), now);
+        String found = "wrote last %s ago".formatted(age(age));
+        return age.compareTo(limit) > 0
+                ? new Finding(who, silent, "%s, more than %s".formatted(found, Units.text(limit)), wayOut)
+                : Finding.ok(who, found);
+    }
+
+    /**
+     * Whether the scheduler keeps up.
+     *
+     * @param members instances that share its work
+     * @param lag records that it has not taken yet
+     */
+    static Finding scheduler(String group, int members, long lag) {
+        String found = "%s in group %s, %d records behind".formatted(Reason.counted(members, "instance"), group, lag);
+        if (members == 0) {
+            return Finding.fail(
+                    "scheduler", found, "start 'lendstream scheduler', or name its group with --application-id");
+        }
+        return lag > LAG_UNNOTICED
+                ? Finding.warn("scheduler", found, "wait, or start more instances, up to one per partition")
+                : Finding.ok("scheduler", found);
+    }
+
+    /** @param now by the clock that decisions go by */
+    static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, Instant now) {
+        List<Decision> asked = decisions.stream()
+                .filter(decision -> !decision.advisory() && !(decision.action() instanceof Action.Hold))
+                .toList();
+        List<Decision> unanswered = asked.stream()
+                .filter(decision ->
+                        decision.deadline().plus(SILENCE).isBefore(now) && !answered.contains(decision.id()))
+                .toList();
+        if (unanswered.isEmpty()) {
+            return Finding.ok(
+                    "actuators",
+                    asked.isEmpty()
+                            ? "nothing has been asked of them in the last hour"
+                            : "all %d decisions of the last hour are answered, or not due".formatted(asked.size()));
+        }
+        return Finding.fail(
+                "actuators",
+                "%d of %d decisions of the last hour are overdue without a word: %s"
+                        .formatted(
+                                unanswered.size(),
+                                asked.size(),
+                                some(unanswered, decision -> decision.id().toString())),
+                "see whether 'lendstream actuator' runs for their domains");
+    }
+
+    static Finding quarantine(Collection<Lease> leases) {
+        List<Lease> out = leases.stream()
+                .filter(lease -> lease.owner() instanceof Owner.Quarantined)
+                .toList();
+        return out.isEmpty()
+                ? Finding.ok("gpus", "none of %d is quarantined".formatted(leases.size()))
+                : Finding.warn(
+                        "gpus",
+                        "%d of %d are quarantined: %s"
+                                .formatted(
+                                        out.size(),
+                                        leases.size(),
+                                        some(out, lease -> lease.gpuId() + ", " + Words.of(lease.owner()))),
+                        "see to them, then 'lendstream reset GPU'");
+    }
+
+    private static String age(Duration age) {
+        return Units.text(Duration.ofSeconds(Math.max(0, age.toSeconds())));
+    }
+
+    private static <T> String some(List<T> things, Function<T, String> name) {
+        String named = String.join("; ", things.stream().limit(NAMED).map(name).toList());
+        return things.size() > NAMED ? "%s and %d more".formatted(named, things.size() - NAMED) : named;
+    }
+}

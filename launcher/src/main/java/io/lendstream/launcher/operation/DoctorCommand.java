@@ -1,0 +1,55 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.cluster.ClusterCommand;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code lendstream doctor}. */
+@Command(
+        name = "doctor",
+        description = {
+            "Look at a deployment: broker, registry, topics, schemas, clocks, and whether every service is alive.",
+            "With the --config of an actuator, also whether its driver finds on this machine what it needs.",
+            "A line for each check: ok, warn or FAIL, what was found, and the way out. Exits with 1 on any FAIL.",
+            "To compare clocks it makes a topic of its own with one record, and deletes it."
+        },
+        footer = {"", "Example: lendstream doctor --config /etc/lendstream/actuator.properties"})
+public final class DoctorCommand extends ClusterCommand {
+    @Option(
+            names = "--application-id",
+            paramLabel = "NAME",
+            description = {"The scheduler's scheduler.application-id.", "Default: the topic prefix and 'scheduler'."})
+    private Optional<String> applicationId = Optional.empty();
+
+    @Override
+    public Integer call() {
+        List<Finding> findings = new ArrayList<>();
+        Cluster cluster = cluster();
+        found(findings, Diagnosis.java(Runtime.version().feature(), "Java " + Runtime.version()));
+        config().map(file -> new DriverChecks(file, finding -> found(findings, finding)))
+                .filter(DriverChecks::concernsUs)
+                .ifPresent(DriverChecks::run);
+        String group = applicationId.orElse(cluster.topics().prefix() + "scheduler");
+        new ClusterChecks(cluster, new Reading(cluster, this::remark), group, finding -> found(findings, finding))
+                .run();
+        if (json()) {
+            ArrayNode all = JsonNodeFactory.instance.arrayNode();
+            findings.forEach(finding -> all.add(finding.json()));
+            print(all);
+        }
+        return findings.stream().anyMatch(Finding::isFailure) ? 1 : 0;
+    }
+
+    private void found(List<Finding> findings, Finding finding) {
+        findings.add(finding);
+        if (!json()) {
+            print(List.of(finding.line()));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.launcher.stack.Foreground;
+import io.lendstream.launcher.stack.Foreground.Said;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.service.settings.SettingsFile;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Whether an actuator's driver finds on this machine what it needs. */
+final class DriverChecks {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int CONNECT_MILLIS = 3_000;
+    private static final int PYTHON_SECONDS = 60;
+    private static final int HTTP = 80;
+    private static final int HTTPS = 443;
+    private static final String VERSIONS =
+            "import sys, torch; print('python %d.%d.%d, torch %s' % (*sys.version_info[:3], torch.__version__))";
+
+    private final Path config;
+    private final Map<String, String> settings;
+    private final Consumer<Finding> to;
+
+    /** @param config the actuator's settings */
+    DriverChecks(Path config, Consumer<Finding> to) {
+        this.config = config;
+        this.settings = SettingsFile.read(config).values();
+        this.to = to;
+    }
+
+    /** Whether the settings are an actuator's at all. */
+    boolean concernsUs() {
+        return settings.keySet().stream().anyMatch(name -> name.startsWith("actuator."));
+    }
+
+    void run() {
+        String driver = settings.getOrDefault("actuator.driver", "simulated");
+        to.accept(complaints(driver));
+        if (driver.equals("webhook")) {
+            to.accept(webhook(settings.getOrDefault("actuator.webhook.url", "")));
+        }
+        if (driver.equals("process")) {
+            programs(Path.of(settings.getOrDefault("actuator.process.programs", "/etc/lendstream/programs")))
+                    .forEach(to);
+        }
+    }
+
+    /** What the actuator itself would say when it starts. */
+    private Finding complaints(String driver) {
+        Said said = Foreground.listen(ServiceKind.ACTUATOR
+                .child(Installation.find())
+                .withArguments(List.of("--check", "--config", config.toString())));
+        return said.exit() == 0
+                ? Finding.ok("driver", "%s has what it needs".formatted(driver))
+                : Finding.fail("driver", said.text().strip().replace("\n", "; "), "");
+    }
+
+    static Finding webhook(String url) {
+        try (var socket = new Socket()) {
+            URI address = URI.create(url);
+            if (address.getHost() == null) {
+                return Finding.fail("webhook", "'%s' names no host".formatted(url), "correct actuator.webhook.url");
+            }
+            int usual = "https".equals(address.getScheme()) ? HTTPS : HTTP;
+            int port = address.getPort() < 0 ? usual : address.getPort();
+            socket.connect(new InetSocketAddress(address.getHost(), port), CONNECT_MILLIS);
+            return Finding.ok("webhook", "%s takes connections".formatted(url));
+        } catch (IOException | IllegalArgumentException e) {
+            return Finding.fail(
+                    "webhook",
+                    "%s cannot be reached: %s".formatted(url, e.getMessage()),
+                    "start what is to answer there, or correct actuator.webhook.url");
+        }
+    }
+
+    /** A finding for each program that uses AFE, or one that there is none. */
+    static List<Finding> programs(Path programs) {
+        List<Finding> findings = new ArrayList<>();
+        try (Stream<Path> files = Files.list(programs.resolve("jobs"))) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".json"))
+                    .sorted()
+                    .toList()) {
+                JsonNode program = JSON.readTree(Files.readString(file));
+                if (program.path("mode").asText("afe").equals("afe")) {
+                    findings.add(python(file, program));
+                }
+            }
+        } catch (IOException e) {
+            findings.add(Finding.fail(
+                    "programs",
+                    "%s cannot be read: %s".formatted(programs.resolve("jobs"), e),
+                    "correct it or its rights"));
+            return findings;
+        }
+        if (findings.isEmpty()) {
+            findings.add(Finding.ok("programs", "%s has none that uses AFE".formatted(programs)));
+        }
+        return findings;
+    }
+
+    private static Finding python(Path file, JsonNode program) throws IOException {
+        String interpreter = program.path("command").path(0).asText("");
+        if (!Path.of(interpreter).getFileName().toString().startsWith("python")) {
+            return Finding.warn(
+                    "programs",
+                    "%s starts '%s', whose Python and torch cannot be asked for".formatted(file, interpreter),
+                    "see yourself that torch is there");
+        }
+        var builder = new ProcessBuilder(interpreter, "-c", VERSIONS).redirectErrorStream(true);
+        program.path("environment")
+                .properties()
+                .forEach(each ->
+                        builder.environment().put(each.getKey(), each.getValue().asText()));
+        try {
+            Process process = builder.start();
+            process.getOutputStream().close();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            if (!process.waitFor(PYTHON_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            } else if (process.exitValue() == 0) {
+                return Finding.ok("programs", "%s: %s".formatted(file, said));
+            }
+            String last = said.lines().reduce("", (one, next) -> next);
+            return Finding.fail("programs", "%s: %s".formatted(file, last), "install torch for that Python");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Finding.fail("programs", "%s: interrupted".formatted(file), "try again");
+        } catch (IOException e) {
+            return Finding.fail(
+                    "programs", "%s: %s".formatted(file, e.getMessage()), "install it, or correct the command");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.Fate;
+import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.Connection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lendstream explain}. */
+@Command(
+        name = "explain",
+        description = {
+            "Tell why a decision was made, and what became of it.",
+            "Replays the domain's log up to the decision, and says whether that gives what was recorded."
+        },
+        footer = {"", "Example: lendstream explain default/1/17 --bootstrap-server broker:9092"})
+public final class ExplainCommand extends ClusterCommand {
+    @Parameters(
+            paramLabel = "ID",
+            description = "The decision: DOMAIN/EPOCH/SEQUENCE, as decisions and reports name it.")
+    private String id = "";
+
+    @Option(
+            names = "--no-replay",
+            description =
+                    "Leave the log alone, which takes long where it is long: tell what is recorded, and nothing more.")
+    private boolean noReplay;
+
+    @Override
+    public Integer call() {
+        DecisionId wanted = parsed(id);
+        Cluster cluster = cluster();
+        Connection.check(
+                cluster.kafka(),
+                cluster.topics(),
+                List.of(TopicCatalogue.DECISIONS, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.ACTUATION_REPORTS),
+                cluster.patience());
+        var reading = new Reading(cluster, this::remark);
+        var decisions = new Found(wanted);
+        reading.values(TopicCatalogue.DECISIONS, decisions::take);
+        Decision decision = decisions.wanted();
+        var explainer = new Explainer(decision);
+        if (!noReplay) {
+            reading.values(
+                    TopicCatalogue.DOMAIN_EVENTS,
+                    event -> {
+                        if (event.domain().equals(wanted.domain())) {
+                            explainer.take(event);
+                        }
+                    },
+                    explainer::isDone);
+        }
+        reading.values(TopicCatalogue.ACTUATION_REPORTS, decisions::take);
+        Fate fate = Fate.of(decision, decisions.reports, decisions.latest);
+        var explained = new Explained(explainer.explanation(), fate, noReplay);
+        if (json()) {
+            print(explained.json());
+        } else {
+            print(explained.lines());
+        }
+        return 0;
+    }
+
+    static DecisionId parsed(String id) {
+        try {
+            return DecisionId.parse(id);
+        } catch (IllegalArgumentException e) {
+            throw UserError.badUsage(
+                    "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17.".formatted(id));
+        }
+    }
+
+    /** Looks for a decision among all, and for what was said of it. */
+    static final class Found {
+        private final DecisionId id;
+        private final Map<DomainId, DecisionId> first = new TreeMap<>();
+        private final Map<DomainId, DecisionId> last = new TreeMap<>();
+        private Optional<Decision> found = Optional.empty();
+        private final List<ActuationReport> reports = new ArrayList<>();
+        private Instant latest = Instant.EPOCH;
+
+        Found(DecisionId id) {
+            this.id = id;
+        }
+
+        void take(Decision decision) {
+            DomainId domain = decision.id().domain();
+            first.putIfAbsent(domain, decision.id());
+            last.merge(domain, decision.id(), (one, other) -> one.compareTo(other) < 0 ? other : one);
+            if (domain.equals(id.domain())) {
+                latest = decision.at().isAfter(latest) ? decision.at() : latest;
+            }
+            if (found.isEmpty() && decision.id().equals(id)) {
+                found = Optional.of(decision);
+            }
+        }
+
+        void take(ActuationReport report) {
+            if (report.domain().equals(id.domain())) {
+                latest = report.at().isAfter(latest) ? report.at() : latest;
+                if (report.decision().equals(id)) {
+                    reports.add(report);
+                }
+            }
+        }
+
+        Decision wanted() {
+            return found.orElseThrow(() -> UserError.failed(whatThereIs()));
+        }
+
+        private String whatThereIs() {
+            DecisionId newest = last.get(id.domain());
+            if (newest != null) {
+                return "there is no decision %s; of domain %s the first kept is %s, and the last is %s."
+                        .formatted(id, id.domain(), first.get(id.domain()), newest);
+            }
+            return last.isEmpty()
+                    ? "there is no decision %s: none has been made yet.".formatted(id)
+                    : "there is no decision %s: domain '%s' has none. Those that have: %s."
+                            .formatted(id, id.domain(), last.keySet());
+        }
+    }
+}

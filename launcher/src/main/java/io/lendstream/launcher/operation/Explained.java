@@ -1,0 +1,313 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Timings;
+import io.lendstream.core.history.Explanation;
+import io.lendstream.core.history.Fate;
+import io.lendstream.core.lending.Alternative;
+import io.lendstream.core.scheduler.Guard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * An explanation as it is shown, to people and to tools.
+ *
+ * @param shortened whether the log was left alone, as asked for
+ */
+record Explained(Explanation explanation, Fate fate, boolean shortened) {
+
+    List<String> lines() {
+        var lines = new ArrayList<String>();
+        decision(lines);
+        inputs(lines);
+        explanation.made().ifPresent(made -> made(lines, made));
+        fate(lines);
+        lines.add("");
+        lines.add(verdict());
+        return lines;
+    }
+
+    private void decision(List<String> lines) {
+        Decision decision = explanation.recorded();
+        lines.add("%s%s: %s"
+                .formatted(decision.id(), decision.advisory() ? " (advice)" : "", Words.of(decision.action())));
+        lines.add("  at %s, to be in force by %s".formatted(decision.at(), decision.deadline()));
+        lines.add("  because %s [%s]"
+                .formatted(decision.reason().text(), decision.reason().code()));
+        if (!decision.reason().numbers().isEmpty()) {
+            lines.add("  numbers: "
+                    + decision.reason().numbers().entrySet().stream()
+                            .map(number -> number.getKey() + " " + number(number.getValue()))
+                            .collect(Collectors.joining(", ")));
+        }
+    }
+
+    private void inputs(List<String> lines) {
+        lines.add("");
+        lines.add("It rests on these events:");
+        for (DomainEvent event : explanation.inputs()) {
+            lines.add("  %d  %s  %s%s  %s"
+                    .formatted(
+                            event.sequence(),
+                            event.at(),
+                            Words.kind(event.event()),
+                            event.origin().map(origin -> "  " + origin).orElse(""),
+                            Words.gist(event.event())));
+        }
+        if (!explanation.missing().isEmpty()) {
+            lines.add("  not read: %s"
+                    .formatted(explanation.missing().stream()
+                            .map(sequence -> Long.toString(sequence))
+                            .collect(Collectors.joining(", "))));
+        }
+    }
+
+    private static void made(List<String> lines, Explanation.Made made) {
+        if (!made.needs().isEmpty()) {
+            lines.add("");
+            lines.add("What services needed:");
+            made.needs()
+                    .forEach((service, need) ->
+                            lines.add("  %s: %d (%s)".formatted(service, need.replicas(), need.explained())));
+        }
+        if (!made.alternatives().isEmpty()) {
+            lines.add("");
+            lines.add("What was weighed, by %s:"
+                    .formatted(made.alternatives().get(0).measure()));
+            made.alternatives().forEach(weighed -> lines.add("  " + line(weighed)));
+        }
+        made.plannedBy()
+                .ifPresent(event -> lines.add("  planned at %s, event %d".formatted(event.at(), event.sequence())));
+        if (!made.vetoes().isEmpty()) {
+            lines.add("");
+            lines.add("Planned, and not allowed:");
+            made.vetoes().forEach((job, why) -> lines.add("  job %s: %s".formatted(job, why)));
+        }
+        if (!made.owners().isEmpty()) {
+            lines.add("");
+            lines.add("Owners, before and after:");
+            for (Explanation.Change change : made.owners()) {
+                lines.add("  %s: %s -> %s".formatted(change.gpu(), owner(change.before()), owner(change.after())));
+            }
+        }
+        if (!made.guards().isEmpty()) {
+            lines.add("");
+            lines.add("Rules, and how they stood:");
+            made.guards().forEach(guard -> lines.add("  " + line(guard)));
+        }
+    }
+
+    private static String line(Alternative weighed) {
+        String what = weighed.gpus().isEmpty()
+                ? "%s for job %s".formatted(Reason.counted(weighed.size(), "GPU"), weighed.job())
+                : "%s of job %s, which goes on with %d"
+                        .formatted(Words.list(weighed.gpus()), weighed.job(), weighed.size());
+        return "%s %s: %.3f, %s".formatted(weighed.chosen() ? "+" : "-", what, weighed.score(), weighed.why());
+    }
+
+    private static String line(Guard guard) {
+        return guard.broken()
+                .map(why -> "broken: %s, so it forbids %s (%s)".formatted(guard.rule(), guard.forbids(), why))
+                .orElseGet(() -> "kept: " + guard.rule());
+    }
+
+    private void fate(List<String> lines) {
+        lines.add("");
+        lines.add("What became of it: " + fate.inWords());
+        for (ActuationReport report : fate.reports()) {
+            lines.add("  +%.1f s  %s by %s%s%s%s"
+                    .formatted(
+                            seconds(Duration.between(fate.decision().at(), report.at())),
+                            Words.lower(report.outcome()),
+                            report.actuator(),
+                            report.gpus().isEmpty() ? "" : ": " + Words.list(report.gpus()),
+                            report.reason().isEmpty() ? "" : " (" + report.reason() + ")",
+                            timings(report.timings()).isEmpty()
+                                    ? ""
+                                    : timings(report.timings()).entrySet().stream()
+                                            .map(part -> part.getKey() + " " + part.getValue() + " s")
+                                            .collect(Collectors.joining(", ", " [", "]"))));
+        }
+    }
+
+    private String verdict() {
+        if (shortened) {
+            return "The log was not replayed, as asked for: this is what is recorded, and no more.";
+        }
+        if (explanation.made().isEmpty()) {
+            return "The log could not be replayed, for %s: this is what is recorded, and no more."
+                    .formatted(explanation.obstacle().orElse("an unknown reason"));
+        }
+        String replayed =
+                "Replayed with policy %s".formatted(explanation.made().get().policy());
+        return explanation.isAsRecorded()
+                ? replayed + ": equal to what was recorded."
+                : "%s: DIFFERENT from what was recorded: %s"
+                        .formatted(replayed, String.join("; ", explanation.differences()));
+    }
+
+    ObjectNode json() {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.set("decision", json(explanation.recorded()));
+        ArrayNode inputs = json.putArray("inputs");
+        explanation.inputs().forEach(event -> inputs.add(json(event)));
+        ArrayNode missing = json.putArray("inputsNotRead");
+        explanation.missing().forEach(missing::add);
+        explanation.made().ifPresent(made -> put(json, made));
+        ObjectNode became = json.putObject("outcome");
+        became.put("summary", fate.inWords());
+        fate.took().ifPresent(took -> became.put("seconds", seconds(took)));
+        ArrayNode reports = became.putArray("reports");
+        fate.reports().forEach(report -> reports.add(json(report)));
+        ObjectNode replay = json.putObject("replay");
+        replay.put("made", explanation.made().isPresent());
+        replay.put("equal", explanation.isAsRecorded());
+        ArrayNode differences = replay.putArray("differences");
+        explanation.differences().forEach(differences::add);
+        if (explanation.made().isEmpty()) {
+            replay.put(
+                    "obstacle",
+                    shortened ? "not asked for" : explanation.obstacle().orElse(""));
+        }
+        return json;
+    }
+
+    /** A decision by the names that all files and tools use. */
+    static ObjectNode json(Decision decision) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("id", decision.id().toString())
+                .put("domain", decision.id().domain().value())
+                .put("at", decision.at().toString())
+                .put("deadline", decision.deadline().toString())
+                .put("kind", decision.action().kind())
+                .put("target", decision.action().target())
+                .set("gpus", names(decision.action().gpus()));
+        json.put("reason", decision.reason().text())
+                .put("code", decision.reason().code())
+                .put("advisory", decision.advisory())
+                .put("words", Words.of(decision.action()));
+        ObjectNode numbers = json.putObject("numbers");
+        decision.reason().numbers().forEach(numbers::put);
+        ArrayNode inputs = json.putArray("inputs");
+        decision.reason().inputs().forEach(inputs::add);
+        return json;
+    }
+
+    private static ObjectNode json(DomainEvent event) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("sequence", event.sequence())
+                .put("epoch", event.epoch())
+                .put("at", event.at().toString())
+                .put("kind", Words.kind(event.event()))
+                .put("gist", Words.gist(event.event()));
+        if (event.origin().isPresent()) {
+            Origin origin = event.origin().get();
+            json.putObject("origin")
+                    .put("topic", origin.topic())
+                    .put("partition", origin.partition())
+                    .put("offset", origin.offset());
+        }
+        return json;
+    }
+
+    private static void put(ObjectNode json, Explanation.Made made) {
+        json.put("policy", made.policy());
+        json.putObject("mode")
+                .put("frozen", made.mode().frozen())
+                .put("advisory", made.mode().advisory())
+                .put("lendingStopped", made.mode().lendingStopped());
+        ArrayNode needs = json.putArray("needs");
+        made.needs()
+                .forEach((service, need) -> needs.addObject()
+                        .put("service", service.value())
+                        .put("replicas", need.replicas())
+                        .put("now", need.now())
+                        .put("ahead", need.ahead())
+                        .put("floor", need.floor()));
+        ArrayNode alternatives = json.putArray("alternatives");
+        made.alternatives().forEach(weighed -> {
+            ObjectNode one = alternatives.addObject();
+            one.put("job", weighed.job().value())
+                    .put("size", weighed.size())
+                    .put("score", weighed.score())
+                    .put("measure", weighed.measure())
+                    .put("chosen", weighed.chosen())
+                    .put("why", weighed.why())
+                    .set("gpus", names(weighed.gpus()));
+        });
+        made.plannedBy().ifPresent(event -> json.set("plannedBy", json(event)));
+        ObjectNode vetoes = json.putObject("vetoes");
+        made.vetoes().forEach(vetoes::put);
+        ArrayNode owners = json.putArray("owners");
+        made.owners()
+                .forEach(change -> owners.addObject()
+                        .put("gpu", change.gpu().value())
+                        .put("before", owner(change.before()))
+                        .put("after", owner(change.after())));
+        ArrayNode guards = json.putArray("guards");
+        made.guards().forEach(guard -> {
+            ObjectNode one = guards.addObject();
+            one.put("rule", guard.rule())
+                    .put("forbids", guard.forbids())
+                    .put("kept", guard.broken().isEmpty());
+            guard.broken().ifPresent(why -> one.put("why", why));
+        });
+    }
+
+    private static ObjectNode json(ActuationReport report) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("at", report.at().toString())
+                .put("outcome", Words.lower(report.outcome()))
+                .put("actuator", report.actuator())
+                .put("reason", report.reason())
+                .set("gpus", names(report.gpus()));
+        ObjectNode timings = json.putObject("seconds");
+        timings(report.timings()).forEach(timings::put);
+        return json;
+    }
+
+    private static Map<String, Double> timings(Timings timings) {
+        Map<String, Double> parts = new TreeMap<>();
+        timings.prepare().ifPresent(time -> parts.put("prepare", seconds(time)));
+        timings.release().ifPresent(time -> parts.put("release", seconds(time)));
+        timings.bind().ifPresent(time -> parts.put("bind", seconds(time)));
+        timings.ready().ifPresent(time -> parts.put("ready", seconds(time)));
+        timings.pause().ifPresent(time -> parts.put("pause", seconds(time)));
+        return parts;
+    }
+
+    static ArrayNode names(List<GpuId> gpus) {
+        ArrayNode names = JsonNodeFactory.instance.arrayNode();
+        gpus.forEach(gpu -> names.add(gpu.value()));
+        return names;
+    }
+
+    private static String owner(Optional<Owner> owner) {
+        return owner.map(Words::of).orElse("not there");
+    }
+
+    private static double seconds(Duration time) {
+        return time.toMillis() / 1000.0;
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15
+                ? Long.toString((long) value)
+                : String.format(Locale.ROOT, "%.3f", value);
+    }
+}

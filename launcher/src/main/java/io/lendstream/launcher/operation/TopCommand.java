@@ -1,0 +1,116 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.time.TimeMode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Option;
+
+/** {@code lendstream top}. */
+@Command(
+        name = "top",
+        description = {
+            "Show who has which GPU, what services need, how jobs get on, the last decisions, and alarms.",
+            "Drawn anew every second on a terminal, printed every ten seconds elsewhere, until Ctrl-C."
+        },
+        footer = {"", "Example: lendstream top --once --bootstrap-server broker:9092"})
+public final class TopCommand extends ClusterCommand {
+    /** What is older says nothing of now. */
+    private static final Duration RECENT = Duration.ofMinutes(15);
+
+    private static final Duration REDRAW = Duration.ofSeconds(1);
+    private static final Duration REPRINT = Duration.ofSeconds(10);
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final int DECISIONS_BACK = 100;
+    private static final int USUAL_ROWS = 40;
+    private static final int USUAL_COLUMNS = 160;
+
+    private static final List<Topic<?>> WHOLE = List.of(
+            TopicCatalogue.LEASES,
+            TopicCatalogue.SERVICES,
+            TopicCatalogue.TRAINING_JOBS,
+            TopicCatalogue.CONTROL,
+            TopicCatalogue.PROGRESS);
+    private static final List<Topic<?>> LATELY =
+            List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.TRAINING_PROGRESS);
+
+    @Option(names = "--once", description = "Show what is so now, and end.")
+    private boolean once;
+
+    private final Overview overview = new Overview();
+
+    @Override
+    public Integer call() {
+        Cluster cluster = cluster();
+        List<Topic<?>> watched = new ArrayList<>(WHOLE);
+        watched.addAll(LATELY);
+        watched.add(TopicCatalogue.DECISIONS);
+        Connection.check(cluster.kafka(), cluster.topics(), watched, cluster.patience());
+        boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
+        boolean drawn = !once && !json() && Ansi.AUTO.enabled();
+        var reading = new Reading(cluster, this::remark);
+        try (RecordReader reader = reading.open()) {
+            reader.handing(
+                    TopicCatalogue.LEASES,
+                    received -> received.value()
+                            .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
+            watched.stream().filter(topic -> topic != TopicCatalogue.LEASES).forEach(topic -> hand(reader, topic));
+            Map<String, Long> from = reading.since(reader, LATELY, Instant.now().minus(RECENT));
+            from.putAll(reading.last(reader, TopicCatalogue.DECISIONS, DECISIONS_BACK));
+            reader.start(from);
+            while (!reader.hasCaughtUp()) {
+                reader.poll(POLL);
+            }
+            show(virtual, drawn);
+            Duration every = drawn || json() ? REDRAW : REPRINT;
+            while (!once) {
+                long until = System.nanoTime() + every.toNanos();
+                while (System.nanoTime() < until) {
+                    reader.poll(POLL);
+                }
+                show(virtual, drawn);
+            }
+        }
+        return 0;
+    }
+
+    private <T> void hand(RecordReader reader, Topic<T> topic) {
+        reader.handing(topic, received -> received.value().ifPresent(overview::tell));
+    }
+
+    private void show(boolean virtual, boolean drawn) {
+        Instant now = overview.now(Instant.now(), virtual);
+        if (json()) {
+            print(overview.json(now));
+            return;
+        }
+        List<String> lines = overview.lines(now);
+        print(drawn ? screen(lines) : lines);
+    }
+
+    /** The screen anew, as far as it reaches. */
+    private static List<String> screen(List<String> lines) {
+        int rows = Integer.getInteger("lendstream.rows", USUAL_ROWS);
+        int columns = Integer.getInteger("lendstream.columns", USUAL_COLUMNS);
+        List<String> screen = new ArrayList<>();
+        screen.add("\u001b[H\u001b[2J" + cut(lines.get(0), columns));
+        lines.subList(1, Math.min(lines.size(), rows - 1)).forEach(line -> screen.add(cut(line, columns)));
+        return screen;
+    }
+
+    private static String cut(String line, int columns) {
+        return line.length() > columns ? line.substring(0, columns) : line;
+    }
+}

@@ -1,0 +1,151 @@
+package io.lendstream.launcher.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.launcher.operation.Finding.Level;
+import io.lendstream.schemas.topics.SubjectReport;
+import io.lendstream.schemas.topics.TopicState;
+import io.lendstream.schemas.topics.TopicState.Drift;
+import io.lendstream.schemas.topics.TopicState.Presence;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DiagnosisTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+    private static final DomainId EAST = new DomainId("east");
+
+    private static TopicState topic(String name, Presence presence, int replication, Drift... drifts) {
+        return new TopicState(name, presence, 6, replication, Map.of(), List.of(drifts));
+    }
+
+    @Test
+    void topicsThatAreMissingFailAndThoseThatDifferAreToldBy() {
+        TopicState there = topic("a", Presence.PRESENT, 3);
+        TopicState differs = topic("b", Presence.PRESENT, 3, new Drift("retention.ms", "1", "2"));
+
+        assertThat(Diagnosis.topics(List.of(there)).line())
+                .isEqualTo("ok   topics: all 1 are there, as they should be");
+        assertThat(Diagnosis.topics(List.of(there, differs)).line())
+                .isEqualTo("warn topics: b: retention.ms is 2, not 1; set what differs with kafka-configs, or mean it");
+        assertThat(Diagnosis.topics(List.of(differs, topic("c", Presence.MISSING, 0)))
+                        .line())
+                .isEqualTo("FAIL topics: 1 of 2 are missing: c; create them with 'lendstream topics create'");
+    }
+
+    @Test
+    void recordsThatDoNotOutliveABrokerAreWarnedOf() {
+        List<TopicState> safe = List.of(topic("a", Presence.PRESENT, 3));
+        List<TopicState> single = List.of(topic("a", Presence.PRESENT, 1));
+
+        assertThat(Diagnosis.replication(3, safe, name -> 2).level()).isEqualTo(Level.OK);
+        assertThat(Diagnosis.replication(1, single, name -> 1).found()).contains("fewer than 3 copies, on 1 broker");
+        assertThat(Diagnosis.replication(3, safe, name -> 1).found()).contains("may lose what was written");
+        assertThat(Diagnosis.replication(3, safe, name -> 3).found())
+                .contains("nobody can write to a while one broker");
+    }
+
+    @Test
+    void schemasThatDoNotGetAlongFailAndThoseThatAreAbsentAreWarnedOf() {
+        SubjectReport present =
+                new SubjectReport("a-value", SubjectReport.Status.PRESENT, OptionalInt.of(1), List.of());
+        SubjectReport absent =
+                new SubjectReport("b-value", SubjectReport.Status.ABSENT, OptionalInt.empty(), List.of());
+        SubjectReport bad = new SubjectReport(
+                "c-value", SubjectReport.Status.INCOMPATIBLE, OptionalInt.empty(), List.of("a field went"));
+
+        assertThat(Diagnosis.schemas(List.of(present)).level()).isEqualTo(Level.OK);
+        assertThat(Diagnosis.schemas(List.of(present, absent)).level()).isEqualTo(Level.WARN);
+        assertThat(Diagnosis.schemas(List.of(present, absent, bad)).line())
+                .startsWith("FAIL schemas: c-value a field went");
+    }
+
+    @Test
+    void clocksMayDifferALittle() {
+        Duration most = Duration.ofMinutes(5);
+
+        assertThat(Diagnosis.clock(Duration.ofMillis(40), most).line())
+                .isEqualTo("ok   clock: the broker's clock is 40ms ahead of this one");
+        assertThat(Diagnosis.clock(Duration.ofSeconds(-3), most).line())
+                .isEqualTo("warn clock: the broker's clock is 3s behind this one; have both follow NTP");
+        assertThat(Diagnosis.clock(Duration.ofHours(1), most).isFailure()).isTrue();
+    }
+
+    @Test
+    void whoIsSilentForTooLongIsNamed() {
+        Duration limit = Duration.ofSeconds(60);
+
+        assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(5)), NOW, limit, Level.FAIL, "start one")
+                        .line())
+                .isEqualTo("ok   agents: wrote last 5s ago");
+        assertThat(Diagnosis.heard("agents", Optional.of(NOW.minusSeconds(90)), NOW, limit, Level.FAIL, "start one")
+                        .line())
+                .isEqualTo("FAIL agents: wrote last 1m30s ago, more than 1m; start one");
+        assertThat(Diagnosis.heard("agents", Optional.empty(), NOW, limit, Level.WARN, "start one")
+                        .line())
+                .isEqualTo("warn agents: has never written anything; start one");
+    }
+
+    @Test
+    void aSchedulerIsThereAndKeepsUp() {
+        assertThat(Diagnosis.scheduler("g", 2, 10).level()).isEqualTo(Level.OK);
+        assertThat(Diagnosis.scheduler("g", 2, 100_000).level()).isEqualTo(Level.WARN);
+        assertThat(Diagnosis.scheduler("g", 0, 0).isFailure()).isTrue();
+    }
+
+    @Test
+    void decisionsThatAreLongDueWithoutAWordFailButAdviceDoesNot() {
+        Decision overdue = renewal(1, NOW.minusSeconds(61), false);
+        Decision answered = renewal(2, NOW.minusSeconds(61), false);
+        Decision fresh = renewal(3, NOW.minusSeconds(59), false);
+        Decision advice = renewal(4, NOW.minusSeconds(61), true);
+
+        assertThat(Diagnosis.actuators(List.of(answered, fresh, advice), Set.of(answered.id()), NOW)
+                        .line())
+                .isEqualTo("ok   actuators: all 2 decisions of the last hour are answered, or not due");
+        assertThat(Diagnosis.actuators(List.of(overdue, answered), Set.of(answered.id()), NOW)
+                        .line())
+                .startsWith("FAIL actuators: 1 of 2 decisions of the last hour are overdue without a word: east/1/1;");
+    }
+
+    @Test
+    void quarantinedGpusAreNamedWithTheirReason() {
+        Lease lease = new Lease(
+                new GpuId("g0"), new NodeId("n"), EAST, Pool.INFERENCE, new Owner.Quarantined("XID 79"), 1, 1, NOW);
+
+        assertThat(Diagnosis.quarantine(List.of(lease)).line())
+                .isEqualTo(
+                        "warn gpus: 1 of 1 are quarantined: g0, quarantined: XID 79; see to them, then 'lendstream reset GPU'");
+    }
+
+    @Test
+    void anOldJavaFails() {
+        assertThat(Diagnosis.java(17, "Java 17").level()).isEqualTo(Level.OK);
+        assertThat(Diagnosis.java(11, "Java 11").isFailure()).isTrue();
+    }
+
+    private static Decision renewal(long sequence, Instant deadline, boolean advisory) {
+        return new Decision(
+                new DecisionId(EAST, 1, sequence),
+                deadline.minusSeconds(60),
+                deadline,
+                advisory,
+                new Reason("lease", "", Map.of(), List.of(1L)),
+                new Action.Renew(List.of(new GpuId("g0")), deadline));
+    }
+}

@@ -1,0 +1,105 @@
+package io.lendstream.launcher.operation;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.Story;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class OverviewTest {
+    private final Story story = training();
+
+    private static Story training() {
+        Story story = Story.of("deepboot")
+                .node("train", Pool.TRAINING, 1)
+                .node("infer", Pool.INFERENCE, 2)
+                .service("chat", 1)
+                .settled()
+                .job("bert", 1);
+        for (int i = 0; i < 20 && story.count("training") < 1; i++) {
+            story.rate("chat", 5).settled().after(ofSeconds(15)).settled();
+        }
+        return story.progress("bert", JobPhase.RUNNING)
+                .rate("chat", 5)
+                .forecast("chat", 12)
+                .settled();
+    }
+
+    /** What topics say of the story; in the order of the log, or in the opposite one. */
+    private Overview overview(boolean backwards) {
+        List<Object> records = new ArrayList<>();
+        story.log().stream().map(DomainEvent::event).forEach(records::add);
+        records.addAll(story.decisions());
+        for (GpuState gpu : story.state().gpus().values()) {
+            records.add(gpu.lease(Story.DOMAIN, story.state().epoch()));
+        }
+        if (backwards) {
+            Collections.reverse(records);
+        }
+        Overview overview = new Overview();
+        records.forEach(overview::tell);
+        return overview;
+    }
+
+    @Test
+    void showsWhoHasWhichGpuAndWhatServicesNeedAndHowJobsGetOn() {
+        List<String> lines = overview(false).lines(story.now());
+
+        assertThat(lines.get(0)).endsWith("3 GPUs: 1 free, 1 serving, 1 training");
+        assertThat(lines)
+                .anyMatch(
+                        line -> line.matches(
+                                "  chat +5\\.0 requests/s, 99 % under 12\\.0 ahead  needs 2 \\(1 now, 2 ahead\\), 1 serve, 0 warm, 0 start"))
+                .anyMatch(line -> line.matches("  bert +running +1 GPU, 0 lent, goodput .* iterations done"))
+                .anyMatch(line -> line.matches("  train-g0 +train +training job bert"))
+                .anyMatch(line -> line.contains("resize job bert to 1 GPU, because from 0 to 1 GPU"));
+        assertThat(lines).doesNotContain("ALARMS");
+    }
+
+    @Test
+    void topicsMayBeReadInAnyOrder() {
+        JsonNode one = overview(false).json(story.now());
+        JsonNode other = overview(true).json(story.now());
+
+        assertThat(other.get("gpus")).isEqualTo(one.get("gpus"));
+        assertThat(other.at("/services/0/needed")).isEqualTo(one.at("/services/0/needed"));
+        assertThat(one.at("/services/0/serving").asInt()).isEqualTo(1);
+        assertThat(one.at("/jobs/0/job").asText()).isEqualTo("bert");
+    }
+
+    @Test
+    void alarmsAreWhatSomebodyOrderedWhatIsQuarantinedAndWhatIsSilent() {
+        story.sample("infer", Optional.of(79))
+                .control(ControlCommand.Kind.FREEZE)
+                .after(ofSeconds(60));
+
+        assertThat(overview(false).alarms(story.now()))
+                .contains("domain test: frozen, as ordered")
+                .anyMatch(alarm -> alarm.startsWith("infer-g0: quarantined: XID 79"))
+                .anyMatch(alarm -> alarm.startsWith("service chat: nothing heard since 00:"));
+
+        story.control(ControlCommand.Kind.THAW);
+
+        assertThat(overview(false).alarms(story.now())).noneMatch(alarm -> alarm.contains("frozen"));
+    }
+
+    @Test
+    void anInstanceThatWasDestroyedIsGone() {
+        Overview overview = overview(false);
+
+        overview.gone(new GpuId("train-g0"));
+
+        assertThat(overview.json(story.now()).get("gpus")).hasSize(2);
+    }
+}

@@ -1,0 +1,329 @@
+package io.lendstream.launcher.services;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.launcher.services.Deployment.Printed;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two inference GPUs, one service, one job; a loan that is approved and a reclaim that demand asks for, operated from outside. */
+@Timeout(value = 6, unit = TimeUnit.MINUTES)
+final class OperationIT {
+    private static final DomainId DOMAIN = new DomainId("default");
+    private static final ServiceId CHAT = new ServiceId("chat");
+    private static final JobId JOB = new JobId("bert");
+    private static final Duration WINDOW = Duration.ofSeconds(5);
+
+    @TempDir
+    private Path directory;
+
+    private long sequence;
+    private double perSecond = 5;
+
+    @Test
+    void aLoanIsAdvisedApprovedSeenTakenBackExplainedAndStoppedByCommands() throws Exception {
+        try (Deployment deployment = new Deployment(1);
+                RecordWriter cluster = RecordWriter.open(deployment.kafka(), Deployment.TOPICS, "/cluster")) {
+            Deployment.Running scheduler = start(
+                    deployment,
+                    ServiceKind.SCHEDULER,
+                    "--set",
+                    "scheduler.policy=lendstream:plan-every=5s",
+                    "--set",
+                    "kafka.state.dir=" + directory.resolve("scheduler-state"));
+            start(
+                    deployment,
+                    ServiceKind.ACTUATOR,
+                    "--state-dir",
+                    directory.resolve("done").toString());
+            start(
+                    deployment,
+                    ServiceKind.AGENT,
+                    "--nodes",
+                    "1",
+                    "--gpus-per-node",
+                    "2",
+                    "--training-nodes",
+                    "0",
+                    "--set",
+                    "agent.period=2s");
+            cluster.write(TopicCatalogue.SERVICES, CHAT.value(), chat());
+            awaitLease(deployment, cluster, lease -> lease.owner() instanceof Owner.Serving);
+
+            advises(deployment, cluster);
+            shows(deployment, cluster);
+            explains(deployment, cluster);
+            stops(deployment, cluster);
+            examines(deployment, cluster);
+
+            scheduler.process().destroyForcibly().waitFor();
+            Printed unheard = deployment.command(directory, "freeze", "--timeout", "2s");
+            assertThat(unheard.exit()).isEqualTo(1);
+            assertThat(unheard.err()).contains("no scheduler of domain default took the command within --timeout 2s");
+        }
+    }
+
+    private void advises(Deployment deployment, RecordWriter cluster) throws Exception {
+        Printed on = deployment.command(directory, "advisory", "on", "--reason", "first installation");
+        assertThat(on.exit()).as(on.err()).isZero();
+        assertThat(on.out()).startsWith("domain default: decisions are advice from now on");
+        cluster.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job());
+        Decision advice = awaitDecision(
+                deployment, cluster, decision -> decision.advisory() && decision.action() instanceof Action.Lend);
+
+        Printed approved = deployment.command(directory, "approve", advice.id().toString(), "--json");
+
+        assertThat(approved.exit()).as(approved.out() + approved.err()).isZero();
+        JsonNode made = json(approved).get(0).get("decisions").get(0);
+        assertThat(made.get("kind").asText()).isEqualTo("lend");
+        assertThat(made.get("advisory").asBoolean()).isFalse();
+        assertThat(made.get("reason").asText()).contains(advice.id().toString());
+        awaitLease(deployment, cluster, lease -> lease.owner() instanceof Owner.Lent);
+
+        Printed twice = deployment.command(directory, "approve", made.get("id").asText());
+        assertThat(twice.exit()).isEqualTo(1);
+        assertThat(twice.err()).contains("is no advice: it was made in earnest");
+        assertThat(deployment.command(directory, "advisory", "off").exit()).isZero();
+    }
+
+    private void shows(Deployment deployment, RecordWriter cluster) throws Exception {
+        tell(cluster);
+
+        Printed top = deployment.command(directory, "top", "--once");
+
+        assertThat(top.exit()).as(top.err()).isZero();
+        assertThat(top.out()).contains("1 lent", "lent to job bert until", "serving chat", "5.0 requests/s");
+        JsonNode json = json(deployment.command(directory, "top", "--once", "--json"));
+        assertThat(json.get("gpus")).hasSize(2);
+        assertThat(json.get("jobs").get(0).get("lent").asInt()).isEqualTo(1);
+        assertThat(json.get("services").get(0).get("serving").asInt()).isEqualTo(1);
+    }
+
+    private void explains(Deployment deployment, RecordWriter cluster) throws Exception {
+        perSecond = 15;
+        Decision reclaim = awaitDecision(
+                deployment,
+                cluster,
+                decision -> decision.action() instanceof Action.Reclaim
+                        && decision.reason().code().equals("demand"));
+        await().atMost(Deployment.PATIENCE)
+                .until(() -> deployment.read(TopicCatalogue.ACTUATION_REPORTS).stream()
+                        .anyMatch(report ->
+                                report.decision().equals(reclaim.id()) && report.outcome() == Outcome.APPLIED));
+
+        Printed explained =
+                deployment.command(directory, "explain", reclaim.id().toString());
+
+        assertThat(explained.exit()).as(explained.err()).isZero();
+        assertThat(explained.out())
+                .contains(
+                        reclaim.id() + ": reclaim ",
+                        "15.0 requests/s offered to chat",
+                        "lendstream.request-rates-0@",
+                        "chat: 2 (2 for the requests there are",
+                        "+ " + reclaim.action().gpus().get(0) + " of job bert, which goes on with 0",
+                        "lent to job bert",
+                        "in force after",
+                        "equal to what was recorded.");
+        JsonNode json =
+                json(deployment.command(directory, "explain", reclaim.id().toString(), "--json"));
+        assertThat(json.get("replay").get("equal").asBoolean()).isTrue();
+        assertThat(json.get("alternatives").get(0).get("chosen").asBoolean()).isTrue();
+        assertThat(json.get("outcome").get("seconds").asDouble()).isPositive();
+        Printed unknown = deployment.command(directory, "explain", "default/1/9999");
+        assertThat(unknown.exit()).isEqualTo(1);
+        Decision last = last(deployment.read(TopicCatalogue.DECISIONS));
+        assertThat(unknown.err())
+                .startsWith(
+                        "there is no decision default/1/9999; of domain default the first kept is default/1/1, and the last is ")
+                .contains("/" + last.id().epoch() + "/");
+    }
+
+    private void stops(Deployment deployment, RecordWriter cluster) throws Exception {
+        tell(cluster);
+        Printed frozen = deployment.command(directory, "freeze", "--domain", "default", "--reason", "tested");
+        assertThat(frozen.exit()).as(frozen.err()).isZero();
+        assertThat(frozen.out()).startsWith("domain default: frozen");
+        assertThat(deployment.command(directory, "top", "--once").out()).contains("domain default: frozen, as ordered");
+        assertThat(deployment.command(directory, "thaw").exit()).isZero();
+        Printed back = deployment.command(directory, "reclaim-all");
+        assertThat(back.exit()).as(back.err()).isZero();
+        assertThat(back.out()).startsWith("domain default: all loans are ordered back");
+        Printed nowhere = deployment.command(directory, "freeze", "--domain", "nowhere");
+        assertThat(nowhere.exit()).isEqualTo(1);
+        assertThat(nowhere.err()).startsWith("--domain is 'nowhere', but no node is of it; there are [default].");
+        Printed healthy = deployment.command(
+                directory,
+                "reset",
+                deployment.read(TopicCatalogue.LEASES).get(0).gpuId().value());
+        assertThat(healthy.exit()).isEqualTo(1);
+        assertThat(healthy.err()).contains("is not quarantined");
+    }
+
+    private void examines(Deployment deployment, RecordWriter cluster) throws Exception {
+        tell(cluster);
+
+        Printed well = deployment.command(directory, "doctor");
+
+        assertThat(well.exit()).as(well.out() + well.err()).isZero();
+        assertThat(well.out().lines())
+                .extracting(line -> line.substring(0, line.indexOf(':')))
+                .containsExactly(
+                        "ok   java",
+                        "ok   registry",
+                        "ok   schemas",
+                        "ok   broker",
+                        "ok   clock",
+                        "ok   topics",
+                        "warn replication",
+                        "ok   scheduler",
+                        "ok   agents",
+                        "ok   demand",
+                        "warn forecaster",
+                        "ok   actuators",
+                        "ok   gpus");
+        Path config = Files.writeString(directory.resolve("actuator.properties"), """
+                actuator.driver=command
+                actuator.command=/there/is/none
+                """);
+        Printed ill = deployment.command(directory, "doctor", "--config", config.toString(), "--json");
+        assertThat(ill.exit()).isEqualTo(1);
+        assertThat(json(ill)).anySatisfy(finding -> {
+            assertThat(finding.get("name").asText()).isEqualTo("driver");
+            assertThat(finding.get("level").asText()).isEqualTo("fail");
+            assertThat(finding.get("found").asText()).contains("/there/is/none");
+        });
+    }
+
+    private Deployment.Running start(Deployment deployment, ServiceKind kind, String... more) {
+        List<String> arguments = deployment.with(more);
+        arguments.addAll(List.of("--set", "health.port=0"));
+        return deployment
+                .start(kind, directory.resolve(kind.command() + ".log"), arguments)
+                .ready();
+    }
+
+    private void awaitLease(Deployment deployment, RecordWriter cluster, Predicate<Lease> wanted) {
+        await().atMost(Duration.ofMinutes(2))
+                .pollInterval(Duration.ofSeconds(2))
+                .untilAsserted(() -> {
+                    tell(cluster);
+                    assertThat(deployment.read(TopicCatalogue.LEASES)).anyMatch(wanted);
+                });
+    }
+
+    private Decision awaitDecision(Deployment deployment, RecordWriter cluster, Predicate<Decision> wanted) {
+        return await().atMost(Duration.ofMinutes(2))
+                .pollInterval(Duration.ofSeconds(2))
+                .until(
+                        () -> {
+                            tell(cluster);
+                            return deployment.read(TopicCatalogue.DECISIONS).stream()
+                                    .filter(wanted)
+                                    .findFirst();
+                        },
+                        Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private static Decision last(List<Decision> decisions) {
+        return decisions.get(decisions.size() - 1);
+    }
+
+    private static JsonNode json(Printed printed) throws IOException {
+        return new JsonMapper().readTree(printed.out());
+    }
+
+    private static Instant now() {
+        return Instant.now().truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    /** What was offered in the last window, so many requests a second. */
+    private void tell(RecordWriter cluster) {
+        Instant end = now();
+        long requests = Math.round(perSecond * WINDOW.toSeconds());
+        cluster.write(
+                TopicCatalogue.REQUEST_RATES,
+                CHAT.value(),
+                new RequestRate(
+                        CHAT,
+                        DOMAIN,
+                        "gateway",
+                        "boot-1",
+                        ++sequence,
+                        end.minus(WINDOW),
+                        end,
+                        requests,
+                        requests,
+                        0,
+                        0,
+                        Optional.empty(),
+                        Optional.empty(),
+                        List.of()));
+        cluster.flush();
+    }
+
+    private static InferenceService chat() {
+        return new InferenceService(
+                CHAT,
+                DOMAIN,
+                now(),
+                List.of("chat"),
+                Duration.ofMillis(400),
+                10,
+                Optional.empty(),
+                1,
+                Duration.ofSeconds(2));
+    }
+
+    private static TrainingJob job() {
+        return new TrainingJob(
+                JOB,
+                DOMAIN,
+                now(),
+                "cifar10",
+                1,
+                1,
+                1,
+                true,
+                0,
+                Optional.empty(),
+                new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1)),
+                "simulated");
+    }
+}

@@ -12,6 +12,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.fixtures.Machine;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import java.time.Duration;

@@ -301,14 +301,14 @@ final class FaultsIT {
                     awaitDecisions(watch, 20);
                     trial.run(site, watch, traffic, actuator);
                 }
+                if (Boolean.getBoolean("faults.debug")) { watch.owners().forEach((g,o)->System.out.println(g+" "+o)); site.read(TopicCatalogue.DECISIONS).stream().skip(20).limit(60).forEach(d->System.out.println(d.at()+" "+d.id()+" "+d.action()+" "+d.reason().text())); System.out.println(first.printed()); }
                 Verdict verdict = site.awaitCleanHistory();
                 System.out.printf(
-                        "%s: %d events, %d decisions (%d lends, %d reclaims), %d reports, epoch %d: every promise was kept%n",
+                        "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",
                         name,
                         verdict.events(),
                         verdict.decisions(),
-                        verdict.lends(),
-                        verdict.reclaims(),
+                        site.kinds(),
                         verdict.reports(),
                         watch.epoch());
                 return verdict;

@@ -31,6 +31,8 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -204,6 +206,13 @@ final class Site implements AutoCloseable {
             assertThat(last[0].violations()).isEmpty();
         });
         return last[0];
+    }
+
+    /** How many decisions of which kind there are. */
+    Map<String, Long> kinds() {
+        return read(TopicCatalogue.DECISIONS).stream()
+                .collect(Collectors.groupingBy(
+                        decision -> decision.action().kind(), TreeMap::new, Collectors.counting()));
     }
 
     private Verdict verdict() {

@@ -215,9 +215,10 @@ final class Hand {
         });
     }
 
-    /** Whether it has nothing to do with a GPU, as far as it knows. */
+    /** Whether it has nothing to do with a GPU, and has not been told to. */
     boolean isRidOf(GpuId gpu) {
-        return actuation.holdings().stream().noneMatch(holding -> holding.gpu().equals(gpu));
+        return inbox.isEmpty()
+                && actuation.holdings().stream().noneMatch(holding -> holding.gpu().equals(gpu));
     }
 
     /** Whether some of what it tries does not work. */

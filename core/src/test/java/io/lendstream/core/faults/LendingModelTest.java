@@ -16,7 +16,7 @@ import net.jqwik.api.constraints.LongRange;
  * thousand ordeals; {@code -Djqwik.tries.default=10000}, as {@code ./dev faults} has it, through more.
  */
 class LendingModelTest {
-    private static final long RUNS_PER_BUG = 150;
+    private static final long RUNS_PER_BUG = 100;
 
     @Property(shrinking = ShrinkingMode.OFF)
     void promisesAreKeptWhateverHappens(@ForAll @LongRange(min = 0, max = Long.MAX_VALUE) long seed) {

@@ -40,8 +40,8 @@ final class Brain {
         this.inbox = new ArrayDeque<>(inbox);
     }
 
-    /** An event with what came of it. */
-    record Act(DomainEvent event, Step step) {}
+    /** An event with what came of it, and the state that the instance goes on with. */
+    record Act(DomainEvent event, Step step, ClusterState state) {}
 
     void hear(Event event) {
         if (bug == Bug.LOST_REPORT
@@ -84,7 +84,7 @@ final class Brain {
                 state.domain(), epoch, state.eventSequence() + 1, event.at(), Optional.empty(), event);
         Step step = scheduler.step(state, logged);
         state = bug == Bug.BIND_BEFORE_RELEASE ? impatient(step.state()) : step.state();
-        return new Act(logged, step);
+        return new Act(logged, step, state);
     }
 
     private static ClusterState impatient(ClusterState state) {

@@ -39,7 +39,7 @@ class LendingModelTest {
 
     @Example
     void aBindBeforeTheReleaseIsSeen() {
-        assertNoticed(Bug.BIND_BEFORE_RELEASE, "one owner", "bind before release");
+        assertNoticed(Bug.BIND_BEFORE_RELEASE, "two at once", "bind before release");
     }
 
     @Example
@@ -67,15 +67,12 @@ class LendingModelTest {
         List<Ordeal> struck = new ArrayList<>();
         for (long seed = 0; seed < RUNS_PER_BUG; seed++) {
             Ordeal ordeal = new Ordeal(seed, bug).endured();
-            if (!ordeal.broken().isEmpty()) {
+            if (ordeal.broken().stream().anyMatch(how -> how.startsWith(promise))) {
                 struck.add(ordeal);
             }
         }
 
         assertThat(struck).as("runs in which %s did harm", bug).isNotEmpty();
-        assertThat(struck)
-                .flatExtracting(Ordeal::broken)
-                .anySatisfy(how -> assertThat(how).startsWith(promise));
         assertThat(struck)
                 .filteredOn(ordeal -> !ordeal.losesMessages())
                 .isNotEmpty()

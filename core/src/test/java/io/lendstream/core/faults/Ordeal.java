@@ -128,7 +128,7 @@ final class Ordeal {
             for (ActuationReport report : hand.work(now)) {
                 ward(report.domain()).reported(hand, report);
             }
-            hand.accidents().forEach(accident -> broken("one owner", accident));
+            hand.accidents().forEach(accident -> broken("two at once", accident));
         }
         network.deliver(now);
         wards.forEach(Ward::work);
@@ -363,7 +363,7 @@ final class Ordeal {
                 log.add(act.event());
                 published.addAll(act.step().decisions());
                 act.step().decisions().forEach(this::send);
-                ClusterState state = act.step().state();
+                ClusterState state = act.state();
                 for (GpuId gpu : act.step().changed().owners()) {
                     leases.put(gpu, state.gpus().require(gpu).lease(domain, state.epoch()));
                 }

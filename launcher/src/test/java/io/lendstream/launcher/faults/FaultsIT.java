@@ -301,7 +301,6 @@ final class FaultsIT {
                     awaitDecisions(watch, 20);
                     trial.run(site, watch, traffic, actuator);
                 }
-                if (Boolean.getBoolean("faults.debug")) { watch.owners().forEach((g,o)->System.out.println(g+" "+o)); site.read(TopicCatalogue.DECISIONS).stream().skip(20).limit(60).forEach(d->System.out.println(d.at()+" "+d.id()+" "+d.action()+" "+d.reason().text())); System.out.println(first.printed()); }
                 Verdict verdict = site.awaitCleanHistory();
                 System.out.printf(
                         "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",

@@ -146,7 +146,7 @@ final class Traffic implements AutoCloseable {
         }
     }
 
-    /** A wave of ten seconds in turn, a ripple of half a second always. */
+    /** A wave of ten seconds in turn, a ripple of half a second always. Of shorter windows no rate would be taken. */
     private void rate(int service) {
         boolean wave = (beats / WAVE_BEATS) % SERVICES == service;
         boolean ripple = (beats / 2) % 2 == 0;
@@ -158,10 +158,10 @@ final class Traffic implements AutoCloseable {
                 "gateway",
                 "boot",
                 beats,
-                end.minusSeconds(1),
+                end.minusSeconds(5),
                 end,
-                perSecond,
-                perSecond,
+                5L * perSecond,
+                5L * perSecond,
                 0,
                 0,
                 Optional.empty(),

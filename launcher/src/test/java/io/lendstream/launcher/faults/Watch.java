@@ -113,7 +113,6 @@ final class Watch implements AutoCloseable {
                 .anyMatch(owner -> owner instanceof Owner.Binding || owner instanceof Owner.Releasing);
     }
 
-    Map<GpuId, Owner> owners() { return owners; }
     List<GpuId> quarantined() {
         return owners.entrySet().stream()
                 .filter(owned -> owned.getValue() instanceof Owner.Quarantined)

@@ -44,9 +44,7 @@ final class Brain {
     record Act(DomainEvent event, Step step, ClusterState state) {}
 
     void hear(Event event) {
-        if (bug == Bug.LOST_REPORT
-                && event instanceof ActuationReport report
-                && report.outcome() == Outcome.RELEASED) {
+        if (bug == Bug.LOST_REPORT && event instanceof ActuationReport report && report.outcome() == Outcome.RELEASED) {
             return;
         }
         inbox.add(event);
@@ -80,8 +78,8 @@ final class Brain {
 
     private Act take(Event event) {
         long epoch = event instanceof SchedulerStarted started ? started.epoch() : state.epoch();
-        DomainEvent logged = new DomainEvent(
-                state.domain(), epoch, state.eventSequence() + 1, event.at(), Optional.empty(), event);
+        DomainEvent logged =
+                new DomainEvent(state.domain(), epoch, state.eventSequence() + 1, event.at(), Optional.empty(), event);
         Step step = scheduler.step(state, logged);
         state = bug == Bug.BIND_BEFORE_RELEASE ? impatient(step.state()) : step.state();
         return new Act(logged, step, state);

@@ -142,7 +142,8 @@ final class Hand {
         boolean old = last(decision.id().domain())
                 .filter(last -> last.epoch() > decision.id().epoch())
                 .isPresent();
-        boolean again = last(decision.id().domain()).filter(decision.id()::equals).isPresent();
+        boolean again =
+                last(decision.id().domain()).filter(decision.id()::equals).isPresent();
         if ((bug == Bug.LOST_FENCE && old) || (bug == Bug.DOUBLE_APPLY && again)) {
             forgetWhatItHasSeen(now);
         }
@@ -171,8 +172,8 @@ final class Hand {
     private void makeRoom(Decision decision, Instant now) {
         for (Holding holding : List.copyOf(actuation.holdings())) {
             if (decision.action().gpus().contains(holding.gpu()) && holding.phase() == Holding.Phase.RELEASING) {
-                heldBack.addAll(actuation.done(
-                        new Deed.Left(holding.tenant(), List.of(holding.gpu()), false, ""), now));
+                heldBack.addAll(
+                        actuation.done(new Deed.Left(holding.tenant(), List.of(holding.gpu()), false, ""), now));
             }
         }
     }
@@ -218,7 +219,8 @@ final class Hand {
     /** Whether it has nothing to do with a GPU, and has not been told to. */
     boolean isRidOf(GpuId gpu) {
         return inbox.isEmpty()
-                && actuation.holdings().stream().noneMatch(holding -> holding.gpu().equals(gpu));
+                && actuation.holdings().stream()
+                        .noneMatch(holding -> holding.gpu().equals(gpu));
     }
 
     /** Whether some of what it tries does not work. */

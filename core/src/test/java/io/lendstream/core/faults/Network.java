@@ -11,8 +11,8 @@ import java.util.Random;
 final class Network {
     private final Random random;
     private final Weather weather;
-    private final PriorityQueue<Message> underWay = new PriorityQueue<>(
-            Comparator.comparing(Message::at).thenComparingLong(Message::number));
+    private final PriorityQueue<Message> underWay =
+            new PriorityQueue<>(Comparator.comparing(Message::at).thenComparingLong(Message::number));
     private final Map<String, Instant> latest = new HashMap<>();
     private boolean cleared;
     private long sent;

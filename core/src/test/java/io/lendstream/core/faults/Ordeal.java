@@ -41,7 +41,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -168,9 +167,7 @@ final class Ordeal {
 
     /** What the history checker has to say of what was recorded; what the network lost for good, it cannot have found answered. */
     List<Violation> violations() {
-        return wards.stream()
-                .flatMap(ward -> ward.violations().stream())
-                .toList();
+        return wards.stream().flatMap(ward -> ward.violations().stream()).toList();
     }
 
     /** Whether reports may be missing for good from what was recorded. */
@@ -219,7 +216,8 @@ final class Ordeal {
             this.hand = hand;
             SchedulerSettings usual = SchedulerSettings.DEFAULTS;
             this.scheduler = new Scheduler(
-                    Policies.parse(List.of("deepboot", "lendstream:plan-every=10s", "afs").get(random.nextInt(3))),
+                    Policies.parse(List.of("deepboot", "lendstream:plan-every=10s", "afs")
+                            .get(random.nextInt(3))),
                     new SchedulerSettings(
                             true,
                             random.nextBoolean(),
@@ -408,7 +406,8 @@ final class Ordeal {
                 broken("fence", "%s took up %s after %s".formatted(by.name(), id, highest.get()));
             }
             highest = Optional.of(id);
-            boolean official = published.stream().anyMatch(decision -> decision.id().equals(id));
+            boolean official =
+                    published.stream().anyMatch(decision -> decision.id().equals(id));
             if (!official) {
                 Optional.ofNullable(everDecided.get(id)).ifPresent(decision -> {
                     meddledWith.addAll(decision.action().gpus());
@@ -470,7 +469,8 @@ final class Ordeal {
                 if (settled && !runs.equals(gpu.owner().holder())) {
                     broken(
                             "drift",
-                            "%s runs on %s, which the scheduler takes for %s".formatted(runs, gpu.gpuId(), gpu.owner()));
+                            "%s runs on %s, which the scheduler takes for %s"
+                                    .formatted(runs, gpu.gpuId(), gpu.owner()));
                 }
             }
         }

@@ -155,8 +155,7 @@ class HistoryCheckerTest {
         story.tell(accepted).tell(accepted);
         assertThat(rules(story.log(), story.decisions(), leases())).isEmpty();
 
-        story.after(ofSeconds(1))
-                .tell(story.report(decision.id(), Outcome.ACCEPTED, List.of(), Optional.empty()));
+        story.after(ofSeconds(1)).tell(story.report(decision.id(), Outcome.ACCEPTED, List.of(), Optional.empty()));
 
         assertThat(rules(story.log(), story.decisions(), leases())).containsExactly("applied twice");
     }

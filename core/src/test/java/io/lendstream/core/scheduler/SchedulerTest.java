@@ -369,7 +369,8 @@ class SchedulerTest {
                 .orElseThrow();
         assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Releasing.class);
 
-        story.tell(story.report(lend.id(), Outcome.RELEASED, List.of(gpu), Optional.of(new Tenant.Job(new JobId("a")))));
+        story.tell(
+                story.report(lend.id(), Outcome.RELEASED, List.of(gpu), Optional.of(new Tenant.Job(new JobId("a")))));
 
         assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Releasing.class);
         story.tell(story.answers(reclaim).get(0)).settled();

@@ -77,11 +77,18 @@ final class FaultsIT {
         });
 
         takeovers.publish(surroundings, seed, verdict);
-        assertThat(takeovers.beforeCommit() * 5).as("killed between a decision and its commit: %s", takeovers).isGreaterThanOrEqualTo(kills);
-        assertThat(takeovers.inFlight() * 2).as("killed with a transfer in flight: %s", takeovers).isGreaterThanOrEqualTo(kills);
-        assertThat(takeovers.p99Seconds())
-                .as("takeover on the %s broker: %s", surroundings.name(), takeovers)
-                .isLessThanOrEqualTo(surroundings.takeoverSeconds());
+        assertThat(takeovers.beforeCommit() * 5)
+                .as("killed between a decision and its commit: %s", takeovers)
+                .isGreaterThanOrEqualTo(kills);
+        assertThat(takeovers.inFlight() * 2)
+                .as("killed with a transfer in flight: %s", takeovers)
+                .isGreaterThanOrEqualTo(kills);
+        if (Boolean.getBoolean(ALL)) {
+            // A figure of a machine that does nothing else; a usual build shares its own.
+            assertThat(takeovers.p99Seconds())
+                    .as("takeover on the %s broker: %s", surroundings.name(), takeovers)
+                    .isLessThanOrEqualTo(surroundings.takeoverSeconds());
+        }
     }
 
     /** Kills the active scheduler at the moment that is wanting most so far, and waits for the next one's first decision. */
@@ -150,15 +157,16 @@ final class FaultsIT {
             Thread.sleep(10_000);
             actuator.resume();
             awaitDecisions(watch, 10);
-            System.out.printf("silent actuator: %d GPUs put out of service meanwhile%n", watch.quarantined().size());
+            System.out.printf(
+                    "silent actuator: %d GPUs put out of service meanwhile%n",
+                    watch.quarantined().size());
         });
     }
 
     @Test
     @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
     void whatIsReleasedAndDoesNotComeUpElsewhereIsTriedAgainOrPutOutOfService() throws Exception {
-        List<String> trouble =
-                List.of("actuator.simulated.failed-binds=0.4", "actuator.simulated.stuck-releases=0.2");
+        List<String> trouble = List.of("actuator.simulated.failed-binds=0.4", "actuator.simulated.stuck-releases=0.2");
         endure("unbound", Traffic.Disorder.NONE, trouble, (site, watch, traffic, actuator) -> {
             for (int i = 0; i < 12; i++) {
                 Thread.sleep(5_000);
@@ -232,8 +240,7 @@ final class FaultsIT {
             awaitDecisions(watch, 20);
 
             for (Topic<?> topic : inputs) {
-                await().atMost(Site.PATIENCE)
-                        .until(() -> site.deadLetters(topic) >= poison.size() + 1);
+                await().atMost(Site.PATIENCE).until(() -> site.deadLetters(topic) >= poison.size() + 1);
             }
             assertThat(site.active().epoch()).as("nobody had to start anew").hasValue(watch.epoch());
         });
@@ -304,12 +311,7 @@ final class FaultsIT {
                 Verdict verdict = site.awaitCleanHistory();
                 System.out.printf(
                         "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",
-                        name,
-                        verdict.events(),
-                        verdict.decisions(),
-                        site.kinds(),
-                        verdict.reports(),
-                        watch.epoch());
+                        name, verdict.events(), verdict.decisions(), site.kinds(), verdict.reports(), watch.epoch());
                 return verdict;
             }
         }

@@ -110,8 +110,7 @@ record Instance(String name, Process process, Path log) {
         if (!said.find()) {
             return false;
         }
-        HttpRequest request = HttpRequest.newBuilder(
-                        URI.create(said.group(1)).resolve("/health/ready"))
+        HttpRequest request = HttpRequest.newBuilder(URI.create(said.group(1)).resolve("/health/ready"))
                 .timeout(Duration.ofSeconds(2))
                 .build();
         try {

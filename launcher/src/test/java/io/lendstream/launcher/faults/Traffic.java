@@ -76,8 +76,7 @@ final class Traffic implements AutoCloseable {
     static Traffic start(Site site, long seed, Disorder disorder) {
         Traffic traffic = new Traffic(site, seed, disorder);
         traffic.describe();
-        var unused = traffic.thread.scheduleAtFixedRate(
-                traffic::beat, 0, BEAT.toMillis(), TimeUnit.MILLISECONDS);
+        var unused = traffic.thread.scheduleAtFixedRate(traffic::beat, 0, BEAT.toMillis(), TimeUnit.MILLISECONDS);
         return traffic;
     }
 
@@ -100,7 +99,7 @@ final class Traffic implements AutoCloseable {
     }
 
     private List<Node> nodes() {
-        return IntStream.range(0, 4)
+        return IntStream.range(0, 5)
                 .mapToObj(node -> new Node(
                         new NodeId("node-" + node),
                         Site.DOMAIN,

@@ -31,14 +31,18 @@ final class Watch implements AutoCloseable {
     private volatile boolean closed;
 
     Watch(Site site) {
-        start("committed", () -> follow(site, "read_committed", id -> {
-            committedAt.putIfAbsent(id, System.nanoTime());
-            newestEpoch = Math.max(newestEpoch, id.epoch());
-        }));
-        start("written", () -> follow(site, "read_uncommitted", id -> {
-            writtenAt.putIfAbsent(id, System.nanoTime());
-            newestWritten = Optional.of(id);
-        }));
+        start(
+                "committed",
+                () -> follow(site, "read_committed", id -> {
+                    committedAt.putIfAbsent(id, System.nanoTime());
+                    newestEpoch = Math.max(newestEpoch, id.epoch());
+                }));
+        start(
+                "written",
+                () -> follow(site, "read_uncommitted", id -> {
+                    writtenAt.putIfAbsent(id, System.nanoTime());
+                    newestWritten = Optional.of(id);
+                }));
         start("leases", () -> {
             try (RecordReader reader = site.reader()) {
                 reader.handing(

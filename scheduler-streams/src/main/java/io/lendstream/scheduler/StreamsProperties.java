@@ -46,6 +46,13 @@ final class StreamsProperties {
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
         // The forecaster and the actuator may write in transactions, whatever we do ourselves.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
+        // Another instance keeps a copy of the state, and takes over once this one has been silent for as long as a
+        // stock
+        // broker lets us say at least and its transaction has ended; docs/faults.md has what that comes to.
+        all.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, 1);
+        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
+        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1500);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
         all.put(
                 StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,

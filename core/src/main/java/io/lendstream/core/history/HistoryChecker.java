@@ -7,6 +7,7 @@ import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.Tenant;
@@ -38,9 +39,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, every decision
- * answered or timed out, inference never under its floor, and the log replayed through the core gives exactly the decisions
- * that were published.
+ * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, no more lent than
+ * allowed, every decision answered or timed out and taken up once, none of an old epoch after one of a newer, every release
+ * reported or its GPU put out of service, inference never under its floor, and the log replayed through the core gives exactly
+ * the decisions that were published.
  */
 public final class HistoryChecker {
     private static final int MOST_PER_RULE = 20;
@@ -52,6 +54,8 @@ public final class HistoryChecker {
     private final List<Violation> violations = new ArrayList<>();
     private final Map<String, Integer> counts = new TreeMap<>();
     private final Map<GpuId, Tenant> running = new HashMap<>();
+    private final Map<GpuId, Instant> toldAt = new HashMap<>();
+    private final Map<String, Map<DecisionId, Instant>> takenUp = new TreeMap<>();
     private final Map<DecisionId, Set<Outcome>> answers = new HashMap<>();
     private final Set<DecisionId> undone = new HashSet<>();
     private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
@@ -97,6 +101,12 @@ public final class HistoryChecker {
             return;
         }
         if (event.event() instanceof SchedulerStarted started) {
+            if (started.epoch() <= state.epoch()) {
+                violated(
+                        "epoch",
+                        "a scheduler took over in epoch %d, but epoch %d had been before"
+                                .formatted(started.epoch(), state.epoch()));
+            }
             scheduler = Optional.of(schedulers.apply(started));
         }
         if (scheduler.isEmpty()) {
@@ -139,11 +149,14 @@ public final class HistoryChecker {
         compare(published);
         compareLeases(leases);
         allAnswered();
+        allReleased();
+        noneOfAnOldEpoch();
         return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, violations);
     }
 
     /** Takes a report as it stands on {@code actuation-reports}, after the log: the scheduler must have heard of it. */
     public void heard(ActuationReport report) {
+        takenUp(report);
         if (!broken && !reportsInLog.contains(report.hashCode())) {
             violated(
                     "reports",
@@ -180,18 +193,41 @@ public final class HistoryChecker {
         reports++;
         reportsInLog.add(report.hashCode());
         answers.computeIfAbsent(report.decision(), id -> new HashSet<>()).add(report.outcome());
-        for (GpuId gpu : report.gpus()) {
-            if (report.outcome() == Outcome.BOUND && report.tenant().isPresent()) {
-                Tenant before = running.put(gpu, report.tenant().get());
-                if (before != null && !before.equals(report.tenant().get())) {
-                    violated(
-                            "bind before release",
-                            "%s was bound to %s at %s while %s ran on it"
-                                    .formatted(gpu, report.tenant().get(), report.at(), before));
-                }
-            } else if (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED) {
-                running.remove(gpu);
+        takenUp(report);
+        boolean binds = report.outcome() == Outcome.BOUND && report.tenant().isPresent();
+        boolean frees = report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED;
+        for (GpuId gpu : binds || frees ? report.gpus() : List.<GpuId>of()) {
+            if (toldAt.getOrDefault(gpu, Instant.MIN).isAfter(report.at())) {
+                // Overtaken on its way: what it says of this GPU was over when a later report came.
+                continue;
             }
+            toldAt.put(gpu, report.at());
+            if (frees) {
+                running.remove(gpu);
+                continue;
+            }
+            Tenant tenant = report.tenant().orElseThrow();
+            Tenant before = running.put(gpu, tenant);
+            if (before != null && !before.equals(tenant)) {
+                violated(
+                        "bind before release",
+                        "%s was bound to %s at %s while %s ran on it".formatted(gpu, tenant, report.at(), before));
+            }
+        }
+    }
+
+    /** The same report may come twice; a decision is taken up once, and so at one time. */
+    private void takenUp(ActuationReport report) {
+        if (report.outcome() != Outcome.ACCEPTED) {
+            return;
+        }
+        Instant before = takenUp.computeIfAbsent(report.actuator(), name -> new HashMap<>())
+                .putIfAbsent(report.decision(), report.at());
+        if (before != null && !before.equals(report.at())) {
+            violated(
+                    "applied twice",
+                    "decision %s was taken up by %s at %s and again at %s"
+                            .formatted(report.decision(), report.actuator(), before, report.at()));
         }
     }
 
@@ -245,6 +281,7 @@ public final class HistoryChecker {
     private void inspect(Decision decision) {
         if (decision.action() instanceof Action.Lend) {
             lends++;
+            cap(decision);
         } else if (decision.action() instanceof Action.Reclaim) {
             reclaims++;
         }
@@ -259,6 +296,26 @@ public final class HistoryChecker {
                 }
             }
         }
+    }
+
+    /** Of MIG instances, which are lent by another rule, nothing is said. */
+    private void cap(Decision decision) {
+        List<GpuState> inference = state.gpus().stream()
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && gpu.isWhole())
+                .toList();
+        long lent = inference.stream().filter(gpu -> isLent(gpu.owner())).count();
+        double share = scheduler.map(known -> known.settings().maxShareLent()).orElse(1.0);
+        if (lent > Math.floor(share * inference.size())) {
+            violated(
+                    "cap",
+                    "with decision %s, %d of %d inference GPUs are lent, more than the share of %s"
+                            .formatted(decision.id(), lent, inference.size(), share));
+        }
+    }
+
+    private static boolean isLent(Owner owner) {
+        return owner instanceof Owner.Lent
+                || (owner instanceof Owner.Binding binding && binding.until().isPresent());
     }
 
     /**
@@ -338,6 +395,35 @@ public final class HistoryChecker {
                                 .formatted(decision.id(), decision.action().kind(), decision.deadline()));
             }
         }
+    }
+
+    /** A release that nobody reports puts its GPU out of service, which somebody has to see to: no reclaim is forgotten. */
+    private void allReleased() {
+        for (GpuState gpu : state.gpus().values()) {
+            if (gpu.owner() instanceof Owner.Releasing releasing
+                    && releasing.alarmAt().plus(PATIENCE).isBefore(state.now())) {
+                violated(
+                        "release",
+                        "%s was to be released by decision %s until %s, and nobody was alarmed when it was not"
+                                .formatted(gpu.gpuId(), releasing.decision(), releasing.by()));
+            }
+        }
+    }
+
+    /** What an actuator takes up goes up in epoch and sequence, by its own clock. */
+    private void noneOfAnOldEpoch() {
+        takenUp.forEach((actuator, times) -> {
+            List<Map.Entry<DecisionId, Instant>> inTime = times.entrySet().stream()
+                    .sorted(Map.Entry.<DecisionId, Instant>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                    .toList();
+            for (int i = 1; i < inTime.size(); i++) {
+                DecisionId before = inTime.get(i - 1).getKey();
+                DecisionId after = inTime.get(i).getKey();
+                if (after.compareTo(before) < 0) {
+                    violated("fence", "%s took up decision %s after %s".formatted(actuator, after, before));
+                }
+            }
+        });
     }
 
     private void violated(String rule, String text) {

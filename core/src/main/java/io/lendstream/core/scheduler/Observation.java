@@ -287,8 +287,11 @@ final class Observation {
         if (report.tenant().isPresent() && !report.tenant().equals(holder)) {
             return;
         }
-        if (gpu.owner() instanceof Owner.Releasing) {
-            draft.own(gpu.gpuId(), new Owner.Free());
+        if (gpu.owner() instanceof Owner.Releasing releasing) {
+            // An older release of the same tenant, which has come back since, says nothing of this one.
+            if (report.decision().compareTo(releasing.decision()) >= 0) {
+                draft.own(gpu.gpuId(), new Owner.Free());
+            }
         } else if (gpu.owner() instanceof Owner.Lent lent && lent.decision().equals(report.decision())) {
             draft.own(gpu.gpuId(), new Owner.Free());
         } else if (isUp(gpu.owner()) && report.at().isAfter(gpu.since())) {

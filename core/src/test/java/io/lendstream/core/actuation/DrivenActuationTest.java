@@ -14,6 +14,7 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.fixtures.Machine;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

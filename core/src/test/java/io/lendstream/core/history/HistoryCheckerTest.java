@@ -13,8 +13,11 @@ import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Story;
@@ -23,7 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Every rule of the checker is seen to fire, save the floor: no log makes this scheduler go under it. */
+/** Every rule of the checker is seen to fire, save floor and cap: no log makes this scheduler go under the one or over the other. */
 class HistoryCheckerTest {
     private final Story story = Story.of("deepboot")
             .node("train", Pool.TRAINING, 1)
@@ -143,6 +146,52 @@ class HistoryCheckerTest {
                 Optional.of(new Tenant.Job(new JobId("intruder")))));
 
         assertThat(rules(story.log(), story.decisions(), leases())).contains("bind before release");
+    }
+
+    @Test
+    void noticesADecisionThatWasTakenUpTwice() {
+        Decision decision = story.decisions().get(0);
+        ActuationReport accepted = story.report(decision.id(), Outcome.ACCEPTED, List.of(), Optional.empty());
+        story.tell(accepted).tell(accepted);
+        assertThat(rules(story.log(), story.decisions(), leases())).isEmpty();
+
+        story.after(ofSeconds(1)).tell(story.report(decision.id(), Outcome.ACCEPTED, List.of(), Optional.empty()));
+
+        assertThat(rules(story.log(), story.decisions(), leases())).containsExactly("applied twice");
+    }
+
+    @Test
+    void noticesADecisionThatWasTakenUpAfterALaterOne() {
+        DecisionId first = story.decisions().get(0).id();
+        DecisionId ofTheNextEpoch = new DecisionId(DOMAIN, first.epoch() + 1, first.sequence());
+        story.tell(story.report(ofTheNextEpoch, Outcome.ACCEPTED, List.of(), Optional.empty()));
+
+        story.after(ofSeconds(1)).tell(story.report(first, Outcome.ACCEPTED, List.of(), Optional.empty()));
+
+        assertThat(rules(story.log(), story.decisions(), leases())).containsExactly("fence");
+    }
+
+    @Test
+    void noticesAnEpochThatIsUsedAgain() {
+        story.tell(story.log().get(0).event());
+
+        assertThat(rules(story.log(), story.decisions(), leases())).containsExactly("epoch");
+    }
+
+    @Test
+    void noticesAReleaseThatNobodyReportsAndNobodyIsAlarmedOf() {
+        story.job("a", 1);
+        for (int i = 0; i < 8; i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+        }
+        assertThat(story.job("a").gpus()).isEqualTo(1);
+        story.progress("a", JobPhase.FINISHED);
+        assertThat(story.count("releasing")).isEqualTo(1);
+
+        story.tell(new GpuTelemetry(
+                new NodeId("train"), DOMAIN, "boot-1", 1, story.now().plus(ofMinutes(10)), List.of()));
+
+        assertThat(rules(story.log(), story.decisions(), leases())).contains("release");
     }
 
     @Test

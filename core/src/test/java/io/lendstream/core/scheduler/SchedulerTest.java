@@ -399,6 +399,25 @@ class SchedulerTest {
     }
 
     @Test
+    void anOlderReleaseOfTheSameTenantDoesNotFreeAGpuThatItIsLeavingAgain() {
+        lending("deepboot").rate("chat", 25);
+        Decision reclaim = story.last().get(1);
+        GpuId gpu = reclaim.action().gpus().get(0);
+        Decision lend = story.decisions().stream()
+                .filter(decision -> decision.action() instanceof Action.Lend
+                        && decision.action().gpus().contains(gpu))
+                .findFirst()
+                .orElseThrow();
+        assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Releasing.class);
+
+        story.tell(
+                story.report(lend.id(), Outcome.RELEASED, List.of(gpu), Optional.of(new Tenant.Job(new JobId("a")))));
+
+        assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Releasing.class);
+        story.tell(story.answers(reclaim).get(0)).settled();
+    }
+
+    @Test
     void aReplicaThatEndedByItselfIsReplaced() {
         smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
         GpuState replica = story.state().gpus().stream()

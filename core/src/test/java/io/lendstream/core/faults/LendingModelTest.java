@@ -1,0 +1,86 @@
+package io.lendstream.core.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.ShrinkingMode;
+import net.jqwik.api.constraints.LongRange;
+
+/**
+ * Schedulers and actuators keep their promises whatever is done to them and between them. A usual build goes through a
+ * thousand ordeals; {@code -Djqwik.tries.default=10000}, as {@code ./dev faults} has it, through more.
+ */
+class LendingModelTest {
+    private static final long RUNS_PER_BUG = 100;
+
+    @Property(shrinking = ShrinkingMode.OFF)
+    void promisesAreKeptWhateverHappens(@ForAll @LongRange(min = 0, max = Long.MAX_VALUE) long seed) {
+        Ordeal ordeal = new Ordeal(seed, Bug.NONE).endured();
+
+        assertThat(ordeal.broken()).as("what really ran, seed %d", seed).isEmpty();
+        assertThat(ordeal.violations()).as("recorded history, seed %d", seed).isEmpty();
+    }
+
+    @Example
+    void anOrdealIsOne() {
+        List<Ordeal> ordeals = LongStream.range(0, 20)
+                .mapToObj(seed -> new Ordeal(seed, Bug.NONE).endured())
+                .toList();
+
+        assertThat(ordeals.stream().mapToInt(Ordeal::takenUp).sum()).isGreaterThan(500);
+        assertThat(ordeals.stream().mapToInt(Ordeal::takeovers).sum()).isGreaterThan(50);
+        assertThat(ordeals.stream().mapToInt(Ordeal::refused).sum()).isGreaterThan(50);
+    }
+
+    @Example
+    void aBindBeforeTheReleaseIsSeen() {
+        assertNoticed(Bug.BIND_BEFORE_RELEASE, "two at once", "bind before release");
+    }
+
+    @Example
+    void aLostFenceIsSeen() {
+        assertNoticed(Bug.LOST_FENCE, "fence", "fence");
+    }
+
+    @Example
+    void aDecisionAppliedTwiceIsSeen() {
+        assertNoticed(Bug.DOUBLE_APPLY, "once", "applied twice");
+    }
+
+    @Example
+    void aLostReportIsSeen() {
+        assertNoticed(Bug.LOST_REPORT, "nothing wasted", "reports");
+    }
+
+    @Example
+    void aReusedEpochIsSeen() {
+        assertNoticed(Bug.REUSED_EPOCH, "one name, one decision", "epoch");
+    }
+
+    /** By what really happened; and from the record alone, too, wherever it has all reports. */
+    private static void assertNoticed(Bug bug, String promise, String rule) {
+        List<Ordeal> struck = new ArrayList<>();
+        for (long seed = 0; seed < RUNS_PER_BUG; seed++) {
+            Ordeal ordeal = new Ordeal(seed, bug).endured();
+            if (ordeal.broken().stream().anyMatch(how -> how.startsWith(promise))) {
+                struck.add(ordeal);
+            }
+        }
+
+        assertThat(struck).as("runs in which %s did harm", bug).isNotEmpty();
+        assertThat(struck)
+                .filteredOn(ordeal -> !ordeal.losesMessages())
+                .isNotEmpty()
+                .allSatisfy(ordeal -> assertThat(ordeal.violations())
+                        .as("what was broken: %s", ordeal.broken())
+                        .isNotEmpty());
+        assertThat(struck)
+                .anySatisfy(ordeal -> assertThat(ordeal.violations())
+                        .anySatisfy(violation -> assertThat(violation.rule()).isEqualTo(rule)));
+    }
+}

@@ -1,0 +1,331 @@
+package io.lendstream.launcher.faults;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A real broker and registry, two schedulers and an actuator under traffic, and what clusters do to them. A usual build kills
+ * the active scheduler ten times and makes a zombie of one; {@code ./dev faults} does all of it, and more often.
+ */
+@Timeout(value = 2, unit = TimeUnit.HOURS)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class FaultsIT {
+    private static final String ALL = "faults.all";
+    private static final String WHY = "takes minutes: ./dev faults does it";
+
+    private final int kills = Integer.getInteger("faults.kills", 10);
+    private final long seed = Long.getLong("faults.seed", 1);
+    private final Surroundings surroundings = Surroundings.named(System.getProperty("faults.broker", "quick"));
+    private final Stack stack = Stack.start(
+            new StackSettings(Optional.empty(), false, 0, 0, surroundings.broker(), Duration.ofMinutes(2)),
+            Installation.find(),
+            line -> {});
+
+    @TempDir
+    private Path directory;
+
+    @AfterAll
+    void stop() {
+        stack.close();
+    }
+
+    /** What is done to a site that works. */
+    private interface Trial {
+        void run(Site site, Watch watch, Traffic traffic, Instance actuator) throws Exception;
+    }
+
+    @Test
+    void aKilledSchedulerIsReplacedAndNothingIsDecidedTwiceOrForgotten() throws Exception {
+        Takeovers takeovers = new Takeovers();
+        Verdict verdict = endure("kills", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            Random random = new Random(seed);
+            for (int kill = 1; kill <= kills; kill++) {
+                Thread.sleep(500 + random.nextInt(1500));
+                repair(watch, traffic);
+                takeovers.add(kill(site, watch, takeovers));
+                Site.awaitReady(site.startScheduler());
+                System.out.printf("kill %d of %d: %s%n", kill, kills, takeovers.last());
+            }
+        });
+
+        takeovers.publish(surroundings, seed, verdict);
+        assertThat(takeovers.beforeCommit() * 5)
+                .as("killed between a decision and its commit: %s", takeovers)
+                .isGreaterThanOrEqualTo(kills);
+        assertThat(takeovers.inFlight() * 2)
+                .as("killed with a transfer in flight: %s", takeovers)
+                .isGreaterThanOrEqualTo(kills);
+        if (Boolean.getBoolean(ALL)) {
+            // A figure of a machine that does nothing else; a usual build shares its own.
+            assertThat(takeovers.p99Seconds())
+                    .as("takeover on the %s broker: %s", surroundings.name(), takeovers)
+                    .isLessThanOrEqualTo(surroundings.takeoverSeconds());
+        }
+    }
+
+    /** Kills the active scheduler at the moment that is wanting most so far, and waits for the next one's first decision. */
+    private static Takeovers.Kill kill(Site site, Watch watch, Takeovers before) throws InterruptedException {
+        Instance active = site.active();
+        Optional<DecisionId> caught = Optional.empty();
+        if (before.wantsBeforeCommit()) {
+            caught = awaitUncommitted(watch);
+        } else if (before.wantsInFlight()) {
+            await().atMost(Site.PATIENCE).pollInterval(Duration.ofMillis(10)).until(watch::transferInFlight);
+        }
+        long epoch = watch.epoch();
+        boolean inFlight = watch.transferInFlight();
+        long killedAt = System.nanoTime();
+        active.kill();
+        site.forget(active);
+        double seconds = awaitTakeover(watch, epoch, killedAt);
+        boolean beforeCommit = caught.filter(id -> !watch.isCommitted(id)).isPresent();
+        return new Takeovers.Kill(seconds, inFlight, beforeCommit);
+    }
+
+    private static Optional<DecisionId> awaitUncommitted(Watch watch) throws InterruptedException {
+        for (long end = System.nanoTime() + Site.PATIENCE.toNanos(); System.nanoTime() < end; ) {
+            Optional<DecisionId> written = watch.uncommitted();
+            if (written.isPresent()) {
+                return written;
+            }
+            TimeUnit.MICROSECONDS.sleep(200);
+        }
+        return Optional.empty();
+    }
+
+    private static double awaitTakeover(Watch watch, long epoch, long since) {
+        await().atMost(Site.PATIENCE)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> watch.firstAfter(epoch).isPresent());
+        return (watch.firstAfter(epoch).orElseThrow() - since) / 1e9;
+    }
+
+    @Test
+    void aSchedulerThatWasStoppedForLongerThanItsSessionAndGoesOnIsNotHeardAnyMore() throws Exception {
+        endure("zombie", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            Instance zombie = site.active();
+            long epoch = watch.epoch();
+            long stoppedAt = System.nanoTime();
+            zombie.pause();
+            double seconds = awaitTakeover(watch, epoch, stoppedAt);
+            Thread.sleep(surroundings.zombieMillis());
+            zombie.resume();
+            long successor = watch.epoch();
+            awaitDecisions(watch, 20);
+
+            Site.awaitReady(zombie);
+            assertThat(watch.epoch()).isGreaterThanOrEqualTo(successor);
+            System.out.printf("zombie: replaced after %.1f s, and part of the group again%n", seconds);
+        });
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void anActuatorThatIsSilentIsNotWaitedForAndCatchesUp() throws Exception {
+        endure("silent", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            Thread.sleep(10_000);
+            actuator.pause();
+            await().atMost(Site.PATIENCE).until(() -> !watch.quarantined().isEmpty());
+            Thread.sleep(10_000);
+            actuator.resume();
+            awaitDecisions(watch, 10);
+            System.out.printf(
+                    "silent actuator: %d GPUs put out of service meanwhile%n",
+                    watch.quarantined().size());
+        });
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void whatIsReleasedAndDoesNotComeUpElsewhereIsTriedAgainOrPutOutOfService() throws Exception {
+        List<String> trouble = List.of("actuator.simulated.failed-binds=0.4", "actuator.simulated.stuck-releases=0.2");
+        endure("unbound", Traffic.Disorder.NONE, trouble, (site, watch, traffic, actuator) -> {
+            for (int i = 0; i < 12; i++) {
+                Thread.sleep(5_000);
+                repair(watch, traffic);
+            }
+            assertThat(site.read(TopicCatalogue.ACTUATION_REPORTS))
+                    .anyMatch(report -> report.outcome() == Outcome.FAILED)
+                    .anyMatch(report -> report.outcome() == Outcome.FORCED);
+        });
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void schedulersAndAnActuatorThatHaveLostTheirDisksGoOnFromTheTopics() throws Exception {
+        endure("amnesia", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            Thread.sleep(10_000);
+            Instance active = site.active();
+            long epoch = watch.epoch();
+            long killedAt = System.nanoTime();
+            site.killSchedulers();
+            actuator.kill();
+            deleteDirectoriesIn(site.directory());
+            assertThat(active.isAlive()).isFalse();
+            Instance first = site.startScheduler();
+            Instance second = site.startScheduler();
+            Instance next = site.startActuator();
+            Site.awaitReady(first, second, next);
+            double seconds = awaitTakeover(watch, epoch, killedAt);
+            awaitDecisions(watch, 20);
+            System.out.printf("full loss of state: decisions again after %.1f s%n", seconds);
+        });
+    }
+
+    private static void deleteDirectoriesIn(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.walk(directory)) {
+            for (Path entry : entries.sorted(Comparator.reverseOrder())
+                    .filter(path -> !path.equals(directory) && !path.toString().endsWith(".log"))
+                    .toList()) {
+                Files.deleteIfExists(entry);
+            }
+        }
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void poisonOfEachKindIsPutAsideAndTheRestIsDecidedOn() throws Exception {
+        List<Topic<?>> inputs = List.of(
+                TopicCatalogue.NODES,
+                TopicCatalogue.GPU_TELEMETRY,
+                TopicCatalogue.SERVICES,
+                TopicCatalogue.REQUEST_RATES,
+                TopicCatalogue.TRAINING_JOBS,
+                TopicCatalogue.TRAINING_PROGRESS,
+                TopicCatalogue.DEMAND_FORECASTS,
+                TopicCatalogue.ACTUATION_REPORTS,
+                TopicCatalogue.CONTROL);
+        List<byte[]> poison = List.of(
+                "{}".getBytes(UTF_8), new byte[0], new byte[] {0, 0, 0}, new byte[] {7, 0, 0, 0, 1, 2}, new byte[] {
+                    0, 0, 0, 18, 103, 1, 2, 3
+                });
+        endure("poison", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            try (RecordWriter somebody = RecordWriter.open(site.kafka(), site.topics(), "/somebody")) {
+                for (Topic<?> topic : inputs) {
+                    for (byte[] value : poison) {
+                        somebody.send(new ProducerRecord<>(site.topics().name(topic), "key".getBytes(UTF_8), value));
+                    }
+                    somebody.send(new ProducerRecord<>(site.topics().name(topic), null, poison.get(0)));
+                }
+                somebody.flush();
+            }
+            awaitDecisions(watch, 20);
+
+            for (Topic<?> topic : inputs) {
+                await().atMost(Site.PATIENCE).until(() -> site.deadLetters(topic) >= poison.size() + 1);
+            }
+            assertThat(site.active().epoch()).as("nobody had to start anew").hasValue(watch.epoch());
+        });
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void telemetryThatIsRepeatedLateDisorderedAndOfOtherClocksBreaksNoPromise() throws Exception {
+        Traffic.Disorder disorder = new Traffic.Disorder(0.2, 0.2, 0.05);
+        endure("disorder", disorder, List.of(), (site, watch, traffic, actuator) -> {
+            for (int i = 0; i < 12; i++) {
+                Thread.sleep(5_000);
+                repair(watch, traffic);
+            }
+            awaitDecisions(watch, 5);
+        });
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void aRegistryThatDoesNotAnswerStopsNobodyWhoKnowsTheSchemas() throws Exception {
+        endure("registry", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            awaitDecisions(watch, 20);
+            long epoch = watch.epoch();
+            long registry = site.pidOf("registry");
+            Instance.signal(registry, "STOP");
+            try {
+                Thread.sleep(10_000);
+                awaitDecisions(watch, 20);
+                assertThat(watch.epoch()).isEqualTo(epoch);
+            } finally {
+                Instance.signal(registry, "CONT");
+            }
+        });
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    void aBrokerThatStandsStillForAWhileCostsNothingButTime() throws Exception {
+        endure("broker", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+            awaitDecisions(watch, 20);
+            long broker = site.pidOf("broker");
+            Instance.signal(broker, "STOP");
+            try {
+                Thread.sleep(12_000);
+            } finally {
+                Instance.signal(broker, "CONT");
+            }
+            long since = System.nanoTime();
+            awaitDecisions(watch, 20);
+            System.out.printf("broker: 20 decisions within %.1f s of its return%n", (System.nanoTime() - since) / 1e9);
+        });
+    }
+
+    private Verdict endure(String name, Traffic.Disorder disorder, List<String> actuatorSettings, Trial trial)
+            throws Exception {
+        try (Site site = new Site(stack, name, directory, surroundings.scheduler())) {
+            Instance first = site.startScheduler();
+            Site.awaitReady(first);
+            Instance second = site.startScheduler();
+            Instance actuator = site.startActuator(actuatorSettings.toArray(String[]::new));
+            Site.awaitReady(second, actuator);
+            try (Watch watch = new Watch(site)) {
+                try (Traffic traffic = Traffic.start(site, seed, disorder)) {
+                    awaitDecisions(watch, 20);
+                    trial.run(site, watch, traffic, actuator);
+                }
+                Verdict verdict = site.awaitCleanHistory();
+                System.out.printf(
+                        "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",
+                        name, verdict.events(), verdict.decisions(), site.kinds(), verdict.reports(), watch.epoch());
+                return verdict;
+            }
+        }
+    }
+
+    private static void awaitDecisions(Watch watch, int more) {
+        int before = watch.decisions();
+        await().atMost(Site.PATIENCE).until(() -> watch.decisions() >= before + more);
+    }
+
+    /** Somebody sees to GPUs that are out of service. */
+    private static void repair(Watch watch, Traffic traffic) {
+        if (!watch.quarantined().isEmpty()) {
+            traffic.reset(watch.quarantined());
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package io.lendstream.launcher.faults;
+
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** One process of a service, with what it prints. */
+record Instance(String name, Process process, Path log) {
+    private static final Pattern HEALTH = Pattern.compile("health and metrics on (http://\\S+)");
+    private static final Pattern TAKEOVER = Pattern.compile("domain \\S+ is ours, in epoch (\\d+)");
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
+    /** Starts a service with these arguments. */
+    static Instance start(
+            Installation installation, ServiceKind service, String name, Path directory, List<String> arguments) {
+        var command = new ArrayList<String>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                String.join(
+                        File.pathSeparator,
+                        installation.classPath(service.module()).stream()
+                                .map(Path::toString)
+                                .toList()),
+                service.mainClass()));
+        command.addAll(arguments);
+        Path log = directory.resolve(name + ".log");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
+            return new Instance(name, process, log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends it as the loss of its machine would. */
+    void kill() {
+        process.destroyForcibly();
+        try {
+            process.waitFor(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    void pause() {
+        signal(process.pid(), "STOP");
+    }
+
+    void resume() {
+        signal(process.pid(), "CONT");
+    }
+
+    /** Sends a signal to a process that this test has started. */
+    static void signal(long pid, String signal) {
+        try {
+            new ProcessBuilder("kill", "-" + signal, Long.toString(pid)).start().waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    String printed() {
+        try {
+            return Files.readString(log);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The last epoch that it has begun; empty where it has had no domain yet. */
+    OptionalLong epoch() {
+        Matcher said = TAKEOVER.matcher(printed());
+        OptionalLong last = OptionalLong.empty();
+        while (said.find()) {
+            last = OptionalLong.of(Long.parseLong(said.group(1)));
+        }
+        return last;
+    }
+
+    boolean isReady() {
+        Matcher said = HEALTH.matcher(printed());
+        if (!said.find()) {
+            return false;
+        }
+        HttpRequest request = HttpRequest.newBuilder(URI.create(said.group(1)).resolve("/health/ready"))
+                .timeout(Duration.ofSeconds(2))
+                .build();
+        try {
+            return HTTP.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package io.lendstream.launcher.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicAdmin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.DeadLetters;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.settings.Settings;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+
+/** A deployment with topics of its own on a broker that several share: two schedulers, an actuator, and what happens to them. */
+final class Site implements AutoCloseable {
+    static final DomainId DOMAIN = new DomainId("default");
+    static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    private final Stack stack;
+    private final Path directory;
+    private final TopicCatalogue topics;
+    private final KafkaSettings kafka;
+    private final List<String> schedulerSettings;
+    private final List<Instance> schedulers = new ArrayList<>();
+    private final List<Instance> actuators = new ArrayList<>();
+    private int started;
+
+    /**
+     * A deployment whose topics are there, and none of whose services runs.
+     *
+     * @param name of its topics and files
+     * @param schedulerSettings what its schedulers are told beside what all are
+     */
+    Site(Stack stack, String name, Path parent, List<String> schedulerSettings) {
+        this.stack = stack;
+        this.directory = parent.resolve(name);
+        this.topics = new TopicCatalogue(name + ".");
+        this.schedulerSettings = List.copyOf(schedulerSettings);
+        this.kafka = KafkaSettings.of(
+                name,
+                Settings.of(
+                        CommonKeys.ALL,
+                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                        "schema.registry.url=" + stack.confluentUrl()));
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        try (Admin admin = Admin.create(kafka.admin())) {
+            new TopicAdmin(admin, topics).create(1, 1);
+        }
+        new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), topics).register();
+    }
+
+    KafkaSettings kafka() {
+        return kafka;
+    }
+
+    TopicCatalogue topics() {
+        return topics;
+    }
+
+    /** Starts one more scheduler; it need not be ready. */
+    Instance startScheduler() {
+        started++;
+        String name = "scheduler-" + started;
+        List<String> settings = new ArrayList<>(List.of(
+                "kafka.state.dir=" + directory.resolve(name),
+                "scheduler.policy=deepboot:protect-scale=0.1",
+                "scheduler.notice=10s",
+                "scheduler.bind-deadline=20s",
+                "scheduler.lease=60s"));
+        settings.addAll(schedulerSettings);
+        Instance scheduler =
+                Instance.start(stack.installation(), ServiceKind.SCHEDULER, name, directory, arguments(settings));
+        schedulers.add(scheduler);
+        return scheduler;
+    }
+
+    Instance startActuator(String... more) {
+        List<String> settings = new ArrayList<>(List.of(
+                "actuator.state-dir=" + directory.resolve("actuator"),
+                "actuator.lease-notice=10s",
+                "actuator.simulated.bind=2s",
+                "actuator.simulated.jitter=0.3"));
+        settings.addAll(Arrays.asList(more));
+        started++;
+        Instance actuator = Instance.start(
+                stack.installation(), ServiceKind.ACTUATOR, "actuator-" + started, directory, arguments(settings));
+        actuators.add(actuator);
+        return actuator;
+    }
+
+    private List<String> arguments(List<String> settings) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "--bootstrap-server", stack.bootstrapServers(),
+                "--registry", stack.confluentUrl().toString()));
+        for (String setting : Stream.concat(
+                        Stream.of("topic-prefix=" + topics.prefix(), "health.port=0"), settings.stream())
+                .toList()) {
+            arguments.addAll(List.of("--set", setting));
+        }
+        return arguments;
+    }
+
+    static void awaitReady(Instance... instances) {
+        for (Instance instance : instances) {
+            await().atMost(PATIENCE).pollInterval(Duration.ofMillis(200)).until(() -> {
+                assertThat(instance.isAlive()).as(instance::printed).isTrue();
+                return instance.isReady();
+            });
+        }
+    }
+
+    /** The scheduler that has the domain: the one that lives and has begun the highest epoch. */
+    Instance active() {
+        return schedulers.stream()
+                .filter(scheduler -> scheduler.isAlive() && scheduler.epoch().isPresent())
+                .max(Comparator.comparingLong(scheduler -> scheduler.epoch().orElse(0)))
+                .orElseThrow(() -> new AssertionError("no scheduler has the domain"));
+    }
+
+    /** A process of the broker or the registry. */
+    long pidOf(String child) {
+        return stack.children().stream()
+                .filter(running -> running.name().equals(child))
+                .findFirst()
+                .orElseThrow()
+                .pid();
+    }
+
+    void forget(Instance scheduler) {
+        schedulers.remove(scheduler);
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** Every readable value of a topic, as it is now. */
+    <T> List<T> read(Topic<T> topic) {
+        var values = new ArrayList<T>();
+        try (RecordReader reader = reader()) {
+            reader.handing(topic, received -> received.value().ifPresent(values::add));
+            reader.start(Map.of());
+            while (!reader.hasCaughtUp()) {
+                reader.poll(Duration.ofMillis(100));
+            }
+        }
+        return values;
+    }
+
+    RecordReader reader() {
+        return RecordReader.open(
+                kafka,
+                topics,
+                new DeadLetters(letter -> {}, topics, "test", new SimpleMeterRegistry()),
+                Duration.ofMinutes(5));
+    }
+
+    /** How many records a topic's dead letters hold. */
+    long deadLetters(Topic<?> topic) {
+        try (var consumer = new KafkaConsumer<byte[], byte[]>(kafka.consumer())) {
+            return consumer.endOffsets(List.of(new TopicPartition(topics.deadLetters(topic), 0))).values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+        }
+    }
+
+    /**
+     * What the checker says, once everything is written down: while services run, topics are not read at one moment. That
+     * decisions are those of the pure core on the recorded events is one of its rules.
+     */
+    Verdict awaitCleanHistory() {
+        Verdict[] last = new Verdict[1];
+        await().atMost(PATIENCE).pollInterval(Duration.ofSeconds(1)).untilAsserted(() -> {
+            last[0] = verdict();
+            assertThat(last[0].violations()).isEmpty();
+        });
+        return last[0];
+    }
+
+    /** How many decisions of which kind there are. */
+    Map<String, Long> kinds() {
+        return read(TopicCatalogue.DECISIONS).stream()
+                .collect(Collectors.groupingBy(
+                        decision -> decision.action().kind(), TreeMap::new, Collectors.counting()));
+    }
+
+    private Verdict verdict() {
+        List<ActuationReport> reports = read(TopicCatalogue.ACTUATION_REPORTS);
+        HistoryChecker checker = new HistoryChecker(DOMAIN);
+        read(TopicCatalogue.DOMAIN_EVENTS).forEach(checker::take);
+        reports.forEach(checker::heard);
+        return checker.verdict(read(TopicCatalogue.DECISIONS), read(TopicCatalogue.LEASES));
+    }
+
+    void killSchedulers() {
+        schedulers.forEach(Instance::kill);
+        schedulers.clear();
+    }
+
+    @Override
+    public void close() {
+        killSchedulers();
+        actuators.forEach(Instance::kill);
+    }
+}

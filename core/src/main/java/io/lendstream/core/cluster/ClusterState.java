@@ -84,6 +84,7 @@ public record ClusterState(
                 new Mode(false, false, false),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 PersistentMap.empty(),
                 PersistentMap.empty(),
                 PersistentMap.empty(),

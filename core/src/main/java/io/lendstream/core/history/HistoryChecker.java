@@ -304,7 +304,8 @@ public final class HistoryChecker {
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && gpu.isWhole())
                 .toList();
         long lent = inference.stream().filter(gpu -> isLent(gpu.owner())).count();
-        double share = scheduler.map(known -> known.settings().maxShareLent()).orElse(1.0);
+        double share =
+                scheduler.map(known -> known.settings().guards().maxShareLent()).orElse(1.0);
         if (lent > Math.floor(share * inference.size())) {
             violated(
                     "cap",

@@ -35,6 +35,8 @@ import io.lendstream.core.goodput.ThroughputParameters;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.lending.Policies;
+import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import java.time.Duration;
@@ -225,8 +227,12 @@ final class Ordeal {
                             Duration.ofSeconds(40),
                             Duration.ofSeconds(130 + random.nextInt(270)),
                             usual.nodeStaleAfter(),
-                            random.nextBoolean() ? 1 : 0.5,
-                            usual.maxLoansPerMinute(),
+                            new Guards(
+                                    random.nextBoolean() ? 1 : 0.5,
+                                    usual.guards().maxLoansPerMinute(),
+                                    random.nextBoolean() ? 1000 : 2,
+                                    Duration.ofSeconds(random.nextBoolean() ? 0 : 90),
+                                    QuietWindows.NONE),
                             false,
                             usual.repartitionEvery()));
             this.brain = new Brain(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());

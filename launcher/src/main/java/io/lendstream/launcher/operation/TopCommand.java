@@ -66,7 +66,9 @@ public final class TopCommand extends ClusterCommand {
                     TopicCatalogue.LEASES,
                     received -> received.value()
                             .ifPresentOrElse(overview::tell, () -> overview.gone(new GpuId(received.key()))));
-            watched.stream().filter(topic -> topic != TopicCatalogue.LEASES).forEach(topic -> hand(reader, topic));
+            watched.stream()
+                    .filter(topic -> !topic.equals(TopicCatalogue.LEASES))
+                    .forEach(topic -> hand(reader, topic));
             Map<String, Long> from = reading.since(reader, LATELY, Instant.now().minus(RECENT));
             from.putAll(reading.last(reader, TopicCatalogue.DECISIONS, DECISIONS_BACK));
             reader.start(from);

@@ -95,10 +95,11 @@ final class FaultsIT {
     private static Takeovers.Kill kill(Site site, Watch watch, Takeovers before) throws InterruptedException {
         Instance active = site.active();
         Optional<DecisionId> caught = Optional.empty();
+        if (before.wantsInFlight()) {
+            await().atMost(Site.PATIENCE).pollInterval(Duration.ofMillis(10)).until(watch::transferInFlight);
+        }
         if (before.wantsBeforeCommit()) {
             caught = awaitUncommitted(watch);
-        } else if (before.wantsInFlight()) {
-            await().atMost(Site.PATIENCE).pollInterval(Duration.ofMillis(10)).until(watch::transferInFlight);
         }
         long epoch = watch.epoch();
         boolean inFlight = watch.transferInFlight();

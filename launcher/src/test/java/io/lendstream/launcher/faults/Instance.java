@@ -48,6 +48,7 @@ record Instance(String name, Process process, Path log) {
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();
+            Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
             return new Instance(name, process, log);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -7,6 +7,7 @@ import io.lendstream.core.cluster.Pacing;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ import java.util.function.ToDoubleFunction;
 final class DomainGauges implements AutoCloseable {
     private final MeterRegistry registry;
     private final Map<DomainId, Domain> watched = new HashMap<>();
-    private final List<Gauge> gauges = new java.util.ArrayList<>();
+    private final List<Gauge> gauges = new ArrayList<>();
 
     DomainGauges(MeterRegistry registry) {
         this.registry = registry;

@@ -61,7 +61,7 @@ public final class SchedulerKeys {
             1,
             Integer.MAX_VALUE,
             DEFAULTS.guards().maxTransfers(),
-            "The most GPUs that may be on their way to training or back at a time before a plan adds more; halved while a service misses its SLO.");
+            "The most GPUs that may be on their way to training or back at a time before a plan adds more; halved while a service misses its SLO. A job that would gain more at once waits.");
     static final Key<Duration> MIN_HOLD = Key.duration(
             "scheduler.min-hold",
             text(DEFAULTS.guards().minHold()),

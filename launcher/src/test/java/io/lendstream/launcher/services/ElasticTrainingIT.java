@@ -49,6 +49,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -298,18 +299,33 @@ final class ElasticTrainingIT {
                 .orElseThrow();
     }
 
+    /**
+     * Waits as long as what is waited for may rightly take: a job grows at ticks of the policy, a minute apart, by twice as
+     * much each time, and a bind that is not done by its deadline of a minute is tried again.
+     */
     private void awaitLeases(double perSecond, String what, Predicate<Map<GpuId, Lease>> which) {
         AtomicReference<Map<GpuId, Lease>> last = new AtomicReference<>(Map.of());
-        await().atMost(Duration.ofMinutes(3))
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(100))
-                .untilAsserted(() -> {
-                    tellRate(perSecond);
-                    Map<GpuId, Lease> leases = new HashMap<>();
-                    deployment.read(TopicCatalogue.LEASES).forEach(lease -> leases.put(lease.gpuId(), lease));
-                    last.set(leases);
-                    assertThat(which).as("%s: %s", what, last.get().values()).accepts(leases);
-                });
+        try {
+            await().atMost(Duration.ofMinutes(6))
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofMillis(500))
+                    .until(() -> {
+                        tellRate(perSecond);
+                        Map<GpuId, Lease> leases = new HashMap<>();
+                        deployment.read(TopicCatalogue.LEASES).forEach(lease -> leases.put(lease.gpuId(), lease));
+                        last.set(leases);
+                        return which.test(leases);
+                    });
+        } catch (ConditionTimeoutException e) {
+            throw new AssertionError(
+                    "not within %s: %s%nleases %s%nreports %s"
+                            .formatted(
+                                    Duration.ofMinutes(6),
+                                    what,
+                                    last.get().values(),
+                                    deployment.read(TopicCatalogue.ACTUATION_REPORTS)),
+                    e);
+        }
     }
 
     private static long held(Map<GpuId, Lease> leases, Class<? extends Owner> kind) {

@@ -104,6 +104,15 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
         return () -> new InOrder<>(root, tree -> tree.value);
     }
 
+    /**
+     * The entries in key order, from the first on whose key meets a condition.
+     *
+     * @param from a condition that holds for all keys after one for which it holds
+     */
+    public Iterable<Map.Entry<K, V>> from(Predicate<? super K> from) {
+        return () -> new InOrder<>(root, tree -> new SimpleImmutableEntry<>(tree.key, tree.value), from);
+    }
+
     /** What a function makes of the values, in key order, one after the other as they are asked for. */
     public <T> Iterable<T> mapped(Function<? super V, ? extends T> function) {
         return () -> new InOrder<>(root, tree -> function.apply(tree.value));
@@ -128,11 +137,23 @@ public final class PersistentMap<K extends Comparable<? super K>, V> implements 
         private final Tree<K, V>[] path;
         private int depth;
 
-        @SuppressWarnings({"unchecked", "rawtypes"}) // an array cannot have type parameters
         InOrder(@Nullable Tree<K, V> root, Function<Tree<K, V>, T> view) {
+            this(root, view, any -> true);
+        }
+
+        @SuppressWarnings({"unchecked", "rawtypes"}) // an array cannot have type parameters
+        InOrder(@Nullable Tree<K, V> root, Function<Tree<K, V>, T> view, Predicate<? super K> from) {
             this.view = view;
             this.path = new Tree[mostDepth(size(root))];
-            descend(root);
+            Tree<K, V> tree = root;
+            while (tree != null) {
+                if (from.test(tree.key)) {
+                    path[depth++] = tree;
+                    tree = tree.left;
+                } else {
+                    tree = tree.right;
+                }
+            }
         }
 
         private void descend(@Nullable Tree<K, V> from) {

@@ -49,6 +49,31 @@ final class Inference {
         this.settings = settings;
     }
 
+    /**
+     * Whether a service has just what it needs, on whole GPUs, so that another word of its demand calls for nothing: what others
+     * need, and what time brings, is seen to by their own words and by ticks.
+     */
+    boolean isContent(ServiceState service) {
+        ServiceId name = service.spec().service();
+        int active = 0;
+        for (Map.Entry<Replica, GpuState> replica :
+                draft.agenda().replicas().from(key -> key.service().compareTo(name) >= 0)) {
+            if (!replica.getKey().service().equals(name)) {
+                break;
+            }
+            GpuState unit = replica.getValue();
+            if (!unit.isWhole()) {
+                return false;
+            }
+            active += unit.owner() instanceof Owner.Serving || unit.owner() instanceof Owner.Binding ? 1 : 0;
+        }
+        return active == need(service).replicas();
+    }
+
+    private ReplicaNeed need(ServiceState service) {
+        return ReplicaNeed.of(service, draft.now(), lead(service), policy.info().looksAhead());
+    }
+
     void serve() {
         Map<ServiceId, Double> onInstances = new TreeMap<>();
         Map<ServiceId, Double> coming = new TreeMap<>();
@@ -69,8 +94,7 @@ final class Inference {
         Map<ServiceId, ReplicaNeed> needs = new TreeMap<>();
         for (ServiceState service : draft.services().values()) {
             ServiceId name = service.spec().service();
-            ReplicaNeed usual = ReplicaNeed.of(
-                    service, draft.now(), lead(service), policy.info().looksAhead());
+            ReplicaNeed usual = need(service);
             double up = onInstances.getOrDefault(name, 0.0);
             double soon = up + coming.getOrDefault(name, 0.0);
             boolean isPlanned = soon > 0;

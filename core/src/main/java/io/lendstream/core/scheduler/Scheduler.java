@@ -1,12 +1,14 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.lending.Policies;
@@ -20,8 +22,8 @@ import java.util.Optional;
  * the Streams topology, the simulator, the history checker, the tests.
  *
  * <p>A step observes the event, lets deadlines pass, gives inference what it needs, tells it how to batch, plans training when
- * it is time, moves jobs towards the plan, and renews leases. Events that only say that all is as it was are observed and nothing more; what is
- * due by then waits for the next tick ({@link #nextTimer}).
+ * it is time, moves jobs towards the plan, and renews leases. Events that only say that all is as it was, or that a service has
+ * what it needs, are observed and nothing more; what is due by then waits for the next tick ({@link #nextTimer}).
  *
  * @param latencies what is known of models; services of which nothing is are not served on MIG instances
  */
@@ -68,7 +70,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         new Deadlines(draft, settings).expire(false);
         new JobChanges(draft, settings).shedLost(false);
         Step observed = draft.finished();
-        if (isApproval) {
+        if (isApproval || !matters(draft, event.event())) {
             return observed;
         }
         Draft advice = new Draft(state, event, witness);
@@ -86,7 +88,25 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         if (event instanceof GpuTelemetry || event instanceof TrainingProgress || event instanceof ActuationReport) {
             return draft.matters();
         }
-        return !(event instanceof DemandForecast) || policy.info().looksAhead();
+        if (event instanceof RequestRate rate) {
+            return wants(draft, rate.service());
+        }
+        if (event instanceof DemandForecast forecast) {
+            return policy.info().looksAhead() && wants(draft, forecast.service());
+        }
+        return true;
+    }
+
+    /** Whether a service may want something other than it has. Those on slices and those that batch are always looked at. */
+    private boolean wants(Draft draft, ServiceId service) {
+        if (draft.slices().isPresent() || settings.repartition()) {
+            return true;
+        }
+        return draft.services()
+                .get(service)
+                .filter(known ->
+                        known.batches().isPresent() || !new Inference(draft, policy, settings).isContent(known))
+                .isPresent();
     }
 
     private void decide(Draft draft) {

@@ -30,6 +30,21 @@ class PersistentMapTest {
     }
 
     @Property
+    void canBeReadFromAKeyOn(
+            @ForAll @Size(max = 100) List<@IntRange(max = 60) Integer> keys, @ForAll @IntRange(max = 61) int first) {
+        PersistentMap<Integer, Integer> map = PersistentMap.empty();
+        TreeMap<Integer, Integer> expected = new TreeMap<>();
+        for (int key : keys) {
+            map = map.put(key, key);
+            expected.put(key, key);
+        }
+
+        assertThat(map.from(key -> key >= first))
+                .extracting(java.util.Map.Entry::getKey)
+                .containsExactlyElementsOf(expected.tailMap(first).keySet());
+    }
+
+    @Property
     void aChangeLeavesTheOldMapAlone(@ForAll @Size(min = 1, max = 50) List<@IntRange(max = 40) Integer> keys) {
         PersistentMap<Integer, Integer> map = PersistentMap.empty();
         for (int key : keys) {

@@ -10,7 +10,11 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Explanation;
@@ -63,8 +67,7 @@ class SchedulerChurnTest {
     @Property(tries = 40)
     void theSameLogGivesTheSameDecisions(@ForAll long seed) {
         Story story = churn(new Random(seed), "lendstream", 0.05);
-        Scheduler scheduler = Scheduler.of(
-                (io.lendstream.core.event.SchedulerStarted) story.log().get(0).event());
+        Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
         ClusterState state = ClusterState.empty(Story.DOMAIN);
         List<Decision> again = new ArrayList<>();
         for (DomainEvent event : story.log()) {
@@ -76,6 +79,25 @@ class SchedulerChurnTest {
 
         assertThat(again).isEqualTo(story.decisions());
         assertThat(state).isEqualTo(story.state());
+    }
+
+    /** A word of a service that has what it needs is only taken in; that must not leave anything to do. */
+    @Property(tries = 40)
+    void aTickRightAfterAnyWordOfDemandFindsNothingThatWasLeftUndone(@ForAll long seed) {
+        Story story = churn(new Random(seed), "deepboot", 0.05);
+        Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
+        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        for (DomainEvent event : story.log()) {
+            state = scheduler.step(state, event).state();
+            if (event.event() instanceof RequestRate) {
+                Event tick = new Tick(Story.DOMAIN, state.now());
+                DomainEvent next = new DomainEvent(
+                        Story.DOMAIN, state.epoch(), state.eventSequence() + 1, state.now(), Optional.empty(), tick);
+                assertThat(scheduler.step(state, next).decisions())
+                        .as("after event %d, seed %d", event.sequence(), seed)
+                        .noneMatch(decision -> decision.reason().code().equals("demand"));
+            }
+        }
     }
 
     @Property(tries = 20)

@@ -44,6 +44,12 @@ record DomainHeader(
                 answered);
     }
 
+    /** The same at another event that changed nothing else of it. */
+    DomainHeader at(Instant time, long event) {
+        return new DomainHeader(
+                domain, time, epoch, event, decisionSequence, nextPlanAt, mode, pacing, slices, answered);
+    }
+
     ClusterState with(
             Optional<Advice> advice,
             PersistentMap<NodeId, NodeState> nodes,

@@ -94,33 +94,46 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         load();
         Passage passage = Passage.from(record.headers());
         DomainId id = new DomainId(new String(record.key(), UTF_8));
-        Domain domain = domains.computeIfAbsent(id, name -> new Domain(ClusterState.empty(name), wallClock()));
-        gauges.watch(domain);
         Origin origin = passage.origin();
         Topic<?> topic = topics.find(origin.topic()).orElseThrow();
-        if (domain.hasAccepted(origin)) {
+        Optional<Domain> known = Optional.ofNullable(domains.get(id));
+        if (known.filter(domain -> domain.hasAccepted(origin)).isPresent()) {
             metrics.duplicate(topic.suffix());
             return;
         }
-        domain.heard(Instant.ofEpochMilli(record.timestamp()), wallClock());
+        Optional<Domain> domain = known;
         try {
-            take(domain, read(id, topic, passage, record), origin, record.timestamp());
+            Input input = read(id, topic, passage, record);
+            domain = Optional.of(known.orElseGet(() -> begin(id)));
+            domain.get().heard(Instant.ofEpochMilli(record.timestamp()), wallClock());
+            take(domain.get(), input, origin, record.timestamp());
         } catch (Poison poison) {
-            log.warn("{} of domain {} goes to the dead letters: {}", origin, id, poison.getMessage());
-            metrics.dead(topic.suffix(), poison.kind());
-            context()
-                    .forward(
-                            DeadLetter.of(
-                                    origin,
-                                    new Record<>(Passage.key(record.headers()), record.value(), record.timestamp()),
-                                    poison),
-                            SchedulerTopology.DEAD_EVENT);
+            bury(id, topic, origin, record, poison);
         }
+        domain.ifPresent(ours -> accept(ours, origin, record.timestamp()));
+    }
+
+    private Domain begin(DomainId id) {
+        Domain domain = new Domain(ClusterState.empty(id), wallClock());
+        domains.put(id, domain);
+        gauges.watch(domain);
+        return domain;
+    }
+
+    private void accept(Domain domain, Origin origin, long arrived) {
         domain.accept(Domain.position(origin), origin.offset());
-        store().savePosition(id, Domain.position(origin), origin.offset());
+        store().savePosition(domain, Domain.position(origin), origin.offset());
         if (options.time() == TimeMode.VIRTUAL) {
-            answerIfReached(domain, record.timestamp());
+            answerIfReached(domain, arrived);
         }
+    }
+
+    private void bury(DomainId id, Topic<?> topic, Origin origin, Record<byte[], byte[]> record, Poison poison) {
+        log.warn("{} of domain {} goes to the dead letters: {}", origin, id, poison.getMessage());
+        metrics.dead(topic.suffix(), poison.kind());
+        Record<byte[], byte[]> asItCame =
+                new Record<>(Passage.key(record.headers()), record.value(), record.timestamp());
+        context().forward(DeadLetter.of(origin, asItCame, poison), SchedulerTopology.DEAD_EVENT);
     }
 
     private Input read(DomainId domain, Topic<?> topic, Passage passage, Record<byte[], byte[]> record) throws Poison {
@@ -239,7 +252,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         Step step = step(options.scheduler(), before, logged);
         domain.state(step.state());
         publish(domain, logged, step, arrived);
-        store().save(domain, step.changed());
+        store().save(domain, step.changed(), origin.isPresent());
         domain.worked();
         metrics.accepted(event);
     }

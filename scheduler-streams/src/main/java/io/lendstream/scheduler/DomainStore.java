@@ -79,6 +79,7 @@ final class DomainStore {
     /** As they were last saved, so that they are not written with every step. */
     private final Map<DomainId, Optional<Advice>> savedAdvice = new HashMap<>();
 
+    private final Map<DomainId, DomainHeader> savedHeaders = new HashMap<>();
     private final Set<Long> writtenSchemas = new HashSet<>();
 
     DomainStore(KeyValueStore<String, byte[]> store) {
@@ -111,8 +112,12 @@ final class DomainStore {
         return domains;
     }
 
-    /** Keeps what a step changed. */
-    void save(Domain domain, Step.Changed changed) {
+    /**
+     * Keeps what a step changed.
+     *
+     * @param isPlaced whether {@link #savePosition} follows, which keeps the time and number of the event as well
+     */
+    void save(Domain domain, Step.Changed changed, boolean isPlaced) {
         ClusterState state = domain.state();
         DomainId id = domain.id();
         changed.nodes()
@@ -135,15 +140,31 @@ final class DomainStore {
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
             put(Kind.ADVICE, id, "", advices, state.advice());
         }
-        saveHeader(domain);
+        DomainHeader saved = savedHeaders.get(id);
+        DomainHeader header = DomainHeader.of(state, domain.answered());
+        if (!isPlaced || saved == null || !header.equals(saved.at(state.now(), state.eventSequence()))) {
+            save(header);
+        }
     }
 
     void saveHeader(Domain domain) {
-        put(Kind.HEADER, domain.id(), "", headers, Optional.of(DomainHeader.of(domain.state(), domain.answered())));
+        save(DomainHeader.of(domain.state(), domain.answered()));
     }
 
-    void savePosition(DomainId domain, String position, long offset) {
-        store.put(Kind.POSITION.key(domain, position), bytes(offset));
+    private void save(DomainHeader header) {
+        put(Kind.HEADER, header.domain(), "", headers, Optional.of(header));
+        savedHeaders.put(header.domain(), header);
+    }
+
+    /** Keeps how far a partition of an input was taken, and where that has brought the domain. */
+    void savePosition(Domain domain, String position, long offset) {
+        store.put(
+                Kind.POSITION.key(domain.id(), position),
+                ByteBuffer.allocate(3 * Long.BYTES)
+                        .putLong(offset)
+                        .putLong(domain.state().eventSequence())
+                        .putLong(domain.state().now().toEpochMilli())
+                        .array());
     }
 
     void saveProgress(DomainId domain, Progress next) {
@@ -184,7 +205,8 @@ final class DomainStore {
 
         Domain domain(DomainId id, Map<Long, Schema> schemas, Instant wallClock) {
             Optional<DomainHeader> header =
-                    of(Kind.HEADER).values().stream().findFirst().map(entry -> read(headers, entry, schemas));
+                    of(Kind.HEADER).values().stream().findFirst().map(entry -> latest(read(headers, entry, schemas)));
+            header.ifPresent(known -> savedHeaders.put(id, known));
             ClusterState state = header.map(known -> state(known, schemas)).orElseGet(() -> ClusterState.empty(id));
             Domain domain = new Domain(state, wallClock);
             domain.answered(header.flatMap(DomainHeader::answered));
@@ -197,6 +219,22 @@ final class DomainStore {
                             new ServiceId(service),
                             Instant.ofEpochMilli(ByteBuffer.wrap(entry).getLong())));
             return domain;
+        }
+
+        /** As of the last event: where that changed nothing else of the header, only its position was saved. */
+        private DomainHeader latest(DomainHeader header) {
+            DomainHeader latest = header;
+            for (byte[] entry : of(Kind.POSITION).values()) {
+                ByteBuffer position = ByteBuffer.wrap(entry);
+                position.getLong();
+                if (position.hasRemaining()) { // before version 0.1 a position was an offset and nothing more
+                    long sequence = position.getLong();
+                    if (sequence > latest.eventSequence()) {
+                        latest = latest.at(Instant.ofEpochMilli(position.getLong()), sequence);
+                    }
+                }
+            }
+            return latest;
         }
 
         private ClusterState state(DomainHeader header, Map<Long, Schema> schemas) {

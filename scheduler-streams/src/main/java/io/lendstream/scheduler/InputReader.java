@@ -1,10 +1,12 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.serde.PoisonRecordException;
+import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.net.SocketException;
@@ -13,6 +15,7 @@ import java.net.UnknownHostException;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Supplier;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.common.serialization.Deserializer;
 
@@ -22,14 +25,15 @@ final class InputReader {
     private static final int LARGEST_BYTES = 1_000_000;
 
     private final TopicCatalogue topics;
-    private final Deserializer<GenericRecord> deserializer;
+    private final Deserializer<GenericRecord> whole;
+    private final Deserializer<GenericRecord> domains;
     private final Patience patience;
     private final Duration maxClockSkew;
 
-    InputReader(
-            TopicCatalogue topics, Deserializer<GenericRecord> deserializer, Patience patience, Duration maxClockSkew) {
+    InputReader(TopicCatalogue topics, SerdeFactory serdes, Patience patience, Duration maxClockSkew) {
         this.topics = topics;
-        this.deserializer = deserializer;
+        this.whole = serdes.reading(Codecs.readerSchemas(topics)).deserializer();
+        this.domains = serdes.reading(Codecs.domainSchemas(topics)).deserializer();
         this.patience = patience;
         this.maxClockSkew = maxClockSkew;
     }
@@ -41,12 +45,7 @@ final class InputReader {
      * @throws RegistryException where the registry refuses to answer, or does not for longer than anybody's patience
      */
     Input read(Topic<?> topic, byte[] value, Instant wallClock) throws Poison {
-        if (value.length > LARGEST_BYTES) {
-            throw new Poison(
-                    Poison.Kind.TOO_LARGE,
-                    "a record of %s may have at most %d bytes, but has %d"
-                            .formatted(topic, LARGEST_BYTES, value.length));
-        }
+        checkLength(topic, value);
         Input input = decode(topic, value);
         if (input.at().isAfter(wallClock.plus(maxClockSkew))) {
             throw new Poison(
@@ -57,13 +56,39 @@ final class InputReader {
         return input;
     }
 
+    /**
+     * The domain that a record is for; the rest of it is passed over. Not every record of which the domain can be read
+     * can be read whole.
+     *
+     * @throws Poison where no later try could read it
+     * @throws RegistryException as {@link #read}
+     */
+    DomainId domain(Topic<?> topic, byte[] value) throws Poison {
+        checkLength(topic, value);
+        return insist(() -> Codecs.domain(topic, domains.deserialize(topics.name(topic), value)));
+    }
+
+    private static void checkLength(Topic<?> topic, byte[] value) throws Poison {
+        if (value.length > LARGEST_BYTES) {
+            throw new Poison(
+                    Poison.Kind.TOO_LARGE,
+                    "a record of %s may have at most %d bytes, but has %d"
+                            .formatted(topic, LARGEST_BYTES, value.length));
+        }
+    }
+
     private Input decode(Topic<?> topic, byte[] value) throws Poison {
-        try {
-            GenericRecord record = patience.insist(() -> deserializer.deserialize(topics.name(topic), value));
-            Object decoded = Codecs.decode(topic, record);
+        return insist(() -> {
+            Object decoded = Codecs.decode(topic, whole.deserialize(topics.name(topic), value));
             return decoded instanceof Progress progress
                     ? new Input.GotOn(progress)
                     : new Input.Happened((Event) decoded);
+        });
+    }
+
+    private <T> T insist(Supplier<T> reading) throws Poison {
+        try {
+            return patience.insist(reading);
         } catch (RuntimeException e) {
             if (PoisonRecordException.causes(e) || !saysNothingOfTheRecord(e)) {
                 throw new Poison(Poison.Kind.UNREADABLE, e);

@@ -20,8 +20,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at every record that comes in: what can be read is passed on to its domain, as it is and with its origin; what
- * cannot goes to the dead letters of its topic.
+ * Looks at every record that comes in: where its domain can be read it is passed on to that, as it is and with its origin; where
+ * not it goes to the dead letters of its topic.
  */
 final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
     private final TopicCatalogue topics;
@@ -64,6 +64,10 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
         }
         if (record.value() == null) {
             takeTombstone(topic, origin, record);
+            return;
+        }
+        if (!topic.equals(TopicCatalogue.NODES) && !topic.equals(TopicCatalogue.PROGRESS)) {
+            pass(reader.domain(topic, record.value()), new Passage(origin, Optional.empty()), record, record.value());
             return;
         }
         Input input = reader.read(

@@ -1,6 +1,5 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -99,13 +98,12 @@ final class SchedulerTopology {
             SerdeFactory serdes,
             Patience patience,
             SchedulerMetrics metrics) {
-        SerdeFactory reading = serdes.reading(Codecs.readerSchemas(topics));
-        Supplier<InputReader> readers =
-                () -> new InputReader(topics, reading.deserializer(), patience, options.maxClockSkew());
+        Supplier<InputReader> readers = () -> new InputReader(topics, serdes, patience, options.maxClockSkew());
         Supplier<OutputWriter> writers = () -> new OutputWriter(topics, serdes.serializer(), patience);
         StreamsBuilder builder = new StreamsBuilder(new TopologyConfig(config));
-        builder.addStateStore(store(NODE_DOMAINS, Serdes.String()));
-        builder.addStateStore(store(DOMAINS, Serdes.ByteArray()));
+        boolean isTransactional = StreamsProperties.isExactlyOnce(config);
+        builder.addStateStore(store(NODE_DOMAINS, Serdes.String(), isTransactional));
+        builder.addStateStore(store(DOMAINS, Serdes.ByteArray(), isTransactional));
         KStream<byte[], byte[]> facts = builder.stream(
                 names(FACTS, topics), consumed().withName("facts").withOffsetResetPolicy(AutoOffsetReset.earliest()));
         KStream<byte[], byte[]> signals = builder.stream(
@@ -158,9 +156,16 @@ final class SchedulerTopology {
         return Consumed.with(Serdes.ByteArray(), Serdes.ByteArray());
     }
 
-    private static <V> StoreBuilder<?> store(String name, Serde<V> values) {
-        return Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), Serdes.String(), values)
-                .withLoggingEnabled(Map.of())
-                .withCachingDisabled();
+    /**
+     * A store in memory with a changelog.
+     *
+     * @param isTransactional whether all that is written is seen when its transaction ends, or not at all. Then the changelog
+     *     need not have what an entry was in between. Otherwise it has to follow at once: after a crash the log of events goes
+     *     on where the state ends
+     */
+    private static <V> StoreBuilder<?> store(String name, Serde<V> values, boolean isTransactional) {
+        StoreBuilder<?> store = Stores.keyValueStoreBuilder(Stores.inMemoryKeyValueStore(name), Serdes.String(), values)
+                .withLoggingEnabled(Map.of());
+        return isTransactional ? store.withCachingEnabled() : store.withCachingDisabled();
     }
 }

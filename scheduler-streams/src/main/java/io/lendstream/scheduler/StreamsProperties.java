@@ -12,7 +12,14 @@ import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 
 /** The properties of the Streams application: what we need for correctness and speed, and then what a site wants otherwise. */
 final class StreamsProperties {
+    /** For what a transaction changes of the state: an entry has a few hundred bytes. */
+    private static final long CACHE_BYTES = 64L << 20;
+
     private StreamsProperties() {}
+
+    static boolean isExactlyOnce(StreamsConfig config) {
+        return config.getString(StreamsConfig.PROCESSING_GUARANTEE_CONFIG).equals(StreamsConfig.EXACTLY_ONCE_V2);
+    }
 
     /**
      * A site's properties as Streams takes them.
@@ -43,7 +50,8 @@ final class StreamsProperties {
         // Under exactly-once a decision is seen when its transaction ends, so this is latency.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 25 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        // A commit sends what lingers, so that under exactly-once lingering costs no time.
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 10 : 0);
         // The forecaster and the actuator may write in transactions, whatever we do ourselves.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
         // Another instance keeps a copy of the state, and takes over once this one has been silent for as long as a
@@ -53,7 +61,7 @@ final class StreamsProperties {
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1500);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
-        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
+        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
         all.put(
                 StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,
                 BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);

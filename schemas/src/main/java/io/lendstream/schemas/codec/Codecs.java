@@ -1,9 +1,11 @@
 package io.lendstream.schemas.codec;
 
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.schemas.topics.WireSchemas;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
@@ -14,6 +16,7 @@ import org.apache.avro.generic.GenericRecord;
  */
 public final class Codecs {
     private static final Map<Topic<?>, RecordMapper<?>> MAPPERS = mappers();
+    private static final Map<Topic<?>, RecordMapper<Address>> ADDRESSES = addresses();
 
     private Codecs() {}
 
@@ -39,6 +42,47 @@ public final class Codecs {
         Map<String, Schema> schemas = new LinkedHashMap<>();
         MAPPERS.forEach((topic, mapper) -> schemas.put(catalogue.name(topic), mapper.schema()));
         return schemas;
+    }
+
+    /** The same, for those who want to know only which domain a record is for; the rest of it is passed over. */
+    public static Map<String, Schema> domainSchemas(TopicCatalogue catalogue) {
+        Map<String, Schema> schemas = new LinkedHashMap<>();
+        ADDRESSES.forEach((topic, mapper) -> schemas.put(catalogue.name(topic), mapper.schema()));
+        return schemas;
+    }
+
+    /**
+     * The domain that a record is for.
+     *
+     * @param record has a field of that name, as those read with {@link #domainSchemas} have
+     * @throws io.lendstream.schemas.serde.PoisonRecordException where it names none
+     */
+    public static DomainId domain(Topic<?> topic, GenericRecord record) {
+        RecordMapper<Address> mapper = ADDRESSES.get(topic);
+        if (mapper == null) {
+            throw new IllegalArgumentException("records of topic %s are for no domain".formatted(topic));
+        }
+        return mapper.decode(record).domain();
+    }
+
+    private record Address(DomainId domain) {}
+
+    private static Map<Topic<?>, RecordMapper<Address>> addresses() {
+        Map<Topic<?>, RecordMapper<Address>> mappers = new LinkedHashMap<>();
+        MAPPERS.forEach((topic, mapper) -> {
+            Schema whole = mapper.schema();
+            Schema.Field domain = whole.getField("domain");
+            if (domain != null) {
+                Schema part = Schema.createRecord(
+                        whole.getName(),
+                        whole.getDoc(),
+                        whole.getNamespace(),
+                        false,
+                        List.of(new Schema.Field(domain, domain.schema())));
+                mappers.put(topic, RecordMapper.of(Address.class, part));
+            }
+        });
+        return mappers;
     }
 
     @SuppressWarnings("unchecked") // mappers() puts a mapper of T under each Topic<T>

@@ -55,14 +55,16 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
                             .formatted(event.sequence(), state.domain(), state.eventSequence()));
         }
         Draft draft = new Draft(state, event, witness);
+        boolean wasDeaf = isDeaf(draft);
         new Observation(draft).take(event.event());
+        boolean matters = matters(draft, event.event()) || (wasDeaf && !isDeaf(draft));
         boolean isApproval = isApproval(event.event());
         if (isApproval) {
             new Approval(draft, settings).follow((ControlCommand) event.event());
         }
         if (!draft.mode().advisory()) {
             new TransferPace(draft, settings).observe(event.event());
-            if (matters(draft, event.event())) {
+            if (matters) {
                 decide(draft);
             }
             return draft.finished();
@@ -70,7 +72,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         new Deadlines(draft, settings).expire(false);
         new JobChanges(draft, settings).shedLost(false);
         Step observed = draft.finished();
-        if (isApproval || !matters(draft, event.event())) {
+        if (isApproval || !matters) {
             return observed;
         }
         Draft advice = new Draft(state, event, witness);
@@ -81,6 +83,11 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     private static boolean isApproval(Event event) {
         return event instanceof ControlCommand command && command.kind() == ControlCommand.Kind.APPROVE;
+    }
+
+    /** Whether so few nodes are heard of that nothing is changed. */
+    private boolean isDeaf(Draft draft) {
+        return new Safety(settings).againstEverything(draft).isPresent();
     }
 
     /** Whether an event can lead to decisions. */
@@ -115,7 +122,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         Training training = new Training(draft, policy, settings);
         deadlines.expire(true);
         new JobChanges(draft, settings).shedLost(true);
-        if (new Safety(settings).againstEverything(draft).isPresent()) {
+        if (isDeaf(draft)) {
             training.planIfDue();
             training.planAfterChange();
             return;

@@ -44,6 +44,8 @@ import java.util.Optional;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SchedulerTopologyTest {
     private final Loop loop = Loop.live();
@@ -236,12 +238,13 @@ class SchedulerTopologyTest {
                 .containsExactly("east/1", "east/2", "west/1", "west/2", "east/3");
     }
 
-    @Test
-    void startsANewEpochAndGoesOnWhereItStoodAfterARestart() {
+    @ParameterizedTest(name = "after {0} % of its inputs")
+    @ValueSource(ints = {10, 25, 40, 50, 60, 75, 90})
+    void startsANewEpochAndGoesOnWhereItStoodAfterARestart(int percent) {
         Story story = morning();
         List<DomainEvent> inputs =
                 story.log().stream().filter(event -> isInput(event.event())).toList();
-        int half = inputs.size() / 2;
+        int half = inputs.size() * percent / 100;
         inputs.subList(0, half).forEach(event -> loop.tell(event.event()));
         List<DomainEvent> log = new ArrayList<>(loop.events());
         List<Decision> decisions = new ArrayList<>(loop.decisions());

@@ -20,6 +20,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -105,6 +106,7 @@ final class ActuatorService {
     private VirtualClock clock = new VirtualClock(Optional.empty());
     private boolean unsaved;
     private Instant savedAt = Instant.EPOCH;
+    private Optional<Instant> stockedAt = Optional.empty();
 
     private record Pending(Decision decision, Origin origin) {
         String partition() {
@@ -261,11 +263,20 @@ final class ActuatorService {
             reports.addAll(actuation.done(deed, now));
         }
         reports.addAll(actuation.advance(now));
+        reports.addAll(stock(now));
         publish(reports);
         for (TrainingProgress progress = said.poll(); progress != null; progress = said.poll()) {
             writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
         }
         carryOut(actuation.orders());
+    }
+
+    /** Not at once: what runs is known when drivers have answered to standing orders. */
+    private List<ActuationReport> stock(Instant now) {
+        Instant last = stockedAt.orElse(now);
+        boolean isTime = !now.isBefore(last.plus(settings.stockEvery()));
+        stockedAt = Optional.of(isTime ? now : last);
+        return isTime ? actuation.stock() : List.of();
     }
 
     /** What was taken up is on disk before anything is done about it. */
@@ -392,7 +403,8 @@ final class ActuatorService {
             reports.handing(
                     TopicCatalogue.ACTUATION_REPORTS,
                     received -> received.value()
-                            .filter(report -> report.actuator().equals(settings.name()))
+                            .filter(report ->
+                                    report.actuator().equals(settings.name()) && report.outcome() != Outcome.HOLDS)
                             .ifPresent(own::add));
             reports.start(since);
             readAll(reports, stopped);

@@ -35,6 +35,7 @@ import org.slf4j.LoggerFactory;
  * @param stateDir where it keeps what it has done; without one it asks the topics when it starts
  * @param dryRun whether decisions are only said, in the log, and reported in force at once
  * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
+ * @param stockEvery how often it reports who has which GPU, by the machine's clock
  */
 record ActuatorSettings(
         String name,
@@ -43,6 +44,7 @@ record ActuatorSettings(
         DriverKind driver,
         boolean dryRun,
         Duration leaseNotice,
+        Duration stockEvery,
         DelayModel delays) {
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorSettings.class);
 
@@ -92,6 +94,10 @@ record ActuatorSettings(
             "actuator.lease-notice",
             "45s",
             "How long a job gets to leave a GPU whose lease ran out, before it is forced to.");
+    static final Key<Duration> STOCK_EVERY = Key.period(
+            "actuator.stock-every",
+            "60s",
+            "How often it reports who has which GPU, changed or not, so that the scheduler finds what it has missed. Not in accelerated runs.");
     static final Key<Boolean> PUBLISHED = Key.flag(
             "actuator.simulated.published-timing",
             false,
@@ -130,6 +136,7 @@ record ActuatorSettings(
             RATE,
             TIMEOUT,
             LEASE_NOTICE,
+            STOCK_EVERY,
             PUBLISHED,
             AFE_RELEASE,
             RESTART_RELEASE,
@@ -153,6 +160,7 @@ record ActuatorSettings(
                 driver,
                 dryRun,
                 settings.get(LEASE_NOTICE),
+                settings.get(STOCK_EVERY),
                 switch (driver) {
                     case SIMULATED -> dryRun ? change -> Course.AT_ONCE : simulated(settings);
                     case PROCESS -> processes(settings, dryRun, stateDir);

@@ -17,6 +17,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Progress;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.fake.FakeBroker;
@@ -32,6 +33,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +77,18 @@ class ActuatorServiceTest {
         assertThat(metrics.counter("lendstream.reports", "outcome", "bound").count())
                 .isEqualTo(1);
         assertThat(metrics.get("lendstream.gpus.held").gauge().value()).isEqualTo(1);
+    }
+
+    @Test
+    void saysEverySoOftenWhoHasWhat() {
+        ActuatorService actuator = started(false, "actuator.stock-every=60s");
+        decide(resize("t1"));
+        turnAt(actuator, 0);
+        turnAt(actuator, 50);
+        turnAt(actuator, 60);
+        turnAt(actuator, 61);
+
+        assertThat(stock()).containsExactly("60 d/1/1 HOLDS i1,i2,t2", "60 d/1/1 HOLDS t1");
     }
 
     @Test
@@ -348,8 +362,18 @@ class ActuatorServiceTest {
                 new Progress(service, DOMAIN, at(second), writer.positions(), Optional.empty()));
     }
 
+    /** What became of decisions. */
     private List<String> reports() {
+        return reports(report -> report.outcome() != Outcome.HOLDS);
+    }
+
+    private List<String> stock() {
+        return reports(report -> report.outcome() == Outcome.HOLDS);
+    }
+
+    private List<String> reports(Predicate<ActuationReport> which) {
         return broker.values(TopicCatalogue.ACTUATION_REPORTS).stream()
+                .filter(which)
                 .map(report -> "%s %s %s %s"
                         .formatted(
                                 second(report.at()),

@@ -8,13 +8,16 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
@@ -30,8 +33,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -255,6 +260,22 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         store().save(domain, step.changed(), origin.isPresent());
         domain.worked();
         metrics.accepted(event);
+        if (event instanceof ActuationReport report && report.outcome() == Outcome.HOLDS) {
+            tellDrift(report, step);
+        }
+    }
+
+    private void tellDrift(ActuationReport report, Step step) {
+        Set<GpuId> drifted = new TreeSet<>(report.gpus());
+        drifted.retainAll(step.changed().owners());
+        if (!drifted.isEmpty()) {
+            metrics.drifted(drifted.size());
+            log.warn(
+                    "{} finds {} on {}, which is not as it was decided",
+                    report.actuator(),
+                    report.tenant().map(Tenant::toString).orElse("nobody"),
+                    drifted);
+        }
     }
 
     private Step step(Scheduler scheduler, ClusterState before, DomainEvent event) {

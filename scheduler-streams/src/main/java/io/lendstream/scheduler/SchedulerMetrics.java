@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
@@ -12,6 +13,7 @@ final class SchedulerMetrics {
     private final MeterRegistry registry;
     private final Timer stepTime;
     private final Timer lag;
+    private final Counter drift;
 
     SchedulerMetrics(MeterRegistry registry) {
         this.registry = registry;
@@ -23,6 +25,9 @@ final class SchedulerMetrics {
                 .description("from a record's arrival in its topic to the decision that it led to")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
+        drift = Counter.builder("lendstream.ownership.drift.gpus")
+                .description("GPUs that somebody else had, or nobody, than was believed")
+                .register(registry);
     }
 
     /** Of one task's domains. */
@@ -33,6 +38,11 @@ final class SchedulerMetrics {
     void accepted(Event event) {
         registry.counter("lendstream.events", "type", event.getClass().getSimpleName())
                 .increment();
+    }
+
+    /** An actuator's stock differed from what was believed, and changed who has these GPUs. */
+    void drifted(int gpus) {
+        drift.increment(gpus);
     }
 
     void decided(Decision decision, Duration sinceArrival) {

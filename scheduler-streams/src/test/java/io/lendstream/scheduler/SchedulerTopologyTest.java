@@ -25,6 +25,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
@@ -403,6 +404,22 @@ class SchedulerTopologyTest {
                 assertThat(decision.reason().text()).isEqualTo(late.reason().text());
             });
         }
+    }
+
+    @Test
+    void countsTheGpusOfWhichAnActuatorKnowsOtherwise() {
+        Story story = Story.of("deepboot")
+                .node("infer", Pool.INFERENCE, 2)
+                .service("chat", 1)
+                .settled()
+                .after(Duration.ofSeconds(1));
+        DecisionId first = story.decisions().get(0).id();
+        GpuId serving = story.decisions().get(0).action().gpus().get(0);
+        story.tell(story.report(first, Outcome.HOLDS, List.of(serving), Optional.empty()));
+
+        tellAll(story);
+
+        assertThat(loop.count("lendstream.ownership.drift.gpus")).isEqualTo(1);
     }
 
     @Test

@@ -262,7 +262,7 @@ public final class World {
                 job.failed(report.decision(), report.gpus(), report.at(), outbox::add);
             }
             case APPLIED -> job.applied(report.decision(), report.at(), outbox::add);
-            case BOUND, REJECTED, UNKNOWN -> {}
+            case BOUND, REJECTED, HOLDS, UNKNOWN -> {}
         }
         reschedule(job);
     }
@@ -280,7 +280,7 @@ public final class World {
             }
             case BOUND -> service.bound(report.gpus(), report.at());
             case RELEASED, FORCED, FAILED, TIMED_OUT -> service.gone(report.gpus(), report.at());
-            case APPLIED, REJECTED, UNKNOWN -> {}
+            case APPLIED, REJECTED, HOLDS, UNKNOWN -> {}
         }
     }
 

@@ -14,6 +14,8 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.TrainingJob;
 import java.time.Duration;
 import java.time.Instant;
@@ -101,6 +103,7 @@ public final class Actuation {
         }
         if (node.pool() != Pool.UNKNOWN) {
             work.gpusByNode.put(node.nodeId(), gpus);
+            work.domains.put(node.nodeId(), node.domain());
             gpus.forEach(gpu -> work.pools.put(gpu, node.pool()));
             node.gpus().stream().filter(Gpu::isCuttable).forEach(gpu -> work.cuttable.put(gpu.gpuId(), gpu));
         }
@@ -115,6 +118,7 @@ public final class Actuation {
     }
 
     public void forget(NodeId node) {
+        work.domains.remove(node);
         Optional.ofNullable(work.gpusByNode.remove(node))
                 .ifPresent(gpus -> gpus.forEach(gpu -> {
                     work.pools.remove(gpu);
@@ -199,6 +203,48 @@ public final class Actuation {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, true, reports);
         return reports;
+    }
+
+    /**
+     * Who has which GPU, as reports; GPUs on which something is under way are left out, and domains that have decided nothing yet. A
+     * scheduler that believes otherwise has missed something.
+     */
+    public List<ActuationReport> stock() {
+        var reports = new ArrayList<ActuationReport>();
+        work.latest.forEach((domain, decision) -> {
+            var byTenant = new HashMap<Optional<Tenant>, List<GpuId>>();
+            for (GpuId gpu : gpusOf(domain)) {
+                Optional<Holding> holding = work.holdings.of(gpu);
+                if (holding.map(Holding::phase)
+                        .filter(phase -> phase != Holding.Phase.BOUND)
+                        .isEmpty()) {
+                    byTenant.computeIfAbsent(holding.map(Holding::tenant), any -> new ArrayList<>())
+                            .add(gpu);
+                }
+            }
+            byTenant.entrySet().stream()
+                    .map(entry -> new ActuationReport(
+                            domain,
+                            decision,
+                            work.actuator,
+                            work.clock,
+                            Outcome.HOLDS,
+                            entry.getValue(),
+                            entry.getKey(),
+                            Timings.NONE,
+                            ""))
+                    .sorted(Comparator.comparing(report -> report.gpus().get(0)))
+                    .forEach(reports::add);
+        });
+        return reports;
+    }
+
+    private List<GpuId> gpusOf(DomainId domain) {
+        return work.domains.entrySet().stream()
+                .filter(node -> node.getValue().equals(domain))
+                .flatMap(node -> work.gpusByNode.getOrDefault(node.getKey(), List.of()).stream())
+                .sorted()
+                .toList();
     }
 
     /** What drivers are to do, since this was last asked. */

@@ -38,6 +38,7 @@ final class Work {
 
     final Map<GpuId, Pool> pools = new HashMap<>();
     final Map<NodeId, List<GpuId>> gpusByNode = new HashMap<>();
+    final Map<NodeId, DomainId> domains = new HashMap<>();
     final Map<GpuId, Gpu> cuttable = new HashMap<>();
     final Map<JobId, TrainingJob> jobs = new HashMap<>();
     final Map<ServiceId, InferenceService> services = new HashMap<>();

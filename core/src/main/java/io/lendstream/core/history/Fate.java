@@ -34,7 +34,7 @@ public record Fate(Decision decision, List<ActuationReport> reports, Instant unt
      */
     public static Fate of(Decision decision, Collection<ActuationReport> heard, Instant until) {
         List<ActuationReport> reports = heard.stream()
-                .filter(report -> report.decision().equals(decision.id()))
+                .filter(report -> report.decision().equals(decision.id()) && report.outcome() != Outcome.HOLDS)
                 .distinct()
                 .sorted(Comparator.comparing(ActuationReport::at))
                 .toList();

@@ -135,13 +135,18 @@ public final class HistoryChecker {
     /** Whether a replica has ended that nobody decided to end; one that a decision ends is no warm replica any more by then. */
     private boolean endsReplica(DomainEvent event) {
         return event.event() instanceof ActuationReport report
-                && (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED)
                 && report.gpus().stream()
                         .flatMap(gpu -> state.gpus().get(gpu).stream())
                         .flatMap(gpu -> warmReplicaOf(gpu.owner()).stream())
-                        .anyMatch(service -> report.tenant()
-                                .filter(new Tenant.Service(service)::equals)
-                                .isPresent());
+                        .anyMatch(service -> tellsTheEnd(report, new Tenant.Service(service)));
+    }
+
+    private static boolean tellsTheEnd(ActuationReport report, Tenant replica) {
+        return switch (report.outcome()) {
+            case RELEASED, FORCED -> report.tenant().filter(replica::equals).isPresent();
+            case HOLDS -> report.tenant().filter(replica::equals).isEmpty();
+            default -> false;
+        };
     }
 
     /** The judgement on the log so far, and on what was published besides. */
@@ -192,10 +197,14 @@ public final class HistoryChecker {
     private void take(ActuationReport report) {
         reports++;
         reportsInLog.add(report.hashCode());
-        answers.computeIfAbsent(report.decision(), id -> new HashSet<>()).add(report.outcome());
+        if (report.outcome() != Outcome.HOLDS) {
+            answers.computeIfAbsent(report.decision(), id -> new HashSet<>()).add(report.outcome());
+        }
         takenUp(report);
         boolean binds = report.outcome() == Outcome.BOUND && report.tenant().isPresent();
-        boolean frees = report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED;
+        boolean frees = report.outcome() == Outcome.RELEASED
+                || report.outcome() == Outcome.FORCED
+                || (report.outcome() == Outcome.HOLDS && report.tenant().isEmpty());
         for (GpuId gpu : binds || frees ? report.gpus() : List.<GpuId>of()) {
             if (toldAt.getOrDefault(gpu, Instant.MIN).isAfter(report.at())) {
                 // Overtaken on its way: what it says of this GPU was over when a later report came.

@@ -245,7 +245,27 @@ final class Observation {
             case BOUND -> bound(report, gpu);
             case RELEASED, FORCED -> released(report, gpu);
             case FAILED -> failed(report, gpu);
+            case HOLDS -> compare(report, gpu);
             default -> {}
+        }
+    }
+
+    /** What is, with what we believe; where something is under way we are about to hear of it. */
+    private void compare(ActuationReport report, GpuState gpu) {
+        boolean isSettled = gpu.isFree() || isUp(gpu.owner());
+        if (!isSettled
+                || !report.at().isAfter(gpu.since())
+                || report.tenant().equals(gpu.owner().holder())) {
+            return;
+        }
+        if (report.tenant().isEmpty()) {
+            draft.upsetPlan();
+            draft.own(gpu.gpuId(), new Owner.Free());
+        } else {
+            quarantine(
+                    gpu,
+                    "%s runs on it by what %s knows, which is not as it was decided"
+                            .formatted(report.tenant().get(), report.actuator()));
         }
     }
 

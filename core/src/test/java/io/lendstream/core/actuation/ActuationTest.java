@@ -5,6 +5,7 @@ import static io.lendstream.core.event.Outcome.APPLIED;
 import static io.lendstream.core.event.Outcome.BOUND;
 import static io.lendstream.core.event.Outcome.FAILED;
 import static io.lendstream.core.event.Outcome.FORCED;
+import static io.lendstream.core.event.Outcome.HOLDS;
 import static io.lendstream.core.event.Outcome.REJECTED;
 import static io.lendstream.core.event.Outcome.RELEASED;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,6 +17,7 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Bucket;
@@ -380,6 +382,22 @@ class ActuationTest {
     }
 
     @Test
+    void takesStockOfWhoHasWhatAndLeavesOutWhatIsUnderWay() {
+        running(JOB, "t1", "t2");
+        serving("i1");
+        advance(120);
+        take(130, resize(JOB, List.of("t2"), "t1"));
+        log.clear();
+
+        record(actuation.stock());
+
+        assertThat(log).containsExactly("130 d/1/3 HOLDS i1", "130 d/1/3 HOLDS i2,i3,i4,t3,t4", "130 d/1/3 HOLDS t1");
+        assertThat(actuation.stock())
+                .extracting(report -> report.tenant().map(Tenant::toString).orElse("nobody"))
+                .containsExactly("service chat", "nobody", "job job");
+    }
+
+    @Test
     void nothingIsBoundOnANodeThatIsNotKnown() {
         take(0, resize(JOB, List.of("x9"), "x9"));
 
@@ -525,7 +543,7 @@ class ActuationTest {
     }
 
     private void record(List<ActuationReport> reports) {
-        assertThat(List.of(ACCEPTED, APPLIED, BOUND, FAILED, FORCED, REJECTED, RELEASED))
+        assertThat(List.of(ACCEPTED, APPLIED, BOUND, FAILED, FORCED, HOLDS, REJECTED, RELEASED))
                 .containsAll(reports.stream().map(ActuationReport::outcome).toList());
         reports.forEach(report -> log.add(line(report)));
     }

@@ -33,6 +33,9 @@ import java.util.Random;
 
 /** An actuator with what it moves: a simulated driver, or machines that are told what to do and tell what they did. */
 final class Hand {
+    /** Turns from one stock to the next. */
+    private static final int STOCK_EVERY = 12;
+
     private final String name;
     private final Duration notice;
     private final Bug bug;
@@ -48,6 +51,7 @@ final class Hand {
     private Actuation actuation;
     private ActuationSnapshot kept = ActuationSnapshot.empty();
     private Instant downUntil = Instant.MIN;
+    private int turns;
 
     Hand(String name, Duration notice, Random random, Bug bug) {
         this.name = name;
@@ -126,6 +130,10 @@ final class Hand {
             ownUp(deed, now, reports);
         }
         reports.addAll(actuation.advance(now));
+        turns++;
+        if (turns % STOCK_EVERY == 0) {
+            reports.addAll(actuation.stock());
+        }
         kept = actuation.snapshot();
         actuation.orders().forEach(order -> carryOut(order, now));
         return reports;

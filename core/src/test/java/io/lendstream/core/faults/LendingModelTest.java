@@ -28,13 +28,13 @@ class LendingModelTest {
 
     @Example
     void anOrdealIsOne() {
-        List<Ordeal> ordeals = LongStream.range(0, 20)
+        List<Ordeal> ordeals = LongStream.range(0, 40)
                 .mapToObj(seed -> new Ordeal(seed, Bug.NONE).endured())
                 .toList();
 
-        assertThat(ordeals.stream().mapToInt(Ordeal::takenUp).sum()).isGreaterThan(500);
-        assertThat(ordeals.stream().mapToInt(Ordeal::takeovers).sum()).isGreaterThan(50);
-        assertThat(ordeals.stream().mapToInt(Ordeal::refused).sum()).isGreaterThan(50);
+        assertThat(ordeals.stream().mapToInt(Ordeal::takenUp).sum()).isGreaterThan(800);
+        assertThat(ordeals.stream().mapToInt(Ordeal::takeovers).sum()).isGreaterThan(100);
+        assertThat(ordeals.stream().mapToInt(Ordeal::refused).sum()).isGreaterThan(100);
     }
 
     @Example

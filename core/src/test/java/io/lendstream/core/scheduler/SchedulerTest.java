@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
@@ -415,6 +416,58 @@ class SchedulerTest {
 
         assertThat(story.owner(gpu.value())).isInstanceOf(Owner.Releasing.class);
         story.tell(story.answers(reclaim).get(0)).settled();
+    }
+
+    @Test
+    void aReplicaOfWhichItsActuatorKnowsNothingIsReplaced() {
+        smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
+        GpuState replica = first(Owner.Serving.class);
+
+        story.tell(holds(replica.gpuId(), Optional.empty()));
+
+        assertThat(story.lastKinds()).contains("serve");
+        story.settled();
+        assertThat(story.count("serving")).isEqualTo(1);
+    }
+
+    @Test
+    void aGpuOnWhichAnotherRunsThanWasDecidedIsPutOutOfService() {
+        lending("deepboot").after(ofSeconds(1));
+        GpuId taken = first(Owner.Training.class).gpuId();
+        GpuId free = first(Owner.Free.class).gpuId();
+        Optional<Tenant> stranger = Optional.of(new Tenant.Job(new JobId("stranger")));
+
+        story.tell(holds(taken, stranger)).tell(holds(free, stranger));
+
+        assertThat(story.owner(taken.value()))
+                .isEqualTo(new Owner.Quarantined(
+                        "job stranger runs on it by what test knows, which is not as it was decided"));
+        assertThat(story.owner(free.value())).isInstanceOf(Owner.Quarantined.class);
+        assertThat(story.job("a").allocation().gpus()).doesNotContain(taken);
+    }
+
+    @Test
+    void stockThatIsAsDecidedOrFromBeforeChangesNothing() {
+        smallCluster("deepboot").rate("chat", 1);
+        ActuationReport before = holds(first(Owner.Serving.class).gpuId(), Optional.empty());
+        story.after(ofSeconds(1));
+        GpuState replica = first(Owner.Serving.class);
+        ClusterState state = story.state();
+
+        story.tell(before).tell(holds(replica.gpuId(), replica.owner().holder()));
+
+        assertThat(story.state().gpus()).isEqualTo(state.gpus());
+    }
+
+    private GpuState first(Class<? extends Owner> owner) {
+        return story.state().gpus().stream()
+                .filter(gpu -> owner.isInstance(gpu.owner()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private ActuationReport holds(GpuId gpu, Optional<Tenant> tenant) {
+        return story.report(story.decisions().get(0).id(), Outcome.HOLDS, List.of(gpu), tenant);
     }
 
     @Test

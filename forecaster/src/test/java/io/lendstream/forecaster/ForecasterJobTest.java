@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.forecast.Rates;
-import java.io.Serializable;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,9 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.apache.flink.api.connector.sink2.Sink;
-import org.apache.flink.api.connector.sink2.SinkWriter;
-import org.apache.flink.api.connector.sink2.WriterInitContext;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
@@ -50,9 +46,9 @@ class ForecasterJobTest {
                                 records().size(),
                                 IncomingSerializer.TYPE),
                         new ForecasterJob.Sinks(
-                                new Collecting<>(forecast -> FORECASTS.add(forecast)),
-                                new Collecting<>(progress -> PROGRESS.add(progress)),
-                                new Collecting<>(letter -> DEAD_LETTERS.add(letter))));
+                                new CollectingSink<>(forecast -> FORECASTS.add(forecast)),
+                                new CollectingSink<>(progress -> PROGRESS.add(progress)),
+                                new CollectingSink<>(letter -> DEAD_LETTERS.add(letter))));
         environment.execute();
 
         assertThat(FORECASTS)
@@ -79,35 +75,5 @@ class ForecasterJobTest {
         var poison = new ConsumerRecord<>("lendstream.request-rates", 0, 5L, "chat".getBytes(UTF_8), new byte[] {1});
         records.add(7, new Incoming.Poison(new DeadLetter(poison, "test", "not a record")));
         return records;
-    }
-
-    private interface Taker<T> extends Serializable {
-        void take(T value);
-    }
-
-    private static final class Collecting<T> implements Sink<T> {
-        private static final long serialVersionUID = 1L;
-
-        private final Taker<T> taker;
-
-        Collecting(Taker<T> taker) {
-            this.taker = taker;
-        }
-
-        @Override
-        public SinkWriter<T> createWriter(WriterInitContext context) {
-            return new SinkWriter<>() {
-                @Override
-                public void write(T value, Context where) {
-                    taker.take(value);
-                }
-
-                @Override
-                public void flush(boolean endOfInput) {}
-
-                @Override
-                public void close() {}
-            };
-        }
     }
 }

@@ -19,8 +19,10 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.Test;
+
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole graph on a MiniCluster, between lists in place of topics. */
 class ForecasterJobTest {
@@ -31,13 +33,19 @@ class ForecasterJobTest {
     @TempDir
     Path directory;
 
-    @Test
-    void forecastsEveryStepAndPutsPoisonAside() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"heap", "rocksdb"})
+    void forecastsEveryStepAndPutsPoisonAside(String backend) throws Exception {
+        FORECASTS.clear();
+        PROGRESS.clear();
+        DEAD_LETTERS.clear();
         Configuration options = new Configuration();
+        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(32));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(8));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(8));
         var environment = StreamExecutionEnvironment.createLocalEnvironment(2, options);
-        var settings = ForecasterSettingsTest.settings().withStateDirectory(directory);
+        var settings = ForecasterSettingsTest.settings("forecaster.state-backend=" + backend)
+                .withStateDirectory(directory);
         new ForecasterJob(settings, Instant::now)
                 .build(
                         environment,

@@ -71,7 +71,9 @@ final class ForecastMetrics {
 
     /** Seconds on this machine's clock; NaN where there is no such time yet. */
     private double since(Instant time) {
-        return time.equals(Instant.MIN) ? Double.NaN : Duration.between(time, clock.now()).toMillis() / 1000.0;
+        return time.equals(Instant.MIN)
+                ? Double.NaN
+                : Duration.between(time, clock.now()).toMillis() / 1000.0;
     }
 
     /** What is shown of one service. */

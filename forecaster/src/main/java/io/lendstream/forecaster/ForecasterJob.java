@@ -8,6 +8,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -21,6 +22,8 @@ import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.connector.base.DeliveryGuarantee;
+import org.apache.flink.connector.kafka.lineage.KafkaDatasetFacet;
+import org.apache.flink.connector.kafka.lineage.KafkaDatasetFacetProvider;
 import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.flink.connector.kafka.sink.KafkaSink;
 import org.apache.flink.connector.kafka.sink.TransactionNamingStrategy;
@@ -112,8 +115,7 @@ final class ForecasterJob {
         options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ZERO);
         // an operator without a name of its own would lose its state with the next change of the graph
         options.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
-        options.set(
-                StateBackendOptions.STATE_BACKEND, settings.stateBackend().nameInFlink());
+        options.set(StateBackendOptions.STATE_BACKEND, settings.stateBackend().nameInFlink());
         options.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, settings.stateBackend() == StateBackend.ROCKSDB);
         options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.checkpointInterval());
         options.set(
@@ -169,7 +171,8 @@ final class ForecasterJob {
                 .setRecordSerializer(writer)
                 .setDeliveryGuarantee(settings.delivery().guarantee());
         if (settings.delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
-            // by this naming a restart finds and aborts whatever a lost task left open, and readers need not wait for it
+            // by this naming a restart finds and aborts whatever a lost task left open, and readers need not wait for
+            // it
             builder.setTransactionalIdPrefix(settings.groupId() + "-" + name)
                     .setTransactionNamingStrategy(TransactionNamingStrategy.POOLING);
         }
@@ -225,13 +228,19 @@ final class ForecasterJob {
     }
 
     /** Dead letters as they came. */
-    private static final class DeadLetterWriter implements KafkaRecordSerializationSchema<DeadLetter> {
+    private static final class DeadLetterWriter
+            implements KafkaRecordSerializationSchema<DeadLetter>, KafkaDatasetFacetProvider {
         private static final long serialVersionUID = 1L;
 
         private final String topic;
 
         DeadLetterWriter(String topic) {
             this.topic = topic;
+        }
+
+        @Override
+        public Optional<KafkaDatasetFacet> getKafkaDatasetFacet() {
+            return Optional.of(RecordWriter.writesTo(topic));
         }
 
         @Override

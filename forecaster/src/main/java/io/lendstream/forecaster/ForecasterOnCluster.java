@@ -14,11 +14,13 @@ public final class ForecasterOnCluster {
     public static void main(String[] arguments) {
         String[] all = Stream.concat(Stream.of(arguments), Stream.of("--set", "forecaster.mode=cluster"))
                 .toArray(String[]::new);
-        int exit = ServiceCommand.execute(new ForecasterMain(), all);
+        var command = new ForecasterMain();
+        int exit = ServiceCommand.execute(command, all);
         if (exit != 0) {
             throw new IllegalStateException(
-                    "the job was not handed over (exit status %d); the reason stands in the log of this process"
-                            .formatted(exit));
+                    "the job was not handed over: "
+                            + command.failure().map(Exception::getMessage).orElse("it was called wrongly"),
+                    command.failure().orElse(null));
         }
     }
 }

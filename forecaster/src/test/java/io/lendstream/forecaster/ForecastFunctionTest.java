@@ -194,7 +194,9 @@ class ForecastFunctionTest {
         harness.setStateTtlProcessingTime(Duration.ofDays(15).toMillis());
         feed(Rates.of("gateway").every(Duration.ofMinutes(2)).next(120));
 
-        assertThat(harness.numKeyedStateEntries()).as("what was remembered is gone").isEqualTo(1);
+        assertThat(harness.numKeyedStateEntries())
+                .as("what was remembered is gone")
+                .isEqualTo(1);
         // counted from nothing: the record before is forgotten, so this one is no duplicate
         assertThat(forecasts())
                 .singleElement()

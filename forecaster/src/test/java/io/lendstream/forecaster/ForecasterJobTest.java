@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.flink.configuration.Configuration;
@@ -19,9 +20,9 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole graph on a MiniCluster, between lists in place of topics. */
@@ -68,6 +69,22 @@ class ForecasterJobTest {
         assertThat(PROGRESS).hasSize(3);
         assertThat(DEAD_LETTERS).extracting(DeadLetter::kind).containsExactly("test");
         assertThat(environment.getMaxParallelism()).isEqualTo(120);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delivery.class)
+    void givesEveryOperatorANameThatItsStateIsFoundByAtAnyDelivery(Delivery delivery) {
+        var environment = StreamExecutionEnvironment.createLocalEnvironment(1);
+
+        new ForecasterJob(
+                        ForecasterSettingsTest.settings("forecaster.delivery="
+                                + delivery.name().toLowerCase(Locale.ROOT).replace('_', '-')),
+                        Instant::now)
+                .build(environment);
+
+        assertThat(environment.getStreamGraph().getStreamNodes())
+                .isNotEmpty()
+                .allSatisfy(node -> assertThat(node.getTransformationUID()).isNotNull());
     }
 
     /** Three minutes of two sources, each record twice, and a poison record in between. */

@@ -68,8 +68,7 @@ class SavepointTest {
             while (FORECASTS.size() < BEFORE_SAVEPOINT / 8) {
                 TimeUnit.MILLISECONDS.sleep(20);
             }
-            String taken = job.stopWithSavepoint(
-                            false, temporary.toUri().toString(), SavepointFormatType.CANONICAL)
+            String taken = job.stopWithSavepoint(false, temporary.toUri().toString(), SavepointFormatType.CANONICAL)
                     .get();
             Path here = Files.createDirectories(ofThisFormat());
             Files.copy(

@@ -187,9 +187,14 @@ final class FlinkCluster implements AutoCloseable {
     private static byte[] multipart(Path jar) {
         var body = new ByteArrayOutputStream();
         try {
-            body.write(("--part\r\nContent-Disposition: form-data; name=\"jarfile\"; filename=\"job.jar\"\r\n"
-                            + "Content-Type: application/x-java-archive\r\n\r\n")
-                    .getBytes(UTF_8));
+            String head = String.join(
+                    "\r\n",
+                    "--part",
+                    "Content-Disposition: form-data; name=\"jarfile\"; filename=\"job.jar\"",
+                    "Content-Type: application/x-java-archive",
+                    "",
+                    "");
+            body.write(head.getBytes(UTF_8));
             body.write(Files.readAllBytes(jar));
             body.write("\r\n--part--\r\n".getBytes(UTF_8));
         } catch (IOException e) {

@@ -24,11 +24,13 @@ public final class BenchMain {
         List<String> options = List.of(arguments).subList(Math.min(1, arguments.length), arguments.length);
         Optional<ElasticTraining> afe = ElasticTraining.parse(name.equals("afe") ? options : List.of());
         Optional<ReclaimLatency> latency = ReclaimLatency.parse(name.equals("decision-latency") ? options : List.of());
+        Optional<ForecasterPace> pace = ForecasterPace.parse(name.equals("forecaster") ? options : List.of());
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "afe", () -> afe.orElseThrow().measure(),
                 "batch-plan", () -> new BatchPlanStudy().measure(),
                 "decision-latency", () -> latency.orElseThrow().measure(),
                 "forecast", () -> new ForecastStudy().measure(),
+                "forecaster", () -> pace.orElseThrow().measure(),
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
                 "replay", () -> new ReplayTime(runs).measure(),
@@ -36,13 +38,15 @@ public final class BenchMain {
         boolean understood = switch (name) {
             case "afe" -> afe.isPresent();
             case "decision-latency" -> latency.isPresent();
+            case "forecaster" -> pace.isPresent();
             default -> options.isEmpty() || counts;
         };
         if (!understood || !benches.containsKey(name)) {
             System.err.printf(
                     "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
                             + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
-                            + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--setting GUARANTEE_MILLIS]%n",
+                            + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--setting GUARANTEE_MILLIS]%n"
+                            + "       ./dev bench forecaster [--services N] [--windows N] [--rounds N]%n",
                     String.join(", ", benches.keySet()), RUNS);
             System.exit(2);
         }

@@ -7,6 +7,7 @@ import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.types.StringValue;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -22,7 +23,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
     @Override
     public void serialize(DeadLetter letter, DataOutputView target) throws IOException {
         ConsumerRecord<byte[], byte[]> record = letter.record();
-        target.writeUTF(record.topic());
+        StringValue.writeString(record.topic(), target);
         target.writeInt(record.partition());
         target.writeLong(record.offset());
         target.writeLong(record.timestamp());
@@ -31,16 +32,16 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
         List<Header> headers = DeadLetter.headers(record);
         target.writeInt(headers.size());
         for (Header header : headers) {
-            target.writeUTF(header.key());
+            StringValue.writeString(header.key(), target);
             writeNullable(header.value(), target);
         }
-        target.writeUTF(letter.kind());
-        target.writeUTF(letter.reason());
+        StringValue.writeString(letter.kind(), target);
+        StringValue.writeString(letter.reason(), target);
     }
 
     @Override
     public DeadLetter deserialize(DataInputView source) throws IOException {
-        String topic = source.readUTF();
+        String topic = StringValue.readString(source);
         int partition = source.readInt();
         long offset = source.readLong();
         long timestamp = source.readLong();
@@ -48,7 +49,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
         byte @Nullable [] value = readNullable(source);
         RecordHeaders headers = new RecordHeaders();
         for (int left = source.readInt(); left > 0; left--) {
-            headers.add(DeadLetter.header(source.readUTF(), readNullable(source)));
+            headers.add(DeadLetter.header(StringValue.readString(source), readNullable(source)));
         }
         ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(
                 topic,
@@ -62,7 +63,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
                 value,
                 headers,
                 Optional.empty());
-        return new DeadLetter(record, source.readUTF(), source.readUTF());
+        return new DeadLetter(record, StringValue.readString(source), StringValue.readString(source));
     }
 
     private static void writeNullable(byte @Nullable [] bytes, DataOutputView target) throws IOException {

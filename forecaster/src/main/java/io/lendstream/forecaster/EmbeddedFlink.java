@@ -32,6 +32,7 @@ final class EmbeddedFlink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EmbeddedFlink.class);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final MemorySize NETWORK_MEMORY = MemorySize.ofMebiBytes(16);
+    private static final MemorySize ROCKSDB_MEMORY = MemorySize.ofMebiBytes(64);
 
     private final JobClient job;
     private final Optional<Path> temporary;
@@ -60,7 +61,12 @@ final class EmbeddedFlink implements AutoCloseable {
         options.set(JobManagerOptions.ADDRESS, "localhost");
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, NETWORK_MEMORY.multiply(settings.parallelism()));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, NETWORK_MEMORY.multiply(settings.parallelism()));
-        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ZERO);
+        options.set(
+                TaskManagerOptions.MANAGED_MEMORY_SIZE,
+                settings.stateBackend() == StateBackend.ROCKSDB
+                        ? ROCKSDB_MEMORY.multiply(settings.parallelism())
+                        : MemorySize.ZERO);
+        options.addAll(Configuration.fromMap(settings.flink()));
 
         Optional<Path> temporary = Optional.empty();
         Path directory;

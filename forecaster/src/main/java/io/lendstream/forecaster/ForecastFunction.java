@@ -13,15 +13,15 @@ import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.metrics.Counter;
 import org.apache.flink.streaming.api.TimerService;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps each service's forecaster and lets it speak: with the record that completes a step, or, where a source has fallen
- * silent, when event time says that it is not to be waited for any longer.
+ * Keeps each service's forecaster and lets it speak: with the record that completes a step; at once, where
+ * demand has left its band; or, where a source has fallen silent, when event time says that it is not to be waited for any
+ * longer.
  */
 final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, DemandForecast> {
     private static final long serialVersionUID = 1L;
@@ -30,6 +30,9 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
     private final Duration step;
     private final ArrayList<Duration> horizons;
     private final Duration forgetAfter;
+    private final boolean early;
+    private final int serviceMetrics;
+    private final RateReader.Clock clock;
 
     private transient @Nullable Store store;
 
@@ -38,28 +41,36 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
             ForecastSettings settings,
             ValueState<ServiceForecaster> forecaster,
             ValueState<Long> timer,
-            Counter forecasts,
-            Counter duplicates,
-            Counter late) {}
+            ForecastMetrics metrics) {}
 
-    ForecastFunction(ForecastSettings settings, Duration forgetAfter) {
+    /**
+     * @param forgetAfter silence after which nothing is kept of a service
+     * @param early whether demand that leaves its band is told of before the step is over
+     * @param serviceMetrics of how many services a task shows numbers of their own
+     */
+    ForecastFunction(
+            ForecastSettings settings,
+            Duration forgetAfter,
+            boolean early,
+            int serviceMetrics,
+            RateReader.Clock clock) {
         model = settings.model();
         step = settings.step();
         horizons = new ArrayList<>(settings.horizons());
         this.forgetAfter = forgetAfter;
+        this.early = early;
+        this.serviceMetrics = serviceMetrics;
+        this.clock = clock;
     }
 
     @Override
     public void open(OpenContext context) {
-        var metrics = getRuntimeContext().getMetricGroup();
         store = new Store(
                 new ForecastSettings(model, step, horizons),
                 getRuntimeContext()
                         .getState(forgotten(new ValueStateDescriptor<>("forecaster", ForecasterStateSerializer.TYPE))),
                 getRuntimeContext().getState(forgotten(new ValueStateDescriptor<>("closes-by", Types.LONG))),
-                metrics.counter("forecasts"),
-                metrics.counter("duplicateRecords"),
-                metrics.counter("lateRecords"));
+                new ForecastMetrics(getRuntimeContext().getMetricGroup(), clock, serviceMetrics));
     }
 
     private <T> ValueStateDescriptor<T> forgotten(ValueStateDescriptor<T> state) {
@@ -73,16 +84,20 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
     @Override
     public void processElement(RequestRate rate, Context context, Collector<DemandForecast> out) throws Exception {
         Store here = store();
-        ServiceForecaster forecaster = here.forecaster.value();
-        if (forecaster == null || !forecaster.settings().equals(here.settings)) {
-            // other steps or another model: nothing that was learned fits
-            forecaster = new ServiceForecaster(here.settings, rate.service(), rate.domain());
-        }
+        ServiceForecaster known = here.forecaster.value();
+        // other steps or another model: nothing that was learned fits
+        ServiceForecaster forecaster = known != null && known.settings().equals(here.settings)
+                ? known
+                : new ServiceForecaster(here.settings, rate.service(), rate.domain());
         long duplicates = forecaster.duplicates();
         long late = forecaster.late();
-        Optional<DemandForecast> forecast = forecaster.observe(rate);
-        here.duplicates.inc(forecaster.duplicates() - duplicates);
-        here.late.inc(forecaster.late() - late);
+        Optional<DemandForecast> forecast =
+                forecaster.observe(rate).or(() -> early ? forecaster.early() : Optional.empty());
+        here.metrics.took(
+                forecaster,
+                forecaster.duplicates() - duplicates,
+                forecaster.late() - late,
+                context.timerService().currentWatermark());
         leave(here, forecaster, forecast, context.timerService(), out);
     }
 
@@ -91,10 +106,16 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
         Store here = store();
         here.timer.clear();
         ServiceForecaster forecaster = here.forecaster.value();
-        if (forecaster != null) {
-            Optional<DemandForecast> forecast = forecaster.advanceTo(Instant.ofEpochMilli(timestamp));
-            leave(here, forecaster, forecast, context.timerService(), out);
+        if (forecaster == null) {
+            return;
         }
+        if (!forecaster.settings().equals(here.settings)) {
+            here.forecaster.clear();
+            return;
+        }
+        Optional<DemandForecast> forecast = forecaster.advanceTo(Instant.ofEpochMilli(timestamp));
+        here.metrics.took(forecaster, 0, 0, context.timerService().currentWatermark());
+        leave(here, forecaster, forecast, context.timerService(), out);
     }
 
     private static void leave(
@@ -116,7 +137,7 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
             here.timer.update(wanted);
         }
         if (forecast.isPresent()) {
-            here.forecasts.inc();
+            here.metrics.issued(forecast.get());
             out.collect(forecast.get());
         }
     }

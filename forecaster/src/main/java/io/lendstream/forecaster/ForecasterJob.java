@@ -8,6 +8,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -21,8 +22,11 @@ import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.connector.base.DeliveryGuarantee;
+import org.apache.flink.connector.kafka.lineage.KafkaDatasetFacet;
+import org.apache.flink.connector.kafka.lineage.KafkaDatasetFacetProvider;
 import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.flink.connector.kafka.sink.KafkaSink;
+import org.apache.flink.connector.kafka.sink.TransactionNamingStrategy;
 import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.core.execution.CheckpointingMode;
@@ -71,7 +75,7 @@ final class ForecasterJob {
                 .uid("poison-split");
         SingleOutputStreamOperator<DemandForecast> forecasts = rates.keyBy(
                         rate -> rate.service().value(), Types.STRING)
-                .process(new ForecastFunction(settings.forecast(), settings.forgetAfter()), ForecastSerializer.TYPE)
+                .process(forecasting(), ForecastSerializer.TYPE)
                 .name("forecast")
                 .uid("forecast");
         SingleOutputStreamOperator<Progress> progress = forecasts
@@ -86,6 +90,11 @@ final class ForecasterJob {
                 .sinkTo(sinks.deadLetters())
                 .name("dead-letters")
                 .uid("dead-letters");
+    }
+
+    private ForecastFunction forecasting() {
+        return new ForecastFunction(
+                settings.forecast(), settings.forgetAfter(), settings.early(), settings.serviceMetrics(), clock);
     }
 
     private WatermarkStrategy<Incoming> eventTime() {
@@ -104,7 +113,10 @@ final class ForecasterJob {
         options.set(PipelineOptions.NAME, NAME);
         // every record on its way at once: the loop waits for the forecast, not for a full buffer
         options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ZERO);
-        options.set(StateBackendOptions.STATE_BACKEND, "hashmap");
+        // an operator without a name of its own would lose its state with the next change of the graph
+        options.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
+        options.set(StateBackendOptions.STATE_BACKEND, settings.stateBackend().nameInFlink());
+        options.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, settings.stateBackend() == StateBackend.ROCKSDB);
         options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.checkpointInterval());
         options.set(
                 CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE,
@@ -124,6 +136,7 @@ final class ForecasterJob {
         options.set(RestartStrategyOptions.RESTART_STRATEGY, "exponential-delay");
         options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_INITIAL_BACKOFF, Duration.ofSeconds(1));
         options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_MAX_BACKOFF, Duration.ofMinutes(1));
+        options.addAll(Configuration.fromMap(settings.flink()));
         return options;
     }
 
@@ -148,7 +161,9 @@ final class ForecasterJob {
     private <T> KafkaSink<T> sink(String name, KafkaRecordSerializationSchema<T> writer) {
         Properties properties = new Properties();
         properties.putAll(settings.producer());
-        properties.putIfAbsent("transaction.timeout.ms", "600000");
+        properties.putIfAbsent(
+                "transaction.timeout.ms",
+                Long.toString(settings.transactionTimeout().toMillis()));
         properties.put("client.id", settings.groupId() + "-" + name);
         var builder = KafkaSink.<T>builder()
                 .setKafkaProducerConfig(properties)
@@ -156,7 +171,10 @@ final class ForecasterJob {
                 .setRecordSerializer(writer)
                 .setDeliveryGuarantee(settings.delivery().guarantee());
         if (settings.delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
-            builder.setTransactionalIdPrefix(settings.groupId() + "-" + name);
+            // by this naming a restart finds and aborts whatever a lost task left open, and readers need not wait for
+            // it
+            builder.setTransactionalIdPrefix(settings.groupId() + "-" + name)
+                    .setTransactionNamingStrategy(TransactionNamingStrategy.POOLING);
         }
         return builder.build();
     }
@@ -210,13 +228,19 @@ final class ForecasterJob {
     }
 
     /** Dead letters as they came. */
-    private static final class DeadLetterWriter implements KafkaRecordSerializationSchema<DeadLetter> {
+    private static final class DeadLetterWriter
+            implements KafkaRecordSerializationSchema<DeadLetter>, KafkaDatasetFacetProvider {
         private static final long serialVersionUID = 1L;
 
         private final String topic;
 
         DeadLetterWriter(String topic) {
             this.topic = topic;
+        }
+
+        @Override
+        public Optional<KafkaDatasetFacet> getKafkaDatasetFacet() {
+            return Optional.of(RecordWriter.writesTo(topic));
         }
 
         @Override

@@ -24,21 +24,15 @@ import picocli.CommandLine.Command;
             "      --registry http://registry:8081 \\",
             "      --set forecaster.state-dir=/var/lib/lendstream",
             "",
-            "On a Flink cluster, with a jar of everything:",
-            "  flink run -d JAR --set forecaster.mode=cluster"
+            "On a Flink cluster, with the jar in forecaster/target/flink:",
+            "  flink run -d JAR --bootstrap-server broker:9092 --registry http://registry:8081"
         })
 public final class ForecasterMain extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(ForecasterMain.class);
     private static final Duration LOOK = Duration.ofMillis(200);
 
-    private boolean handedOver;
-
     public static void main(String[] arguments) {
-        var command = new ForecasterMain();
-        int exit = execute(command, arguments);
-        if (!command.handedOver) {
-            System.exit(exit);
-        }
+        System.exit(execute(new ForecasterMain(), arguments));
     }
 
     @Override
@@ -71,7 +65,6 @@ public final class ForecasterMain extends ServiceCommand {
         if (settings.mode() == ForecasterSettings.Mode.CLUSTER) {
             StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
             new ForecasterJob(settings, Instant::now).build(environment);
-            handedOver = true;
             environment.execute();
             return DONE;
         }

@@ -9,6 +9,7 @@ import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.Units;
+import io.lendstream.service.time.TimeMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +27,9 @@ import java.util.stream.Collectors;
  * @param serdes properties of the serializers, the registry's among them
  * @param groupId consumer group under which positions are committed, and start of the names of clients and transactions
  * @param stateDirectory where checkpoints go, and where a restart finds them; without it, a restart begins anew
+ * @param early whether demand that leaves its band is told of before the step is over
+ * @param serviceMetrics of how many services a task shows numbers of their own
+ * @param flink options of Flink itself, before ours
  */
 record ForecasterSettings(
         Map<String, String> consumer,
@@ -42,7 +46,11 @@ record ForecasterSettings(
         Duration maxClockSkew,
         Duration forgetAfter,
         Duration checkpointInterval,
-        Optional<Path> stateDirectory) {
+        Optional<Path> stateDirectory,
+        StateBackend stateBackend,
+        boolean early,
+        int serviceMetrics,
+        Map<String, String> flink) {
     /** Many numbers divide it, so that the job scales evenly; it cannot be changed without losing state. */
     static final int MAX_PARALLELISM = 120;
 
@@ -100,6 +108,17 @@ record ForecasterSettings(
                     "Directory in which state is saved and found again at the next start; nothing for no such memory.")
             .optional();
 
+    private static final Key<StateBackend> STATE_BACKEND = Key.choice(
+            "forecaster.state-backend",
+            StateBackend.HEAP,
+            "Where state is kept: heap is fastest; rocksdb holds more than memory, and saves only what has changed.");
+    private static final Key<Integer> SERVICE_METRICS = Key.count(
+            "forecaster.service-metrics",
+            0,
+            1_000_000,
+            1000,
+            "Of how many services each task shows numbers of their own in Flink's metrics.");
+
     static final List<Key<?>> KEYS = List.of(
             MODEL,
             STEP,
@@ -112,12 +131,15 @@ record ForecasterSettings(
             IDLE_AFTER,
             FORGET_AFTER,
             CHECKPOINT_INTERVAL,
-            STATE_DIRECTORY);
+            STATE_DIRECTORY,
+            STATE_BACKEND,
+            SERVICE_METRICS);
 
     ForecasterSettings {
         consumer = Map.copyOf(consumer);
         producer = Map.copyOf(producer);
         serdes = Map.copyOf(serdes);
+        flink = Map.copyOf(flink);
     }
 
     static ForecasterSettings of(Settings settings, KafkaSettings kafka, TopicCatalogue topics) {
@@ -146,7 +168,12 @@ record ForecasterSettings(
                 settings.get(CommonKeys.MAX_CLOCK_SKEW),
                 settings.get(FORGET_AFTER),
                 settings.get(CHECKPOINT_INTERVAL),
-                settings.get(STATE_DIRECTORY));
+                settings.get(STATE_DIRECTORY),
+                settings.get(STATE_BACKEND),
+                // in an accelerated run nobody waits for such a forecast, and runs would differ
+                settings.get(CommonKeys.TIME) == TimeMode.WALL,
+                settings.get(SERVICE_METRICS),
+                settings.under("flink."));
     }
 
     /** Fails here, with the way out, and not in the middle of the stream. */
@@ -179,6 +206,14 @@ record ForecasterSettings(
         return texts;
     }
 
+    /**
+     * How long a transaction may stay open: over the time between two checkpoints, and no longer than readers can do without
+     * forecasts, since one that a lost task left behind hides all that follows it.
+     */
+    Duration transactionTimeout() {
+        return checkpointInterval.multipliedBy(3).plusSeconds(30);
+    }
+
     ForecasterSettings withStateDirectory(Path directory) {
         return new ForecasterSettings(
                 consumer,
@@ -195,6 +230,10 @@ record ForecasterSettings(
                 maxClockSkew,
                 forgetAfter,
                 checkpointInterval,
-                Optional.of(directory));
+                Optional.of(directory),
+                stateBackend,
+                early,
+                serviceMetrics,
+                flink);
     }
 }

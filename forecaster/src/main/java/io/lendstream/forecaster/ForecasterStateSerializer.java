@@ -9,8 +9,8 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * A service's forecaster in state: the bytes of its own snapshot, which begin with their format's number. A later format
- * that still reads this one needs no migration; one that does not says so here, before the job starts.
+ * A service's forecaster in state: the bytes of its own snapshot, which begin with their format's number. A version that
+ * still reads an earlier format needs no migration; one that does not says so here, before the job starts.
  */
 final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceForecaster> {
     private static final long serialVersionUID = 1L;
@@ -98,7 +98,7 @@ final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceFor
         @Override
         public TypeSerializerSchemaCompatibility<ServiceForecaster> resolveSchemaCompatibility(
                 TypeSerializerSnapshot<ServiceForecaster> old) {
-            return old instanceof Snapshot snapshot && snapshot.format <= format
+            return old instanceof Snapshot snapshot && ServiceForecaster.reads(snapshot.format)
                     ? TypeSerializerSchemaCompatibility.compatibleAsIs()
                     : TypeSerializerSchemaCompatibility.incompatible();
         }

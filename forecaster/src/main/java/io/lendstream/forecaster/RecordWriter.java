@@ -7,17 +7,23 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.flink.api.common.serialization.SerializationSchema;
+import org.apache.flink.connector.kafka.lineage.DefaultKafkaDatasetFacet;
+import org.apache.flink.connector.kafka.lineage.DefaultKafkaDatasetIdentifier;
+import org.apache.flink.connector.kafka.lineage.KafkaDatasetFacet;
+import org.apache.flink.connector.kafka.lineage.KafkaDatasetFacetProvider;
 import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.Serializer;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a topic's core records as the site's serializer has it, with CloudEvents headers. */
-abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T> {
+abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T>, KafkaDatasetFacetProvider {
     private static final long serialVersionUID = 1L;
 
     private final TreeMap<String, String> properties;
@@ -38,6 +44,16 @@ abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T> {
     @Override
     public void open(SerializationSchema.InitializationContext context, KafkaSinkContext sink) {
         serializer = SerdeFactory.of(properties).serializer();
+    }
+
+    /** Tells the sink where to look for transactions that were left open. */
+    @Override
+    public Optional<KafkaDatasetFacet> getKafkaDatasetFacet() {
+        return Optional.of(writesTo(new TopicCatalogue(prefix).name(topic())));
+    }
+
+    static KafkaDatasetFacet writesTo(String topic) {
+        return new DefaultKafkaDatasetFacet(DefaultKafkaDatasetIdentifier.ofTopics(List.of(topic)));
     }
 
     @Override

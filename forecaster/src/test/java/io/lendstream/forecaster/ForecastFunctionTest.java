@@ -8,6 +8,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.Rates;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class ForecastFunctionTest {
+    private static final Instant NOW = MIDNIGHT.plus(Duration.ofHours(1));
+
     private KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> harness;
 
     @BeforeEach
@@ -87,6 +90,49 @@ class ForecastFunctionTest {
     }
 
     @Test
+    void forecastsAtOnceWhenDemandLeavesItsBandAndOnlyOnceAWindow() throws Exception {
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 4 * 30; window++) {
+            feed(gateway.next(1500));
+        }
+        int before = forecasts().size();
+        var rise = gateway.next(6000);
+
+        feed(rise, rise);
+
+        assertThat(forecasts()).hasSize(before + 1);
+        assertThat(forecasts().get(before).issuedAt()).isEqualTo(MIDNIGHT.plusSeconds(30 * 60 + 15));
+        assertThat(forecasts().get(before).horizons().get(0).p99()).isGreaterThan(200);
+    }
+
+    @Test
+    void saysNothingMoreOfAServiceThatIsSilent() throws Exception {
+        var gateway = Rates.of("gateway");
+        feed(gateway.next(15), gateway.next(15));
+
+        harness.processWatermark(MIDNIGHT.plus(Duration.ofDays(3)).toEpochMilli());
+
+        assertThat(forecasts()).hasSize(1);
+        assertThat(harness.numEventTimeTimers()).isZero();
+    }
+
+    @Test
+    void leavesATimerOfFormerSettingsAlone() throws Exception {
+        var gateway = Rates.of("gateway");
+        feed(gateway.next(15), gateway.next(15));
+        OperatorSubtaskState checkpoint = harness.snapshot(1, 1);
+        harness.close();
+
+        harness = harness(new ForecastSettings("ewma", Duration.ofSeconds(30), List.of(Duration.ofSeconds(30))));
+        harness.initializeState(checkpoint);
+        harness.open();
+        harness.processWatermark(MIDNIGHT.plus(Duration.ofHours(1)).toEpochMilli());
+
+        assertThat(forecasts()).isEmpty();
+        assertThat(harness.numKeyedStateEntries()).isZero();
+    }
+
+    @Test
     void keepsOneTimerAServiceHoweverManyRecordsCome() throws Exception {
         var gateway = Rates.of("gateway");
         for (int window = 0; window < 50; window++) {
@@ -148,6 +194,9 @@ class ForecastFunctionTest {
         harness.setStateTtlProcessingTime(Duration.ofDays(15).toMillis());
         feed(Rates.of("gateway").every(Duration.ofMinutes(2)).next(120));
 
+        assertThat(harness.numKeyedStateEntries())
+                .as("what was remembered is gone")
+                .isEqualTo(1);
         // counted from nothing: the record before is forgotten, so this one is no duplicate
         assertThat(forecasts())
                 .singleElement()
@@ -179,7 +228,7 @@ class ForecastFunctionTest {
     private static KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> harness(
             ForecastSettings settings) throws Exception {
         var harness = new KeyedOneInputStreamOperatorTestHarness<>(
-                new KeyedProcessOperator<>(new ForecastFunction(settings, Duration.ofDays(14))),
+                new KeyedProcessOperator<>(new ForecastFunction(settings, Duration.ofDays(14), true, 1, () -> NOW)),
                 (RequestRate rate) -> rate.service().value(),
                 Types.STRING);
         harness.setup(ForecastSerializer.TYPE.createSerializer(null));

@@ -6,25 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.forecast.Rates;
-import java.io.Serializable;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.apache.flink.api.connector.sink2.Sink;
-import org.apache.flink.api.connector.sink2.SinkWriter;
-import org.apache.flink.api.connector.sink2.WriterInitContext;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole graph on a MiniCluster, between lists in place of topics. */
 class ForecasterJobTest {
@@ -35,13 +34,19 @@ class ForecasterJobTest {
     @TempDir
     Path directory;
 
-    @Test
-    void forecastsEveryStepAndPutsPoisonAside() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"heap", "rocksdb"})
+    void forecastsEveryStepAndPutsPoisonAside(String backend) throws Exception {
+        FORECASTS.clear();
+        PROGRESS.clear();
+        DEAD_LETTERS.clear();
         Configuration options = new Configuration();
+        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(32));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(8));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(8));
         var environment = StreamExecutionEnvironment.createLocalEnvironment(2, options);
-        var settings = ForecasterSettingsTest.settings().withStateDirectory(directory);
+        var settings = ForecasterSettingsTest.settings("forecaster.state-backend=" + backend)
+                .withStateDirectory(directory);
         new ForecasterJob(settings, Instant::now)
                 .build(
                         environment,
@@ -50,9 +55,9 @@ class ForecasterJobTest {
                                 records().size(),
                                 IncomingSerializer.TYPE),
                         new ForecasterJob.Sinks(
-                                new Collecting<>(forecast -> FORECASTS.add(forecast)),
-                                new Collecting<>(progress -> PROGRESS.add(progress)),
-                                new Collecting<>(letter -> DEAD_LETTERS.add(letter))));
+                                new CollectingSink<>(forecast -> FORECASTS.add(forecast)),
+                                new CollectingSink<>(progress -> PROGRESS.add(progress)),
+                                new CollectingSink<>(letter -> DEAD_LETTERS.add(letter))));
         environment.execute();
 
         assertThat(FORECASTS)
@@ -64,6 +69,22 @@ class ForecasterJobTest {
         assertThat(PROGRESS).hasSize(3);
         assertThat(DEAD_LETTERS).extracting(DeadLetter::kind).containsExactly("test");
         assertThat(environment.getMaxParallelism()).isEqualTo(120);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Delivery.class)
+    void givesEveryOperatorANameThatItsStateIsFoundByAtAnyDelivery(Delivery delivery) {
+        var environment = StreamExecutionEnvironment.createLocalEnvironment(1);
+
+        new ForecasterJob(
+                        ForecasterSettingsTest.settings("forecaster.delivery="
+                                + delivery.name().toLowerCase(Locale.ROOT).replace('_', '-')),
+                        Instant::now)
+                .build(environment);
+
+        assertThat(environment.getStreamGraph().getStreamNodes())
+                .isNotEmpty()
+                .allSatisfy(node -> assertThat(node.getTransformationUID()).isNotNull());
     }
 
     /** Three minutes of two sources, each record twice, and a poison record in between. */
@@ -79,35 +100,5 @@ class ForecasterJobTest {
         var poison = new ConsumerRecord<>("lendstream.request-rates", 0, 5L, "chat".getBytes(UTF_8), new byte[] {1});
         records.add(7, new Incoming.Poison(new DeadLetter(poison, "test", "not a record")));
         return records;
-    }
-
-    private interface Taker<T> extends Serializable {
-        void take(T value);
-    }
-
-    private static final class Collecting<T> implements Sink<T> {
-        private static final long serialVersionUID = 1L;
-
-        private final Taker<T> taker;
-
-        Collecting(Taker<T> taker) {
-            this.taker = taker;
-        }
-
-        @Override
-        public SinkWriter<T> createWriter(WriterInitContext context) {
-            return new SinkWriter<>() {
-                @Override
-                public void write(T value, Context where) {
-                    taker.take(value);
-                }
-
-                @Override
-                public void flush(boolean endOfInput) {}
-
-                @Override
-                public void close() {}
-            };
-        }
     }
 }

@@ -37,6 +37,8 @@ class ForecasterStateSerializerTest {
     @Test
     void knowsTheFormatOfASavepointBeforeItReadsIt() throws Exception {
         assertThat(compatible(ServiceForecaster.FORMAT)).isTrue();
+        assertThat(compatible(2)).isTrue();
+        assertThat(compatible(1)).isFalse();
         assertThat(compatible(ServiceForecaster.FORMAT + 1)).isFalse();
     }
 

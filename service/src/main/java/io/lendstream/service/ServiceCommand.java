@@ -54,6 +54,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
     private final Stop stop = new Stop();
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile int exit = FAILED;
+    private volatile Optional<Exception> failure = Optional.empty();
 
     @Option(
             names = "--config",
@@ -126,7 +127,10 @@ public abstract class ServiceCommand implements Callable<Integer> {
         line.setCommandName("lendstream " + command.service());
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler((failure, given) -> misused(failure));
-        line.setExecutionExceptionHandler((failure, of, parsed) -> report(failure));
+        line.setExecutionExceptionHandler((failure, of, parsed) -> {
+            command.failure = Optional.of(failure);
+            return report(failure);
+        });
         var hook = new Thread(command::stopAndWait, "stop");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
@@ -140,6 +144,11 @@ public abstract class ServiceCommand implements Callable<Integer> {
             LOG.debug("stopping already", e);
         }
         return command.exit;
+    }
+
+    /** What it failed by; empty where it did not, or was called wrongly. */
+    public final Optional<Exception> failure() {
+        return failure;
     }
 
     @Override

@@ -72,6 +72,10 @@ final class Contributor {
         return reportedTo + PATIENCE_WINDOWS * windowMillis;
     }
 
+    long windowMillis() {
+        return windowMillis;
+    }
+
     void save(StateWriter out) {
         out.text(bootId).number(lastSequence).number(seen).number(reportedTo).number(windowMillis);
     }

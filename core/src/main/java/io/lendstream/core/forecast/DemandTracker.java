@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -131,6 +132,36 @@ final class DemandTracker {
         }
     }
 
+    /**
+     * The step in hand as far as it has been reported.
+     *
+     * @param number of the step
+     * @param reportedTo until when everybody has reported
+     * @param windowMillis length of the longest window that somebody reports
+     * @param coveredMillis time of the step that the source with the fewest gaps covered
+     */
+    record Part(long number, long reportedTo, long windowMillis, long arrivals, long coveredMillis) {}
+
+    /** What there is of the next step; empty while a source owes a window, since the sum would be too small. */
+    Optional<Part> part() {
+        OpenStep step = open.get(next);
+        if (step == null) {
+            return Optional.empty();
+        }
+        long reportedTo = clock;
+        long window = 0;
+        for (Contributor source : contributors.values()) {
+            if (source.silentAfter() >= clock) {
+                if (source.reportedTo() + source.windowMillis() <= clock) {
+                    return Optional.empty();
+                }
+                reportedTo = Math.min(reportedTo, source.reportedTo());
+                window = Math.max(window, source.windowMillis());
+            }
+        }
+        return Optional.of(new Part(next, reportedTo, window, step.arrivals, step.covered()));
+    }
+
     /** When the next step has to be closed at the latest, whoever is silent; empty if there is nothing to close. */
     OptionalLong closesBy() {
         if (open.isEmpty()) {
@@ -180,15 +211,19 @@ final class DemandTracker {
             coveredMillis.merge(source, millis, Long::sum);
         }
 
+        long covered() {
+            return coveredMillis.values().stream()
+                    .mapToLong(millis -> millis)
+                    .max()
+                    .orElse(0);
+        }
+
         /**
          * Arrivals over the time that the source with the fewest gaps covered; empty if that is less than half of the step,
          * unless it is the first step of all, where a rough number is better than none.
          */
         OptionalDouble arrivalsPerSecond() {
-            long covered = coveredMillis.values().stream()
-                    .mapToLong(millis -> millis)
-                    .max()
-                    .orElse(0);
+            long covered = covered();
             if (covered == 0 || (anyDemand && covered * 2 < stepMillis)) {
                 return OptionalDouble.empty();
             }

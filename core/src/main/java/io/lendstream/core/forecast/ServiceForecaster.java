@@ -18,7 +18,11 @@ import java.util.OptionalLong;
  */
 public final class ServiceForecaster {
     /** Number of the format of snapshots. */
-    public static final int FORMAT = 2;
+    public static final int FORMAT = 3;
+
+    private static final int OLDEST_FORMAT = 2;
+    /** Standard deviations of a count by which demand must be above its p99 to be told of before its step is over. */
+    private static final double BEYOND_CHANCE = 3;
 
     private final ForecastSettings settings;
     private final ServiceId service;
@@ -28,6 +32,10 @@ public final class ServiceForecaster {
     private long lastStep = Long.MIN_VALUE;
     private long duplicates;
     private long late;
+    /** What the last forecast said of the step after it, and when it was issued. */
+    private double toldP99 = Double.NaN;
+
+    private long toldAt = Long.MIN_VALUE;
 
     /** @param domain the domain of the service's first record; later records may move it */
     public ServiceForecaster(ForecastSettings settings, ServiceId service, DomainId domain) {
@@ -85,15 +93,46 @@ public final class ServiceForecaster {
         if (horizons.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new DemandForecast(
+        return Optional.of(told(horizons, tracker.closedTo()));
+    }
+
+    private DemandForecast told(List<HorizonQuantiles> horizons, long at) {
+        toldP99 = horizons.get(0).p99();
+        toldAt = at;
+        return new DemandForecast(
                 service,
                 domain,
-                Instant.ofEpochMilli(tracker.closedTo()),
+                Instant.ofEpochMilli(at),
                 settings.step(),
                 settings.model(),
                 horizons,
                 model.recentError(),
-                model.recentCoverage90()));
+                model.recentCoverage90());
+    }
+
+    /**
+     * A forecast in the middle of a step, if demand in it is above the p99 that was told, by more than chance: as if the
+     * step went on like that. It is issued at the time that everybody has reported to, at most one for each window. The
+     * step is learned from when it is over, as always. On a fall nobody needs to hurry.
+     */
+    public Optional<DemandForecast> early() {
+        return tracker.part().filter(this::isBeyondBand).map(this::toldEarly);
+    }
+
+    private boolean isBeyondBand(DemandTracker.Part part) {
+        double most = toldP99 * part.coveredMillis() / 1000;
+        return part.number() == lastStep + 1
+                && part.reportedTo() - part.windowMillis() >= toldAt
+                && part.arrivals() > most + BEYOND_CHANCE * Math.sqrt(most);
+    }
+
+    private DemandForecast toldEarly(DemandTracker.Part part) {
+        StateWriter now = new StateWriter();
+        model.save(now);
+        ForecastModel ahead = Models.create(settings);
+        ahead.load(new StateReader(now.bytes()));
+        ahead.observe(part.number(), part.arrivals() * 1000.0 / part.coveredMillis());
+        return told(ahead.forecast(), part.reportedTo());
     }
 
     /**
@@ -132,18 +171,24 @@ public final class ServiceForecaster {
         settings.horizons().forEach(out::duration);
         out.text(service.value()).text(domain.value());
         out.number(lastStep).number(duplicates).number(late);
+        out.number(toldP99).number(toldAt);
         tracker.save(out);
         model.save(out);
         return out.bytes();
     }
 
+    /** Whether {@link #restore} can read snapshots of a format. */
+    public static boolean reads(int format) {
+        return format >= OLDEST_FORMAT && format <= FORMAT;
+    }
+
     public static ServiceForecaster restore(byte[] snapshot) {
         StateReader in = new StateReader(snapshot);
         int format = in.integer();
-        if (format != FORMAT) {
+        if (!reads(format)) {
             throw new IllegalArgumentException(
-                    "the forecaster's state has format %d, but this version reads %d; start it without the old state"
-                            .formatted(format, FORMAT));
+                    "the forecaster's state has format %d, but this version reads %d to %d; start it without the old state"
+                            .formatted(format, OLDEST_FORMAT, FORMAT));
         }
         String model = in.text();
         Duration step = in.duration();
@@ -156,6 +201,10 @@ public final class ServiceForecaster {
         forecaster.lastStep = in.wholeNumber();
         forecaster.duplicates = in.wholeNumber();
         forecaster.late = in.wholeNumber();
+        if (format > 2) {
+            forecaster.toldP99 = in.number();
+            forecaster.toldAt = in.wholeNumber();
+        }
         forecaster.tracker.load(in);
         forecaster.model.load(in);
         in.end();

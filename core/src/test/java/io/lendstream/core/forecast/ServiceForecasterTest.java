@@ -48,6 +48,48 @@ class ServiceForecasterTest {
     }
 
     @Test
+    void tellsInTheMiddleOfAStepThatDemandHasLeftItsBand() {
+        var left = Rates.of("left");
+        var right = Rates.of("right");
+        for (int window = 0; window < 4 * 60; window++) {
+            forecaster.observe(left.next(300));
+            forecaster.observe(right.next(300));
+            assertThat(forecaster.early()).isEmpty();
+        }
+        forecaster.observe(left.next(900));
+        assertThat(forecaster.early()).as("half of demand is not reported yet").isEmpty();
+        forecaster.observe(right.next(900));
+
+        var early = forecaster.early().orElseThrow();
+
+        assertThat(early.issuedAt()).isEqualTo(MIDNIGHT.plusSeconds(60 * 60 + 15));
+        assertThat(early.horizons().get(0).p99()).isGreaterThan(80);
+        assertThat(forecaster.early()).as("once a window").isEmpty();
+        assertThat(forecaster.observe(left.next(900))).isEmpty();
+    }
+
+    @Test
+    void learnsNothingTwiceFromAStepThatItToldOfEarly() {
+        var spoke = new ServiceForecaster(ForecastSettings.DEFAULT, SERVICE, DOMAIN);
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 4 * 60; window++) {
+            var rate = gateway.next(window < 4 * 59 ? 300 : 900);
+            var expected = forecaster.observe(rate);
+            assertThat(spoke.observe(rate)).isEqualTo(expected);
+            spoke.early();
+        }
+    }
+
+    @Test
+    void staysQuietWhereAFewRequestsMoreMayBeChance() {
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 4 * 600; window++) {
+            forecaster.observe(gateway.next(window % 7 == 0 ? 2 : 0));
+            assertThat(forecaster.early()).isEmpty();
+        }
+    }
+
+    @Test
     void countsDuplicatesAndLateRecords() {
         var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
         var first = gateway.next(60);
@@ -82,7 +124,7 @@ class ServiceForecasterTest {
         assertThatThrownBy(() -> other.observe(Rates.of("gateway").next(1)))
                 .hasMessage("the forecaster of search was given a record of chat");
         assertThatThrownBy(() -> ServiceForecaster.restore(snapshot))
-                .hasMessage("the forecaster's state has format 9, but this version reads 2;"
+                .hasMessage("the forecaster's state has format 9, but this version reads 2 to 3;"
                         + " start it without the old state");
     }
 

@@ -18,13 +18,13 @@ import java.util.regex.Pattern;
  * read once when it was made, so reading one again cannot fail.
  *
  * <p>Names that no setting has stop the start, save those that other readers understand: {@code kafka.} and {@code
- * schema.registry.} go to the clients as they are, and the settings of the other services may stand in the same file.
+ * schema.registry.} go to the clients as they are, {@code flink.} to Flink, and the settings of the other services may stand in the same file.
  */
 public final class Settings {
     static final String VARIABLE_PREFIX = "LENDSTREAM_";
 
-    /** What the clients of Kafka and of the registry read, whatever it is. */
-    private static final List<String> PASSED_THROUGH = List.of("kafka.", "schema.registry.");
+    /** What the clients of Kafka and of the registry read, and the forecaster's Flink, whatever it is. */
+    private static final List<String> PASSED_THROUGH = List.of("kafka.", "schema.registry.", "flink.");
 
     /** The services; each reads the settings that start with its name. */
     private static final Set<String> SERVICES = Set.of("agent", "forecaster", "scheduler", "actuator", "load");

@@ -1,0 +1,94 @@
+package io.lendstream.benchmarks;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * How many records of request rates the forecaster takes in a second from a filled topic, what its state and its checkpoints come
+ * to, and how long after event time closes a step of every service the forecasts can be read; at both delivery guarantees, read by
+ * consumers that see only what was committed.
+ */
+final class ForecasterPace {
+    private static final List<Integer> SERVICES = List.of(1000, 10_000);
+    private static final List<Guarantee> GUARANTEES =
+            List.of(new Guarantee("at-least-once", 10), new Guarantee("exactly-once", 1));
+
+    private static final double RECORDS_PER_SECOND = 50_000;
+    private static final double STATE_BYTES = 8192;
+    private static final double CHECKPOINT_MILLIS = 2000;
+
+    private final List<Integer> services;
+    private final int windows;
+    private final int rounds;
+
+    /** @param checkpointSeconds between two checkpoints; under exactly-once no forecast is read before the next one */
+    private record Guarantee(String delivery, int checkpointSeconds) {}
+
+    private ForecasterPace(List<Integer> services, int windows, int rounds) {
+        this.services = services;
+        this.windows = windows;
+        this.rounds = rounds;
+    }
+
+    /** Reads {@code [--services N] [--windows N] [--rounds N]}; empty where that is not what the arguments say. */
+    static Optional<ForecasterPace> parse(List<String> arguments) {
+        Map<String, Integer> options = new TreeMap<>(Map.of("--services", 0, "--windows", 100, "--rounds", 5));
+        for (int i = 0; i < arguments.size(); i += 2) {
+            if (!options.containsKey(arguments.get(i))
+                    || i + 1 == arguments.size()
+                    || !arguments.get(i + 1).matches("[1-9]\\d{0,5}")) {
+                return Optional.empty();
+            }
+            options.put(arguments.get(i), Integer.parseInt(arguments.get(i + 1)));
+        }
+        int only = options.getOrDefault("--services", 0);
+        int windows = options.getOrDefault("--windows", 0);
+        return windows < 2 * ForecasterLoad.WINDOWS_PER_STEP
+                ? Optional.empty()
+                : Optional.of(new ForecasterPace(
+                        only == 0 ? SERVICES : List.of(only), windows, options.getOrDefault("--rounds", 0)));
+    }
+
+    BenchMain.Result measure() {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Map<String, Double> reference = new LinkedHashMap<>();
+        for (int count : services) {
+            for (Guarantee guarantee : GUARANTEES) {
+                String name = "%s_%d_".formatted(guarantee.delivery().replace('-', '_'), count);
+                try (var load = new ForecasterLoad(count, guarantee.delivery(), guarantee.checkpointSeconds())) {
+                    measure(load, count, name, metrics);
+                }
+                reference.put(name + "records_per_second", RECORDS_PER_SECOND);
+                reference.put(name + "state_bytes", STATE_BYTES);
+                reference.put(name + "checkpoint_ms", CHECKPOINT_MILLIS);
+                if (guarantee.delivery().equals("at-least-once")) {
+                    reference.put(name + "forecast_p99_ms", count <= 1000 ? 250.0 : 1000.0);
+                }
+            }
+        }
+        Map<String, Double> ratio = new LinkedHashMap<>();
+        reference.forEach((name, bound) -> ratio.put(name, metrics.getOrDefault(name, Double.NaN) / bound));
+        return new BenchMain.Result(metrics, reference, ratio);
+    }
+
+    private void measure(ForecasterLoad load, int count, String name, Map<String, Double> metrics) {
+        load.fill(windows);
+        metrics.put(name + "records_per_second", load.drain());
+        ForecasterLoad.Checkpoints checkpoints = load.checkpoints();
+        metrics.put(name + "state_bytes", checkpoints.bytes() / count);
+        metrics.put(name + "checkpoint_ms", checkpoints.longestMillis());
+        List<Double> delays = load.delays(rounds);
+        metrics.put(name + "forecast_p50_ms", Quantiles.of(delays, 0.5));
+        metrics.put(name + "forecast_p99_ms", Quantiles.of(delays, 0.99));
+        metrics.put(name + "forecasts_n", (double) delays.size());
+        metrics.forEach((what, value) -> {
+            if (what.startsWith(name)) {
+                System.out.printf(Locale.ROOT, "%-45s %12.1f%n", what, value);
+            }
+        });
+    }
+}

@@ -183,6 +183,29 @@ final class FaultsIT {
         });
     }
 
+    @Test
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
+    void schedulersThatWereAwayForLongerThanDeadlinesPutNothingOutOfServiceForIt() throws Exception {
+        ordeals.endure(directory, Setup.named("away"), (site, watch, traffic, actuator) -> {
+            Thread.sleep(10_000);
+            repair(watch, traffic);
+            Thread.sleep(3_000);
+            int before = watch.quarantined().size();
+            long epoch = watch.epoch();
+            site.killSchedulers();
+            Thread.sleep(60_000);
+            long startedAt = System.nanoTime();
+            Site.awaitReady(site.startScheduler());
+            double seconds = awaitTakeover(watch, epoch, startedAt);
+            awaitDecisions(watch, 20);
+            int after = watch.quarantined().size();
+            System.out.printf(
+                    "away for 60 s: decisions again after %.1f s, %d GPUs out of service before, %d after%n",
+                    seconds, before, after);
+            assertThat(after).isLessThanOrEqualTo(before);
+        });
+    }
+
     private static void deleteDirectoriesIn(Path directory) throws IOException {
         try (Stream<Path> entries = Files.walk(directory)) {
             for (Path entry : entries.sorted(Comparator.reverseOrder())

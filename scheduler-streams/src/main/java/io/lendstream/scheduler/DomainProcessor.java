@@ -187,8 +187,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         }
         Instant now = domain.state().now();
         boolean isBehind = options.time() == TimeMode.WALL && domain.isBehind();
-        Scheduler scheduler =
-                options.scheduler().decidingFrom(isBehind ? Optional.of(wallClock()) : Optional.empty());
+        Scheduler scheduler = options.scheduler().decidingFrom(isBehind ? Optional.of(wallClock()) : Optional.empty());
         SchedulerStarted started = scheduler.started(domain.state(), at.isAfter(now) ? at : now);
         apply(domain, scheduler, started, Optional.empty(), arrived);
         domain.takeOffice(scheduler);
@@ -249,8 +248,8 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     private void apply(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived) {
         ClusterState before = domain.state();
         long epoch = event instanceof SchedulerStarted started ? started.epoch() : before.epoch();
-        DomainEvent logged = new DomainEvent(
-                domain.id(), epoch, before.eventSequence() + 1, notAhead(event.at()), origin, event);
+        DomainEvent logged =
+                new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, notAhead(event.at()), origin, event);
         Step step = step(scheduler, before, logged);
         domain.state(step.state());
         publish(domain, logged, step, arrived);

@@ -452,11 +452,8 @@ class SchedulerTopologyTest {
         log.addAll(loop.events());
         List<Decision> decisions = loop.decisions();
 
-        assertThat(decisions)
-                .extracting(decision -> decision.action().kind())
-                .contains("serve");
-        assertThat(decisions)
-                .allSatisfy(decision -> assertThat(decision.at()).isAfterOrEqualTo(Loop.WALL_CLOCK));
+        assertThat(decisions).extracting(decision -> decision.action().kind()).contains("serve");
+        assertThat(decisions).allSatisfy(decision -> assertThat(decision.at()).isAfterOrEqualTo(Loop.WALL_CLOCK));
         assertThat(HistoryChecker.check(Story.DOMAIN, log, decisions, loop.leases())
                         .violations())
                 .isEmpty();

@@ -28,8 +28,7 @@ import java.util.Optional;
  *     they asked for would be put out of service. What happened then is observed; approvals of then are void. Empty where no
  *     events had waited for this scheduler
  */
-public record Scheduler(
-        Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
+public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
     public Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
         this(policy, settings, latencies, Optional.empty());
     }
@@ -51,7 +50,8 @@ public record Scheduler(
 
     /** The event by which this scheduler takes a domain over. */
     public SchedulerStarted started(ClusterState state, Instant at) {
-        return new SchedulerStarted(state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap(), decidesFrom);
+        return new SchedulerStarted(
+                state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap(), decidesFrom);
     }
 
     /** What an event leads to. */

@@ -12,6 +12,7 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.lending.Policies;
@@ -62,15 +63,15 @@ class BacklogTest {
         while (story.job("a").gpus() == 0) {
             story.rate("chat", 5).settled().after(ofSeconds(15));
         }
-        story.settled().progress("a", io.lendstream.core.event.JobPhase.FINISHED);
+        story.settled().progress("a", JobPhase.FINISHED);
         Decision release = story.last().get(0);
         Instant back = story.now().plus(ofMinutes(10));
         Scheduler successor = SCHEDULER.decidingFrom(Optional.of(back));
         List<Decision> decided = new ArrayList<>();
 
         ClusterState state = story.state();
-        List<Event> backlog = new ArrayList<>(List.of(
-                successor.started(state, story.now()), new Tick(DOMAIN, back.minus(ofMinutes(5)))));
+        List<Event> backlog = new ArrayList<>(
+                List.of(successor.started(state, story.now()), new Tick(DOMAIN, back.minus(ofMinutes(5)))));
         backlog.addAll(story.answers(release));
         backlog.add(new Tick(DOMAIN, back));
         for (Event event : backlog) {

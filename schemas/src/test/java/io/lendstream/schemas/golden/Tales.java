@@ -13,8 +13,8 @@ import io.lendstream.core.scheduler.SchedulerSettings;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Optional;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** How the golden cases' logs came about. */

@@ -62,31 +62,40 @@ final class BrokerFaultsIT {
     }
 
     @Test
-    void aClusterOfThreeLosesTheBrokerThatLeadsTheDomainAndStandsStillWithTheNext() throws Exception {
-        try (Brokers brokers = brokers("cluster-brokers", 3)) {
+    void aClusterOfThreeGoesOnWithoutTheBrokerThatLedTheDomain() throws Exception {
+        try (Brokers brokers = brokers("killed-brokers", 3)) {
             Setup setup = Setup.named("cluster").on(Site.Kafka.at(brokers.bootstrapServers(), 3));
             ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
                 String decisions = site.topics().name(TopicCatalogue.DECISIONS);
                 int killed = brokers.leaderOf(decisions);
                 brokers.broker(killed).kill();
-                double afterKill = awaitDecisions(watch, 20);
+                double seconds = awaitDecisions(watch, 20);
                 brokers.restart(killed, 2);
                 brokers.awaitInSync(decisions);
+                awaitDecisions(watch, 20);
+                System.out.printf("cluster: 20 decisions within %.1f s of the kill of broker %d%n", seconds, killed);
+            });
+        }
+    }
 
+    @Test
+    void aClusterOfThreeGoesOnWhileTheBrokerThatLeadsTheDomainStandsStill() throws Exception {
+        try (Brokers brokers = brokers("still-brokers", 3)) {
+            Setup setup = Setup.named("standstill").on(Site.Kafka.at(brokers.bootstrapServers(), 3));
+            ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
+                String decisions = site.topics().name(TopicCatalogue.DECISIONS);
                 int stopped = brokers.leaderOf(decisions);
                 brokers.broker(stopped).pause();
-                double afterStop;
+                double seconds;
                 try {
                     Thread.sleep(8_000);
-                    afterStop = awaitDecisions(watch, 20);
+                    seconds = awaitDecisions(watch, 20);
                 } finally {
                     brokers.broker(stopped).resume();
                 }
                 brokers.awaitInSync(decisions);
                 awaitDecisions(watch, 20);
-                System.out.printf(
-                        "cluster: 20 decisions within %.1f s of the kill of broker %d, and %.1f s with broker %d standing still for 8 s%n",
-                        afterKill, killed, afterStop, stopped);
+                System.out.printf("cluster: broker %d stood still, 20 decisions in %.1f s after 8 s%n", stopped, seconds);
             });
         }
     }

@@ -95,7 +95,8 @@ final class BrokerFaultsIT {
                 }
                 brokers.awaitInSync(decisions);
                 awaitDecisions(watch, 20);
-                System.out.printf("cluster: broker %d stood still, 20 decisions in %.1f s after 8 s%n", stopped, seconds);
+                System.out.printf(
+                        "cluster: broker %d stood still, 20 decisions in %.1f s after 8 s%n", stopped, seconds);
             });
         }
     }

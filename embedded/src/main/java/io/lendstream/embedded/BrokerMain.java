@@ -75,7 +75,7 @@ public final class BrokerMain {
                 .setPrintStream(new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8))
                 .setSupportedFeatures(Feature.PRODUCTION_FEATURES)
                 .setNodeId(settings.nodeId())
-                .setClusterId(clusterIdOf(directory))
+                .setClusterId(clusterIdOf(settings))
                 .setControllerListenerName("CONTROLLER")
                 .setMetadataLogDirectory(directory.toString())
                 .setDirectories(List.of(directory.toString()))
@@ -84,10 +84,10 @@ public final class BrokerMain {
                 .run();
     }
 
-    private static String clusterIdOf(Path directory) throws IOException {
-        Path formatted = directory.resolve("meta.properties");
+    private static String clusterIdOf(BrokerSettings settings) throws IOException {
+        Path formatted = settings.metadataDirectory().resolve("meta.properties");
         if (!Files.exists(formatted)) {
-            return Uuid.randomUuid().toString();
+            return settings.clusterId().orElseGet(() -> Uuid.randomUuid().toString());
         }
         var properties = new Properties();
         try (Reader reader = Files.newBufferedReader(formatted)) {

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
 
@@ -14,9 +15,17 @@ import java.util.TreeMap;
  * @param dataDirectory where topics and metadata lie; kept when the broker ends
  * @param port where clients connect, on the loopback address
  * @param controllerPort where the broker talks to its own controller, on the loopback address
+ * @param nodeId its number in its cluster
+ * @param clusterId the cluster it is formatted for; its own where that is not said
  * @param overrides broker properties that replace the small defaults
  */
-record BrokerSettings(Path dataDirectory, int port, int controllerPort, Map<String, String> overrides) {
+record BrokerSettings(
+        Path dataDirectory,
+        int port,
+        int controllerPort,
+        int nodeId,
+        Optional<String> clusterId,
+        Map<String, String> overrides) {
 
     static final String USAGE = """
             Usage: BrokerMain --data-dir DIR --port N --controller-port N [--set KEY=VALUE]...
@@ -25,12 +34,13 @@ record BrokerSettings(Path dataDirectory, int port, int controllerPort, Map<Stri
               --data-dir DIR          where topics and metadata lie; kept when the broker ends
               --port N                where clients connect
               --controller-port N     where the broker talks to its own controller
+              --node-id N             its number in its cluster (1)
+              --cluster-id ID         the cluster that a new directory is formatted for (a new one of this broker alone);
+                                      name its brokers with --set controller.quorum.voters=...
               --set KEY=VALUE         any broker property; may be repeated
 
             Example: BrokerMain --data-dir /tmp/kafka --port 9092 --controller-port 9093 --set num.partitions=3
             """;
-
-    private static final int NODE_ID = 1;
 
     BrokerSettings {
         requirePort("--port", port);
@@ -38,6 +48,9 @@ record BrokerSettings(Path dataDirectory, int port, int controllerPort, Map<Stri
         if (port == controllerPort) {
             throw new IllegalArgumentException(
                     "--controller-port is %d, and so is --port; give each its own.".formatted(port));
+        }
+        if (nodeId < 0) {
+            throw new IllegalArgumentException("--node-id is %d, but must be at least 0.".formatted(nodeId));
         }
         overrides = Map.copyOf(overrides);
     }
@@ -49,7 +62,8 @@ record BrokerSettings(Path dataDirectory, int port, int controllerPort, Map<Stri
         while (rest.hasNext()) {
             String option = rest.next();
             switch (option) {
-                case "--data-dir", "--port", "--controller-port" -> values.put(option, valueOf(option, rest));
+                case "--data-dir", "--port", "--controller-port", "--node-id", "--cluster-id" ->
+                    values.put(option, valueOf(option, rest));
                 case "--set" -> {
                     String[] pair = valueOf(option, rest).split("=", 2);
                     if (pair.length < 2 || pair[0].isBlank()) {
@@ -68,15 +82,13 @@ record BrokerSettings(Path dataDirectory, int port, int controllerPort, Map<Stri
                 directory(required(values, "--data-dir")),
                 number("--port", required(values, "--port")),
                 number("--controller-port", required(values, "--controller-port")),
+                number("--node-id", values.getOrDefault("--node-id", "1")),
+                Optional.ofNullable(values.get("--cluster-id")),
                 overrides);
     }
 
     String bootstrapServers() {
         return "127.0.0.1:" + port;
-    }
-
-    int nodeId() {
-        return NODE_ID;
     }
 
     Path metadataDirectory() {
@@ -90,9 +102,9 @@ record BrokerSettings(Path dataDirectory, int port, int controllerPort, Map<Stri
                 "process.roles",
                 "broker,controller",
                 "node.id",
-                String.valueOf(NODE_ID),
+                String.valueOf(nodeId),
                 "controller.quorum.voters",
-                NODE_ID + "@127.0.0.1:" + controllerPort,
+                nodeId + "@127.0.0.1:" + controllerPort,
                 "controller.listener.names",
                 "CONTROLLER",
                 "inter.broker.listener.name",

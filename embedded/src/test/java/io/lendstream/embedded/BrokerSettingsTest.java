@@ -3,6 +3,7 @@ package io.lendstream.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +27,16 @@ class BrokerSettingsTest {
                 .containsEntry("num.io.threads", "8")
                 .containsEntry("a", "b=c")
                 .containsEntry("num.network.threads", "2");
+    }
+
+    @Test
+    void isTheOnlyNodeOfItsClusterUnlessTold() {
+        assertThat(BrokerSettings.parse(COMPLETE).toKafka())
+                .containsEntry("node.id", "1")
+                .containsEntry("controller.quorum.voters", "1@127.0.0.1:9093");
+        assertThat(BrokerSettings.parse(with("--node-id", "3", "--cluster-id", "ours")))
+                .returns(3, BrokerSettings::nodeId)
+                .returns(Optional.of("ours"), BrokerSettings::clusterId);
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.scheduler.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -25,7 +26,7 @@ final class Domain {
     private volatile ClusterState state; // metrics are read by another thread
     private Optional<Instant> answered = Optional.empty();
     private Optional<Instant> standstill = Optional.empty();
-    private boolean inOffice;
+    private Optional<Scheduler> scheduler = Optional.empty();
     private int refusals;
     private Instant heardAt;
     private boolean caughtUp;
@@ -63,11 +64,16 @@ final class Domain {
 
     /** Whether this task has raised the domain's epoch and thereby taken it over. */
     boolean inOffice() {
-        return inOffice;
+        return scheduler.isPresent();
     }
 
-    void takeOffice() {
-        inOffice = true;
+    void takeOffice(Scheduler appointed) {
+        scheduler = Optional.of(appointed);
+    }
+
+    /** Who decides, once this task is in office. */
+    Scheduler scheduler() {
+        return scheduler.orElseThrow(() -> new IllegalStateException("nobody has taken domain " + id + " over yet"));
     }
 
     /** The core took an event. */
@@ -136,6 +142,11 @@ final class Domain {
     void heard(Instant arrived, Instant wallClock) {
         heardAt = wallClock;
         caughtUp = !arrived.plus(RECENT).isBefore(wallClock);
+    }
+
+    /** Whether the record that came in last had waited to be read. */
+    boolean isBehind() {
+        return !caughtUp;
     }
 
     /**

@@ -156,9 +156,10 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
             return;
         }
         Event event = ((Input.Happened) input).event();
-        takeOffice(domain, event.at(), arrived);
+        Instant at = notAhead(event.at());
+        takeOffice(domain, at, arrived);
         if (options.time() == TimeMode.WALL) {
-            tickUpTo(domain, event.at(), arrived);
+            tickUpTo(domain, at, arrived);
         } else if (event instanceof RequestRate rate) {
             noteFirstWindow(domain, rate);
         }
@@ -168,6 +169,11 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
             countRefusal(domain, e);
             throw new Poison(Poison.Kind.REFUSED, e.failure);
         }
+    }
+
+    /** A record whose writer's clock is ahead of ours moves no domain's time, and no deadline with it, beyond our own clock. */
+    private Instant notAhead(Instant at) {
+        return options.time() == TimeMode.WALL && at.isAfter(wallClock()) ? wallClock() : at;
     }
 
     /** One event that the core cannot take is poison. If it takes none at all the fault is not in the events. */
@@ -198,14 +204,17 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
             return;
         }
         Instant now = domain.state().now();
-        SchedulerStarted started = options.scheduler().started(domain.state(), at.isAfter(now) ? at : now);
-        apply(domain, started, Optional.empty(), arrived);
-        domain.takeOffice();
+        boolean isBehind = options.time() == TimeMode.WALL && domain.isBehind();
+        Scheduler scheduler = options.scheduler().decidingFrom(isBehind ? Optional.of(wallClock()) : Optional.empty());
+        SchedulerStarted started = scheduler.started(domain.state(), at.isAfter(now) ? at : now);
+        apply(domain, scheduler, started, Optional.empty(), arrived);
+        domain.takeOffice(scheduler);
         log.info(
-                "domain {} is ours, in epoch {} from event {}",
+                "domain {} is ours, in epoch {} from event {}{}",
                 domain.id(),
                 started.epoch(),
-                domain.state().eventSequence());
+                domain.state().eventSequence(),
+                isBehind ? "; of what waited, nothing is decided" : "");
     }
 
     /** Lets everything happen that is due by itself up to a time. */
@@ -244,17 +253,22 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
 
     /** In whole milliseconds, rounded up: the log keeps no more, and a tick must not come too early. */
     private Optional<Instant> nextTimer(Domain domain) {
-        return options.scheduler().nextTimer(domain.state()).map(timer -> {
+        return domain.scheduler().nextTimer(domain.state()).map(timer -> {
             Instant whole = timer.truncatedTo(ChronoUnit.MILLIS);
             return whole.equals(timer) ? whole : whole.plusMillis(1);
         });
     }
 
     private void apply(Domain domain, Event event, Optional<Origin> origin, long arrived) {
+        apply(domain, domain.scheduler(), event, origin, arrived);
+    }
+
+    private void apply(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived) {
         ClusterState before = domain.state();
         long epoch = event instanceof SchedulerStarted started ? started.epoch() : before.epoch();
-        DomainEvent logged = new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, event.at(), origin, event);
-        Step step = step(options.scheduler(), before, logged);
+        DomainEvent logged =
+                new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, notAhead(event.at()), origin, event);
+        Step step = step(scheduler, before, logged);
         domain.state(step.state());
         publish(domain, logged, step, arrived);
         store().save(domain, step.changed(), origin.isPresent());

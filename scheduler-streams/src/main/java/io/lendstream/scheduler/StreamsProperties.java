@@ -61,6 +61,8 @@ final class StreamsProperties {
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1500);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
+        // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
+        all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
         all.put(
                 StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,

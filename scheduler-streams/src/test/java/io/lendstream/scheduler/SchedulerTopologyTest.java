@@ -20,6 +20,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
@@ -452,6 +453,43 @@ class SchedulerTopologyTest {
 
         assertThat(soon).isEmpty();
         assertThat(loop.events()).isNotEmpty();
+    }
+
+    @Test
+    void decidesNothingOfABacklogAndThenForTheTimeThatItIs() {
+        Story story = Story.of("deepboot").node("infer", Pool.INFERENCE, 2).service("chat", 1);
+        story.rate("chat", 5);
+        Instant longAgo = loop.wallClock().minus(Duration.ofHours(1));
+        for (DomainEvent event : story.log()) {
+            if (isInput(event.event())) {
+                loop.tellSince(longAgo, event.event());
+            }
+        }
+        List<DomainEvent> log = new ArrayList<>(loop.events());
+        assertThat(loop.decisions()).isEmpty();
+
+        loop.pass(Duration.ofSeconds(15));
+        log.addAll(loop.events());
+        List<Decision> decisions = loop.decisions();
+
+        assertThat(decisions).extracting(decision -> decision.action().kind()).contains("serve");
+        assertThat(decisions).allSatisfy(decision -> assertThat(decision.at()).isAfterOrEqualTo(Loop.WALL_CLOCK));
+        assertThat(HistoryChecker.check(Story.DOMAIN, log, decisions, loop.leases())
+                        .violations())
+                .isEmpty();
+    }
+
+    @Test
+    void aRecordThatIsStampedAheadMovesNoTimeBeyondTheWallClock() {
+        tellAll(Story.of("deepboot").node("train", Pool.TRAINING, 2));
+        Instant ahead = loop.wallClock().plus(Duration.ofMinutes(2));
+
+        loop.tell(new GpuTelemetry(new NodeId("train"), Story.DOMAIN, "boot-1", 1, ahead, List.of()));
+
+        assertThat(loop.events()).last().satisfies(event -> {
+            assertThat(event.event().at()).isEqualTo(ahead);
+            assertThat(event.at()).isEqualTo(loop.wallClock());
+        });
     }
 
     @Test

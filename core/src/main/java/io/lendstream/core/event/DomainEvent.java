@@ -9,7 +9,8 @@ import java.util.Optional;
  *
  * @param epoch the scheduler's term of office over the domain in which it accepted the event
  * @param sequence 1, 2, 3, ... within the domain, over all epochs
- * @param at the event's own time
+ * @param at when it happened as its domain reckons: the event's own time, but in a live deployment none after that of the clock by
+ *     which it was accepted
  * @param origin the record it came from; empty for what the scheduler made itself (ticks)
  */
 public record DomainEvent(

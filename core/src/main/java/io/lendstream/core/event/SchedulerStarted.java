@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.cluster.DomainId;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A scheduler took over the domain: the first event of an epoch.
@@ -11,8 +12,16 @@ import java.util.Map;
  * @param policy the policy it plans with, by name and settings ({@code name:key=value})
  * @param settings everything else that its decisions depend on, by configuration key, so that the log alone suffices to
  *     make them again
+ * @param decidesFrom when it took over by its own clock, where events had waited for it: of what happened before then it takes
+ *     notice, and decides nothing
  */
-public record SchedulerStarted(DomainId domain, Instant at, long epoch, String policy, Map<String, String> settings)
+public record SchedulerStarted(
+        DomainId domain,
+        Instant at,
+        long epoch,
+        String policy,
+        Map<String, String> settings,
+        Optional<Instant> decidesFrom)
         implements Event {
     public SchedulerStarted {
         Checks.atLeast("epoch", 1, epoch);

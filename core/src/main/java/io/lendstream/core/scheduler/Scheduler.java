@@ -26,20 +26,34 @@ import java.util.Optional;
  * what it needs, are observed and nothing more; what is due by then waits for the next tick ({@link #nextTimer}).
  *
  * @param latencies what is known of models; services of which nothing is are not served on MIG instances
+ * @param decidesFrom before which nothing is decided, for it is over: nobody could keep the deadlines of such decisions, and what
+ *     they asked for would be put out of service. What happened then is observed; approvals of then are void. Empty where no
+ *     events had waited for this scheduler
  */
-public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
+public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
+    public Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
+        this(policy, settings, latencies, Optional.empty());
+    }
+
     public Scheduler(Policy policy, SchedulerSettings settings) {
         this(policy, settings, Latencies.LEARNED);
     }
 
     /** The scheduler that a log's {@link SchedulerStarted} describes. */
     public static Scheduler of(SchedulerStarted started) {
-        return new Scheduler(Policies.parse(started.policy()), SchedulerSettings.of(started.settings()));
+        return new Scheduler(Policies.parse(started.policy()), SchedulerSettings.of(started.settings()))
+                .decidingFrom(started.decidesFrom());
+    }
+
+    /** The same, where events have waited for it until a time. */
+    public Scheduler decidingFrom(Optional<Instant> time) {
+        return new Scheduler(policy, settings, latencies, time);
     }
 
     /** The event by which this scheduler takes a domain over. */
     public SchedulerStarted started(ClusterState state, Instant at) {
-        return new SchedulerStarted(state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap());
+        return new SchedulerStarted(
+                state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap(), decidesFrom);
     }
 
     /** What an event leads to. */
@@ -57,6 +71,10 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         Draft draft = new Draft(state, event, witness);
         boolean wasDeaf = isDeaf(draft);
         new Observation(draft).take(event.event());
+        if (decidesFrom.filter(draft.now()::isBefore).isPresent()) {
+            new JobChanges(draft, settings).shedLost(false);
+            return draft.finished();
+        }
         boolean matters = matters(draft, event.event()) || (wasDeaf && !isDeaf(draft));
         boolean isApproval = isApproval(event.event());
         if (isApproval) {
@@ -138,6 +156,6 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     /** When the domain next needs a tick though nothing else happens. */
     public Optional<Instant> nextTimer(ClusterState state) {
-        return Deadlines.next(state, settings);
+        return decidesFrom.filter(state.now()::isBefore).or(() -> Deadlines.next(state, settings));
     }
 }

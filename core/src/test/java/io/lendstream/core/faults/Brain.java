@@ -72,7 +72,12 @@ final class Brain {
         boolean reuses = bug == Bug.REUSED_EPOCH && state.epoch() > 0;
         return reuses
                 ? new SchedulerStarted(
-                        started.domain(), started.at(), state.epoch(), started.policy(), started.settings())
+                        started.domain(),
+                        started.at(),
+                        state.epoch(),
+                        started.policy(),
+                        started.settings(),
+                        started.decidesFrom())
                 : started;
     }
 

@@ -1,5 +1,8 @@
 package io.lendstream.launcher.faults;
 
+import static io.lendstream.launcher.faults.Ordeals.awaitDecisions;
+import static io.lendstream.launcher.faults.Ordeals.awaitTakeover;
+import static io.lendstream.launcher.faults.Ordeals.repair;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -7,9 +10,7 @@ import static org.awaitility.Awaitility.await;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.launcher.faults.Ordeals.Setup;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
@@ -38,35 +39,22 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class FaultsIT {
-    private static final String ALL = "faults.all";
-    private static final String WHY = "takes minutes: ./dev faults does it";
-
     private final int kills = Integer.getInteger("faults.kills", 10);
-    private final long seed = Long.getLong("faults.seed", 1);
-    private final Surroundings surroundings = Surroundings.named(System.getProperty("faults.broker", "quick"));
-    private final Stack stack = Stack.start(
-            new StackSettings(Optional.empty(), false, 0, 0, surroundings.broker(), Duration.ofMinutes(2)),
-            Installation.find(),
-            line -> {});
+    private final Ordeals ordeals = new Ordeals();
 
     @TempDir
     private Path directory;
 
     @AfterAll
     void stop() {
-        stack.close();
-    }
-
-    /** What is done to a site that works. */
-    private interface Trial {
-        void run(Site site, Watch watch, Traffic traffic, Instance actuator) throws Exception;
+        ordeals.close();
     }
 
     @Test
     void aKilledSchedulerIsReplacedAndNothingIsDecidedTwiceOrForgotten() throws Exception {
         Takeovers takeovers = new Takeovers();
-        Verdict verdict = endure("kills", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
-            Random random = new Random(seed);
+        Verdict verdict = ordeals.endure(directory, Setup.named("kills"), (site, watch, traffic, actuator) -> {
+            Random random = new Random(ordeals.seed());
             for (int kill = 1; kill <= kills; kill++) {
                 Thread.sleep(500 + random.nextInt(1500));
                 repair(watch, traffic);
@@ -76,18 +64,18 @@ final class FaultsIT {
             }
         });
 
-        takeovers.publish(surroundings, seed, verdict);
+        takeovers.publish(ordeals.surroundings(), ordeals.seed(), verdict);
         assertThat(takeovers.beforeCommit() * 5)
                 .as("killed between a decision and its commit: %s", takeovers)
                 .isGreaterThanOrEqualTo(kills);
         assertThat(takeovers.inFlight() * 2)
                 .as("killed with a transfer in flight: %s", takeovers)
                 .isGreaterThanOrEqualTo(kills);
-        if (Boolean.getBoolean(ALL)) {
+        if (Boolean.getBoolean(Ordeals.ALL)) {
             // A figure of a machine that does nothing else; a usual build shares its own.
             assertThat(takeovers.p99Seconds())
-                    .as("takeover on the %s broker: %s", surroundings.name(), takeovers)
-                    .isLessThanOrEqualTo(surroundings.takeoverSeconds());
+                    .as("takeover on the %s broker: %s", ordeals.surroundings().name(), takeovers)
+                    .isLessThanOrEqualTo(ordeals.surroundings().takeoverSeconds());
         }
     }
 
@@ -122,22 +110,15 @@ final class FaultsIT {
         return Optional.empty();
     }
 
-    private static double awaitTakeover(Watch watch, long epoch, long since) {
-        await().atMost(Site.PATIENCE)
-                .pollInterval(Duration.ofMillis(20))
-                .until(() -> watch.firstAfter(epoch).isPresent());
-        return (watch.firstAfter(epoch).orElseThrow() - since) / 1e9;
-    }
-
     @Test
     void aSchedulerThatWasStoppedForLongerThanItsSessionAndGoesOnIsNotHeardAnyMore() throws Exception {
-        endure("zombie", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+        ordeals.endure(directory, Setup.named("zombie"), (site, watch, traffic, actuator) -> {
             Instance zombie = site.active();
             long epoch = watch.epoch();
             long stoppedAt = System.nanoTime();
             zombie.pause();
             double seconds = awaitTakeover(watch, epoch, stoppedAt);
-            Thread.sleep(surroundings.zombieMillis());
+            Thread.sleep(ordeals.surroundings().zombieMillis());
             zombie.resume();
             long successor = watch.epoch();
             awaitDecisions(watch, 20);
@@ -149,9 +130,9 @@ final class FaultsIT {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
     void anActuatorThatIsSilentIsNotWaitedForAndCatchesUp() throws Exception {
-        endure("silent", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+        ordeals.endure(directory, Setup.named("silent"), (site, watch, traffic, actuator) -> {
             Thread.sleep(10_000);
             actuator.pause();
             await().atMost(Site.PATIENCE).until(() -> !watch.quarantined().isEmpty());
@@ -165,10 +146,11 @@ final class FaultsIT {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
     void whatIsReleasedAndDoesNotComeUpElsewhereIsTriedAgainOrPutOutOfService() throws Exception {
-        List<String> trouble = List.of("actuator.simulated.failed-binds=0.4", "actuator.simulated.stuck-releases=0.2");
-        endure("unbound", Traffic.Disorder.NONE, trouble, (site, watch, traffic, actuator) -> {
+        Setup trouble = Setup.named("unbound")
+                .withActuator("actuator.simulated.failed-binds=0.4", "actuator.simulated.stuck-releases=0.2");
+        ordeals.endure(directory, trouble, (site, watch, traffic, actuator) -> {
             for (int i = 0; i < 12; i++) {
                 Thread.sleep(5_000);
                 repair(watch, traffic);
@@ -180,9 +162,9 @@ final class FaultsIT {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
     void schedulersAndAnActuatorThatHaveLostTheirDisksGoOnFromTheTopics() throws Exception {
-        endure("amnesia", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+        ordeals.endure(directory, Setup.named("amnesia"), (site, watch, traffic, actuator) -> {
             Thread.sleep(10_000);
             Instance active = site.active();
             long epoch = watch.epoch();
@@ -201,6 +183,29 @@ final class FaultsIT {
         });
     }
 
+    @Test
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
+    void schedulersThatWereAwayForLongerThanDeadlinesPutNothingOutOfServiceForIt() throws Exception {
+        ordeals.endure(directory, Setup.named("away"), (site, watch, traffic, actuator) -> {
+            Thread.sleep(10_000);
+            repair(watch, traffic);
+            Thread.sleep(3_000);
+            int before = watch.quarantined().size();
+            long epoch = watch.epoch();
+            site.killSchedulers();
+            Thread.sleep(60_000);
+            long startedAt = System.nanoTime();
+            Site.awaitReady(site.startScheduler());
+            double seconds = awaitTakeover(watch, epoch, startedAt);
+            awaitDecisions(watch, 20);
+            int after = watch.quarantined().size();
+            System.out.printf(
+                    "away for 60 s: decisions again after %.1f s, %d GPUs out of service before, %d after%n",
+                    seconds, before, after);
+            assertThat(after).isLessThanOrEqualTo(before);
+        });
+    }
+
     private static void deleteDirectoriesIn(Path directory) throws IOException {
         try (Stream<Path> entries = Files.walk(directory)) {
             for (Path entry : entries.sorted(Comparator.reverseOrder())
@@ -212,7 +217,7 @@ final class FaultsIT {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
     void poisonOfEachKindIsPutAsideAndTheRestIsDecidedOn() throws Exception {
         List<Topic<?>> inputs = List.of(
                 TopicCatalogue.NODES,
@@ -228,7 +233,7 @@ final class FaultsIT {
                 "{}".getBytes(UTF_8), new byte[0], new byte[] {0, 0, 0}, new byte[] {7, 0, 0, 0, 1, 2}, new byte[] {
                     0, 0, 0, 18, 103, 1, 2, 3
                 });
-        endure("poison", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
+        ordeals.endure(directory, Setup.named("poison"), (site, watch, traffic, actuator) -> {
             try (RecordWriter somebody = RecordWriter.open(site.kafka(), site.topics(), "/somebody")) {
                 for (Topic<?> topic : inputs) {
                     for (byte[] value : poison) {
@@ -251,83 +256,15 @@ final class FaultsIT {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
+    @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
     void telemetryThatIsRepeatedLateDisorderedAndOfOtherClocksBreaksNoPromise() throws Exception {
-        Traffic.Disorder disorder = new Traffic.Disorder(0.2, 0.2, 0.05);
-        endure("disorder", disorder, List.of(), (site, watch, traffic, actuator) -> {
+        Setup disorder = Setup.named("disorder").with(new Traffic.Disorder(0.2, 0.2, 0.05));
+        ordeals.endure(directory, disorder, (site, watch, traffic, actuator) -> {
             for (int i = 0; i < 12; i++) {
                 Thread.sleep(5_000);
                 repair(watch, traffic);
             }
             awaitDecisions(watch, 5);
         });
-    }
-
-    @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
-    void aRegistryThatDoesNotAnswerStopsNobodyWhoKnowsTheSchemas() throws Exception {
-        endure("registry", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
-            awaitDecisions(watch, 20);
-            long registry = site.pidOf("registry");
-            Instance.signal(registry, "STOP");
-            try {
-                Thread.sleep(10_000);
-                awaitDecisions(watch, 20);
-            } finally {
-                Instance.signal(registry, "CONT");
-            }
-        });
-    }
-
-    @Test
-    @EnabledIfSystemProperty(named = ALL, matches = "true", disabledReason = WHY)
-    void aBrokerThatStandsStillForAWhileCostsNothingButTime() throws Exception {
-        endure("broker", Traffic.Disorder.NONE, List.of(), (site, watch, traffic, actuator) -> {
-            awaitDecisions(watch, 20);
-            long broker = site.pidOf("broker");
-            Instance.signal(broker, "STOP");
-            try {
-                Thread.sleep(12_000);
-            } finally {
-                Instance.signal(broker, "CONT");
-            }
-            long since = System.nanoTime();
-            awaitDecisions(watch, 20);
-            System.out.printf("broker: 20 decisions within %.1f s of its return%n", (System.nanoTime() - since) / 1e9);
-        });
-    }
-
-    private Verdict endure(String name, Traffic.Disorder disorder, List<String> actuatorSettings, Trial trial)
-            throws Exception {
-        try (Site site = new Site(stack, name, directory, surroundings.scheduler())) {
-            Instance first = site.startScheduler();
-            Site.awaitReady(first);
-            Instance second = site.startScheduler();
-            Instance actuator = site.startActuator(actuatorSettings.toArray(String[]::new));
-            Site.awaitReady(second, actuator);
-            try (Watch watch = new Watch(site)) {
-                try (Traffic traffic = Traffic.start(site, seed, disorder)) {
-                    awaitDecisions(watch, 20);
-                    trial.run(site, watch, traffic, actuator);
-                }
-                Verdict verdict = site.awaitCleanHistory();
-                System.out.printf(
-                        "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",
-                        name, verdict.events(), verdict.decisions(), site.kinds(), verdict.reports(), watch.epoch());
-                return verdict;
-            }
-        }
-    }
-
-    private static void awaitDecisions(Watch watch, int more) {
-        int before = watch.decisions();
-        await().atMost(Site.PATIENCE).until(() -> watch.decisions() >= before + more);
-    }
-
-    /** Somebody sees to GPUs that are out of service. */
-    private static void repair(Watch watch, Traffic traffic) {
-        if (!watch.quarantined().isEmpty()) {
-            traffic.reset(watch.quarantined());
-        }
     }
 }

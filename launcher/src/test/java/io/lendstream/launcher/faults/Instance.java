@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One process of a service, with what it prints. */
+/** One process of a service or a broker, with what it prints. */
 record Instance(String name, Process process, Path log) {
     private static final Pattern HEALTH = Pattern.compile("health and metrics on (http://\\S+)");
     private static final Pattern TAKEOVER = Pattern.compile("domain \\S+ is ours, in epoch (\\d+)");
@@ -29,6 +29,11 @@ record Instance(String name, Process process, Path log) {
     /** Starts a service with these arguments. */
     static Instance start(
             Installation installation, ServiceKind service, String name, Path directory, List<String> arguments) {
+        return start(installation.classPath(service.module()), service.mainClass(), name, directory, arguments);
+    }
+
+    /** Starts a Java program with these arguments. */
+    static Instance start(List<Path> classPath, String mainClass, String name, Path directory, List<String> arguments) {
         var command = new ArrayList<String>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
@@ -37,10 +42,8 @@ record Instance(String name, Process process, Path log) {
                 "-cp",
                 String.join(
                         File.pathSeparator,
-                        installation.classPath(service.module()).stream()
-                                .map(Path::toString)
-                                .toList()),
-                service.mainClass()));
+                        classPath.stream().map(Path::toString).toList()),
+                mainClass));
         command.addAll(arguments);
         Path log = directory.resolve(name + ".log");
         try {

@@ -44,6 +44,7 @@ final class Site implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final Stack stack;
+    private final Kafka where;
     private final Path directory;
     private final TopicCatalogue topics;
     private final KafkaSettings kafka;
@@ -53,13 +54,38 @@ final class Site implements AutoCloseable {
     private int started;
 
     /**
+     * Where brokers are, as addresses that a client starts from.
+     *
+     * @param everybody the address for whom no other is said
+     * @param firstScheduler the address for the scheduler that is started first
+     * @param actuator the address for actuators
+     * @param replication copies of each topic
+     */
+    record Kafka(String everybody, String firstScheduler, String actuator, int replication) {
+        static Kafka at(String everybody, int replication) {
+            return new Kafka(everybody, everybody, everybody, replication);
+        }
+
+        Kafka withFirstScheduler(String other) {
+            return new Kafka(everybody, other, actuator, replication);
+        }
+
+        Kafka withActuator(String other) {
+            return new Kafka(everybody, firstScheduler, other, replication);
+        }
+    }
+
+    /**
      * A deployment whose topics are there, and none of whose services runs.
      *
+     * @param stack whose registry and services it takes
+     * @param where its brokers are
      * @param name of its topics and files
      * @param schedulerSettings what its schedulers are told beside what all are
      */
-    Site(Stack stack, String name, Path parent, List<String> schedulerSettings) {
+    Site(Stack stack, Kafka where, String name, Path parent, List<String> schedulerSettings) {
         this.stack = stack;
+        this.where = where;
         this.directory = parent.resolve(name);
         this.topics = new TopicCatalogue(name + ".");
         this.schedulerSettings = List.copyOf(schedulerSettings);
@@ -67,7 +93,9 @@ final class Site implements AutoCloseable {
                 name,
                 Settings.of(
                         CommonKeys.ALL,
-                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                        "kafka.bootstrap.servers=" + where.everybody(),
+                        "kafka.request.timeout.ms=5000",
+                        "kafka.default.api.timeout.ms=60000",
                         "schema.registry.url=" + stack.confluentUrl()));
         try {
             Files.createDirectories(directory);
@@ -75,7 +103,7 @@ final class Site implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         try (Admin admin = Admin.create(kafka.admin())) {
-            new TopicAdmin(admin, topics).create(1, 1);
+            new TopicAdmin(admin, topics).create(1, where.replication());
         }
         new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), topics).register();
     }
@@ -90,17 +118,21 @@ final class Site implements AutoCloseable {
 
     /** Starts one more scheduler; it need not be ready. */
     Instance startScheduler() {
+        return startScheduler(where.everybody());
+    }
+
+    Instance startScheduler(String bootstrapServers) {
         started++;
         String name = "scheduler-" + started;
         List<String> settings = new ArrayList<>(List.of(
                 "kafka.state.dir=" + directory.resolve(name),
-                "scheduler.policy=deepboot:protect-scale=0.1",
+                "scheduler.policy=lendstream:plan-every=2s:protect-scale=0.1",
                 "scheduler.notice=10s",
                 "scheduler.bind-deadline=20s",
-                "scheduler.lease=60s"));
+                "scheduler.lease=40s"));
         settings.addAll(schedulerSettings);
-        Instance scheduler =
-                Instance.start(stack.installation(), ServiceKind.SCHEDULER, name, directory, arguments(settings));
+        Instance scheduler = Instance.start(
+                stack.installation(), ServiceKind.SCHEDULER, name, directory, arguments(bootstrapServers, settings));
         schedulers.add(scheduler);
         return scheduler;
     }
@@ -114,15 +146,21 @@ final class Site implements AutoCloseable {
         settings.addAll(Arrays.asList(more));
         started++;
         Instance actuator = Instance.start(
-                stack.installation(), ServiceKind.ACTUATOR, "actuator-" + started, directory, arguments(settings));
+                stack.installation(),
+                ServiceKind.ACTUATOR,
+                "actuator-" + started,
+                directory,
+                arguments(where.actuator(), settings));
         actuators.add(actuator);
         return actuator;
     }
 
-    private List<String> arguments(List<String> settings) {
+    private List<String> arguments(String bootstrapServers, List<String> settings) {
         List<String> arguments = new ArrayList<>(List.of(
-                "--bootstrap-server", stack.bootstrapServers(),
-                "--registry", stack.confluentUrl().toString()));
+                "--bootstrap-server",
+                bootstrapServers,
+                "--registry",
+                stack.confluentUrl().toString()));
         for (String setting : Stream.concat(
                         Stream.of("topic-prefix=" + topics.prefix(), "health.port=0"), settings.stream())
                 .toList()) {
@@ -146,15 +184,6 @@ final class Site implements AutoCloseable {
                 .filter(scheduler -> scheduler.isAlive() && scheduler.epoch().isPresent())
                 .max(Comparator.comparingLong(scheduler -> scheduler.epoch().orElse(0)))
                 .orElseThrow(() -> new AssertionError("no scheduler has the domain"));
-    }
-
-    /** A process of the broker or the registry. */
-    long pidOf(String child) {
-        return stack.children().stream()
-                .filter(running -> running.name().equals(child))
-                .findFirst()
-                .orElseThrow()
-                .pid();
     }
 
     void forget(Instance scheduler) {
@@ -196,10 +225,17 @@ final class Site implements AutoCloseable {
     }
 
     /**
-     * What the checker says, once everything is written down: while services run, topics are not read at one moment. That
-     * decisions are those of the pure core on the recorded events is one of its rules.
+     * What the checker says, once the scheduler has heard of every report. Services are stopped for it, actuators first: while they
+     * run, their topics cannot be read at one moment. That decisions are those of the pure core on the recorded events is one of
+     * its rules.
      */
     Verdict awaitCleanHistory() {
+        actuators.forEach(Instance::kill);
+        await().atMost(PATIENCE)
+                .pollInterval(Duration.ofSeconds(1))
+                .untilAsserted(() -> assertThat(verdict().violations())
+                        .noneMatch(violation -> violation.rule().equals("reports")));
+        killSchedulers();
         Verdict[] last = new Verdict[1];
         await().atMost(PATIENCE).pollInterval(Duration.ofSeconds(1)).untilAsserted(() -> {
             last[0] = verdict();

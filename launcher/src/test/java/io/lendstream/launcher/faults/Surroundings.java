@@ -25,6 +25,7 @@ record Surroundings(
                     "transaction.abort.timed.out.transaction.cleanup.interval.ms", "500"),
             List.of(
                     COMMIT,
+                    "kafka.request.timeout.ms=2500",
                     "kafka.consumer.session.timeout.ms=2000",
                     "kafka.consumer.heartbeat.interval.ms=500",
                     "kafka.consumer.max.poll.interval.ms=6000",

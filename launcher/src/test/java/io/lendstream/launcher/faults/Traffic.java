@@ -8,8 +8,10 @@ import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
@@ -39,12 +41,17 @@ import java.util.stream.IntStream;
 
 /**
  * A small cluster as its agents, gateways and jobs tell of it, by the wall clock: four services, each with a wave of demand in
- * its turn and a ripple on it, so that several decisions are called for every second; and jobs that come and go.
+ * its turn and a ripple on it, so that several decisions are called for every second; and jobs that come and go. Twelve GPUs of
+ * inference are needed at most, and twenty are there; jobs want twelve at least, and four are theirs: so there is something to
+ * lend always, and a wave that begins finds it lent.
  */
 final class Traffic implements AutoCloseable {
     private static final Duration BEAT = Duration.ofMillis(250);
     private static final int SERVICES = 4;
     private static final int WAVE_BEATS = 40;
+    private static final int NODES = 6;
+    private static final int JOBS = 6;
+    private static final int CALM_PER_SECOND = 5;
 
     private final RecordWriter writer;
     private final Random random;
@@ -99,7 +106,7 @@ final class Traffic implements AutoCloseable {
     }
 
     private List<Node> nodes() {
-        return IntStream.range(0, 5)
+        return IntStream.range(0, NODES)
                 .mapToObj(node -> new Node(
                         new NodeId("node-" + node),
                         Site.DOMAIN,
@@ -128,6 +135,7 @@ final class Traffic implements AutoCloseable {
             }
             if (beats % 8 == 0) {
                 nodes().forEach(this::sample);
+                IntStream.range(0, SERVICES).forEach(this::forecast);
                 running.forEach(job -> progress(job, JobPhase.RUNNING));
             }
             if (beats % 12 == 0) {
@@ -149,7 +157,7 @@ final class Traffic implements AutoCloseable {
     private void rate(int service) {
         boolean wave = (beats / WAVE_BEATS) % SERVICES == service;
         boolean ripple = (beats / 2) % 2 == 0;
-        int perSecond = (wave ? 35 : 5) + (ripple ? 10 : 0);
+        int perSecond = (wave ? 35 : CALM_PER_SECOND) + (ripple ? 10 : 0);
         Instant end = stamped(now());
         RequestRate rate = new RequestRate(
                 service(service),
@@ -167,6 +175,22 @@ final class Traffic implements AutoCloseable {
                 Optional.empty(),
                 List.of());
         telemetry(TopicCatalogue.REQUEST_RATES, service(service).value(), rate);
+    }
+
+    /** Of a forecaster that knows of no waves: so they come as a surprise, and GPUs are lent between them. */
+    private void forecast(int service) {
+        var calm = new HorizonQuantiles(
+                Duration.ofMinutes(1), CALM_PER_SECOND, CALM_PER_SECOND, CALM_PER_SECOND, CALM_PER_SECOND);
+        DemandForecast forecast = new DemandForecast(
+                service(service),
+                Site.DOMAIN,
+                stamped(now()),
+                Duration.ofSeconds(5),
+                "calm",
+                List.of(calm),
+                Optional.empty(),
+                Optional.empty());
+        telemetry(TopicCatalogue.DEMAND_FORECASTS, service(service).value(), forecast);
     }
 
     private void sample(Node node) {
@@ -192,7 +216,7 @@ final class Traffic implements AutoCloseable {
     }
 
     private void job() {
-        if (running.size() >= 4) {
+        if (running.size() >= JOBS) {
             progress(running.removeFirst(), JobPhase.FINISHED);
         }
         jobs++;
@@ -201,8 +225,8 @@ final class Traffic implements AutoCloseable {
                 Site.DOMAIN,
                 now(),
                 "vision",
-                1 + random.nextInt(3),
-                1,
+                2 + random.nextInt(3),
+                2,
                 6,
                 true,
                 0,

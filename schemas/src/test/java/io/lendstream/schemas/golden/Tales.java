@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** How the golden cases' logs came about. */
@@ -252,7 +253,12 @@ final class Tales {
         List<Decision> open = tale.last();
         tale.after(5).note("another instance takes over between a decision and its answer");
         tale.tell(it -> it.tell(new SchedulerStarted(
-                Story.DOMAIN, it.now(), it.state().epoch() + 1, "deepboot", SchedulerSettings.DEFAULTS.toMap())));
+                Story.DOMAIN,
+                it.now(),
+                it.state().epoch() + 1,
+                "deepboot",
+                SchedulerSettings.DEFAULTS.toMap(),
+                Optional.empty())));
         tale.after(5).answer(open).settled(8);
         return tale;
     }

@@ -117,6 +117,8 @@ public final class KafkaSettings {
     private Map<String, Object> clients(String kind) {
         var properties = new TreeMap<String, Object>();
         properties.put("client.id", "lendstream-%s-%s".formatted(service, kind));
+        // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
+        properties.put("request.timeout.ms", "10000");
         return properties;
     }
 }

@@ -1,0 +1,155 @@
+package io.lendstream.launcher.faults;
+
+import static io.lendstream.launcher.faults.Ordeals.awaitDecisions;
+import static io.lendstream.launcher.faults.Ordeals.awaitTakeover;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.launcher.faults.Ordeals.Setup;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What happens to brokers, to the registry and to the ways to them, and what becomes of a site meanwhile. */
+@Timeout(value = 1, unit = TimeUnit.HOURS)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
+final class BrokerFaultsIT {
+    /** Longer than a lease and the notice after it: an actuator that is alone gives loans back by then. */
+    private static final long LEASE_AND_NOTICE_MILLIS = 55_000;
+
+    private final Ordeals ordeals = new Ordeals();
+
+    @TempDir
+    private Path directory;
+
+    @AfterAll
+    void stop() {
+        ordeals.close();
+    }
+
+    @Test
+    void aRegistryThatDoesNotAnswerStopsNobodyWhoKnowsTheSchemas() throws Exception {
+        ordeals.endure(directory, Setup.named("registry"), (site, watch, traffic, actuator) -> {
+            long registry = ordeals.pidOf("registry");
+            Instance.signal(registry, "STOP");
+            try {
+                Thread.sleep(10_000);
+                awaitDecisions(watch, 20);
+            } finally {
+                Instance.signal(registry, "CONT");
+            }
+        });
+    }
+
+    @Test
+    void aBrokerThatStandsStillForAWhileCostsNothingButTime() throws Exception {
+        ordeals.endure(directory, Setup.named("broker"), (site, watch, traffic, actuator) -> {
+            long broker = ordeals.pidOf("broker");
+            Instance.signal(broker, "STOP");
+            try {
+                Thread.sleep(12_000);
+            } finally {
+                Instance.signal(broker, "CONT");
+            }
+            System.out.printf("broker: 20 decisions within %.1f s of its return%n", awaitDecisions(watch, 20));
+        });
+    }
+
+    @Test
+    void aClusterOfThreeGoesOnWithoutTheBrokerThatLedTheDomain() throws Exception {
+        try (Brokers brokers = brokers("killed-brokers", 3)) {
+            Setup setup = Setup.named("cluster").on(Site.Kafka.at(brokers.bootstrapServers(), 3));
+            ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
+                String decisions = site.topics().name(TopicCatalogue.DECISIONS);
+                int killed = brokers.leaderOf(decisions);
+                brokers.broker(killed).kill();
+                double seconds = awaitDecisions(watch, 20);
+                brokers.restart(killed, 2);
+                brokers.awaitInSync(decisions);
+                awaitDecisions(watch, 20);
+                System.out.printf("cluster: 20 decisions within %.1f s of the kill of broker %d%n", seconds, killed);
+            });
+        }
+    }
+
+    @Test
+    void aClusterOfThreeGoesOnWhileTheBrokerThatLeadsTheDomainStandsStill() throws Exception {
+        try (Brokers brokers = brokers("still-brokers", 3)) {
+            Setup setup = Setup.named("standstill").on(Site.Kafka.at(brokers.bootstrapServers(), 3));
+            ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
+                String decisions = site.topics().name(TopicCatalogue.DECISIONS);
+                int stopped = brokers.leaderOf(decisions);
+                brokers.broker(stopped).pause();
+                double seconds;
+                try {
+                    Thread.sleep(8_000);
+                    seconds = awaitDecisions(watch, 20);
+                } finally {
+                    brokers.broker(stopped).resume();
+                }
+                brokers.awaitInSync(decisions);
+                awaitDecisions(watch, 20);
+                System.out.printf(
+                        "cluster: broker %d stood still, 20 decisions in %.1f s after 8 s%n", stopped, seconds);
+            });
+        }
+    }
+
+    @Test
+    void aPartitionedSchedulerIsReplacedAndDecidesNothingOfItsOldEpochWhenTheWayIsFreeAgain() throws Exception {
+        try (Brokers brokers = brokers("scheduler-broker", 1)) {
+            Site.Kafka kafka =
+                    Site.Kafka.at(brokers.bootstrapServers(), 1).withFirstScheduler(brokers.hiddenBootstrapServers());
+            ordeals.endure(directory, Setup.named("partition").on(kafka), (site, watch, traffic, actuator) -> {
+                Instance cut = site.active();
+                assertThat(cut.name()).as("the one behind the proxy").isEqualTo("scheduler-1");
+                long epoch = watch.epoch();
+                long blockedAt = System.nanoTime();
+                brokers.proxy().block();
+                double seconds = awaitTakeover(watch, epoch, blockedAt);
+                Thread.sleep(ordeals.surroundings().zombieMillis());
+                brokers.proxy().unblock();
+                long successor = watch.epoch();
+                awaitDecisions(watch, 20);
+
+                Site.awaitReady(cut);
+                assertThat(watch.epoch()).isGreaterThanOrEqualTo(successor);
+                System.out.printf("partition: the cut-off scheduler was replaced after %.1f s%n", seconds);
+            });
+        }
+    }
+
+    @Test
+    void aPartitionedActuatorGivesLoansBackByItselfAndIsHeardOfItWhenTheWayIsFreeAgain() throws Exception {
+        try (Brokers brokers = brokers("actuator-broker", 1)) {
+            Site.Kafka kafka =
+                    Site.Kafka.at(brokers.bootstrapServers(), 1).withActuator(brokers.hiddenBootstrapServers());
+            ordeals.endure(directory, Setup.named("severed").on(kafka), (site, watch, traffic, actuator) -> {
+                Thread.sleep(10_000);
+                brokers.proxy().block();
+                Thread.sleep(LEASE_AND_NOTICE_MILLIS);
+                int outOfService = watch.quarantined().size();
+                brokers.proxy().unblock();
+                Thread.sleep(5_000);
+                Ordeals.repair(watch, traffic);
+                awaitDecisions(watch, 10);
+                assertThat(outOfService).as("GPUs put out of service meanwhile").isPositive();
+                System.out.printf("severed actuator: %d GPUs put out of service meanwhile%n", outOfService);
+            });
+        }
+    }
+
+    private Brokers brokers(String name, int count) {
+        return Brokers.start(
+                ordeals.installation(),
+                directory.resolve(name),
+                count,
+                ordeals.surroundings().broker());
+    }
+}

@@ -1,0 +1,147 @@
+package io.lendstream.launcher.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A broker and a registry on which sites are tried one after the other, and what holds of each of them. */
+final class Ordeals implements AutoCloseable {
+    /** The property by which {@code ./dev faults} asks for what takes minutes. */
+    static final String ALL = "faults.all";
+
+    static final String WHY = "takes minutes: ./dev faults does it";
+
+    private final long seed = Long.getLong("faults.seed", 1);
+    private final Surroundings surroundings = Surroundings.named(System.getProperty("faults.broker", "quick"));
+    private final Stack stack = Stack.start(
+            new StackSettings(Optional.empty(), false, 0, 0, surroundings.broker(), Duration.ofMinutes(2)),
+            Installation.find(),
+            line -> {});
+
+    /** What is done to a site that works. */
+    interface Trial {
+        void run(Site site, Watch watch, Traffic traffic, Instance actuator) throws Exception;
+    }
+
+    /**
+     * A site as it is before something is done to it.
+     *
+     * @param name of its topics and files
+     * @param kafka where its broker is; the usual one where that is not said
+     * @param disorder of its telemetry
+     * @param actuator what its actuator is told beside what all are
+     */
+    record Setup(String name, Optional<Site.Kafka> kafka, Traffic.Disorder disorder, List<String> actuator) {
+        static Setup named(String name) {
+            return new Setup(name, Optional.empty(), Traffic.Disorder.NONE, List.of());
+        }
+
+        Setup on(Site.Kafka other) {
+            return new Setup(name, Optional.of(other), disorder, actuator);
+        }
+
+        Setup with(Traffic.Disorder other) {
+            return new Setup(name, kafka, other, actuator);
+        }
+
+        Setup withActuator(String... settings) {
+            return new Setup(name, kafka, disorder, List.of(settings));
+        }
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    Surroundings surroundings() {
+        return surroundings;
+    }
+
+    Installation installation() {
+        return stack.installation();
+    }
+
+    /** A process of the broker or the registry. */
+    long pidOf(String child) {
+        return stack.children().stream()
+                .filter(running -> running.name().equals(child))
+                .findFirst()
+                .orElseThrow()
+                .pid();
+    }
+
+    /** Does something to a site, and judges it: it kept every promise. By then the site lends and takes back. */
+    Verdict endure(Path directory, Setup setup, Trial trial) throws Exception {
+        Site.Kafka kafka = setup.kafka().orElseGet(() -> Site.Kafka.at(stack.bootstrapServers(), 1));
+        try (Site site = new Site(stack, kafka, setup.name(), directory, surroundings.scheduler())) {
+            Instance first = site.startScheduler(kafka.firstScheduler());
+            Site.awaitReady(first);
+            Instance second = site.startScheduler();
+            Instance actuator = site.startActuator(setup.actuator().toArray(String[]::new));
+            Site.awaitReady(second, actuator);
+            try (Watch watch = new Watch(site)) {
+                try (Traffic traffic = Traffic.start(site, seed, setup.disorder())) {
+                    awaitDecisions(watch, 20);
+                    awaitLoans(site);
+                    trial.run(site, watch, traffic, actuator);
+                }
+                Verdict verdict = site.awaitCleanHistory();
+                Map<String, Long> kinds = site.kinds();
+                System.out.printf(
+                        "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",
+                        setup.name(), verdict.events(), verdict.decisions(), kinds, verdict.reports(), watch.epoch());
+                assertThat(site.read(TopicCatalogue.DECISIONS))
+                        .extracting((Decision decision) -> decision.id().epoch())
+                        .as("no decision of an old epoch follows one of a newer")
+                        .isSorted();
+                return verdict;
+            }
+        }
+    }
+
+    /** Waits until GPUs have been lent and taken back. */
+    private static void awaitLoans(Site site) {
+        await().atMost(Site.PATIENCE)
+                .pollInterval(Duration.ofSeconds(1))
+                .until(() -> site.kinds().keySet().containsAll(List.of("lend", "reclaim")));
+    }
+
+    /** Waits until that many more decisions are committed; returns how long it took, in seconds. */
+    static double awaitDecisions(Watch watch, int more) {
+        long since = System.nanoTime();
+        int before = watch.decisions();
+        await().atMost(Site.PATIENCE).until(() -> watch.decisions() >= before + more);
+        return (System.nanoTime() - since) / 1e9;
+    }
+
+    /** Waits for the first decision of a later epoch; returns how long after a moment it came, in seconds. */
+    static double awaitTakeover(Watch watch, long epoch, long since) {
+        await().atMost(Site.PATIENCE)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> watch.firstAfter(epoch).isPresent());
+        return (watch.firstAfter(epoch).orElseThrow() - since) / 1e9;
+    }
+
+    /** Somebody sees to GPUs that are out of service. */
+    static void repair(Watch watch, Traffic traffic) {
+        if (!watch.quarantined().isEmpty()) {
+            traffic.reset(watch.quarantined());
+        }
+    }
+
+    @Override
+    public void close() {
+        stack.close();
+    }
+}

@@ -25,9 +25,7 @@ final class SchedulerMetrics {
                 .description("from a record's arrival in its topic to the decision that it led to")
                 .publishPercentiles(0.5, 0.99)
                 .register(registry);
-        drift = Counter.builder("lendstream.ownership.drift.gpus")
-                .description("GPUs that somebody else had, or nobody, than was believed")
-                .register(registry);
+        drift = registry.counter("lendstream.ownership.drift.gpus");
     }
 
     /** Of one task's domains. */

@@ -13,6 +13,7 @@ import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.cluster.SourceRate;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.Step;
@@ -31,8 +32,8 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Domains in a store that survives: one entry for each node, GPU, service and job, so that a step writes only what it
- * changed; a header for each domain; how far its inputs were taken; and the schemas that the entries are written with.
+ * Domains in a store that survives: one entry for each node, GPU, service, source of its rates, and job, so that a step writes only
+ * what it changed; a header for each domain; how far its inputs were taken; and the schemas that the entries are written with.
  *
  * <p>One store and not one for each kind: a step's changes then follow each other in one changelog.
  */
@@ -46,6 +47,7 @@ final class DomainStore {
         NODE,
         GPU,
         SERVICE,
+        SOURCE,
         JOB,
         ADVICE,
         POSITION,
@@ -73,6 +75,7 @@ final class DomainStore {
     private final StateCodec<NodeState> nodes = StateCodec.of(NodeState.class);
     private final StateCodec<GpuState> gpus = StateCodec.of(GpuState.class);
     private final StateCodec<ServiceState> services = StateCodec.of(ServiceState.class);
+    private final StateCodec<SourceRate> sources = StateCodec.of(SourceRate.class);
     private final StateCodec<JobState> jobs = StateCodec.of(JobState.class);
     private final StateCodec<Advice> advices = StateCodec.of(Advice.class);
     private final StateCodec<Progress> progress = StateCodec.of(Progress.class);
@@ -80,6 +83,7 @@ final class DomainStore {
     private final Map<DomainId, Optional<Advice>> savedAdvice = new HashMap<>();
 
     private final Map<DomainId, DomainHeader> savedHeaders = new HashMap<>();
+    private final Map<DomainId, Map<ServiceId, ServiceState>> savedServices = new HashMap<>();
     private final Set<Long> writtenSchemas = new HashSet<>();
 
     DomainStore(KeyValueStore<String, byte[]> store) {
@@ -126,13 +130,7 @@ final class DomainStore {
         changed.gpus()
                 .forEach(
                         key -> put(Kind.GPU, id, key.value(), gpus, state.gpus().get(key)));
-        changed.services()
-                .forEach(key -> put(
-                        Kind.SERVICE,
-                        id,
-                        key.value(),
-                        services,
-                        state.services().get(key)));
+        changed.services().forEach(key -> save(id, state.services().require(key)));
         changed.jobs()
                 .forEach(
                         key -> put(Kind.JOB, id, key.value(), jobs, state.jobs().get(key)));
@@ -144,6 +142,28 @@ final class DomainStore {
         DomainHeader header = DomainHeader.of(state, domain.answered());
         if (!isPlaced || saved == null || !header.equals(saved.at(state.now(), state.eventSequence()))) {
             save(header);
+        }
+    }
+
+    /** A word of one source changes little else of its service, and is written for itself. */
+    private void save(DomainId domain, ServiceState service) {
+        ServiceId name = service.spec().service();
+        Optional<ServiceState> before = Optional.ofNullable(
+                savedServices.computeIfAbsent(domain, any -> new HashMap<>()).put(name, service));
+        Map<String, SourceRate> said = before.map(ServiceState::sources).orElse(Map.of());
+        service.sources().forEach((source, word) -> {
+            if (!word.equals(said.get(source))) {
+                put(Kind.SOURCE, domain, name.value() + PART + source, sources, Optional.of(word));
+            }
+        });
+        for (String source : said.keySet()) {
+            if (!service.sources().containsKey(source)) {
+                store.delete(Kind.SOURCE.key(domain, name.value() + PART + source));
+            }
+        }
+        ServiceState rest = service.with(Map.of());
+        if (!Optional.of(rest).equals(before.map(known -> known.with(Map.of())))) {
+            put(Kind.SERVICE, domain, name.value(), services, Optional.of(rest));
         }
     }
 
@@ -249,10 +269,15 @@ final class DomainStore {
                 allGpus = allGpus.put(gpu.gpuId(), gpu);
             }
             PersistentMap<ServiceId, ServiceState> allServices = PersistentMap.empty();
+            Map<ServiceId, Map<String, SourceRate>> words = words(schemas);
             for (byte[] entry : of(Kind.SERVICE).values()) {
-                ServiceState service = read(services, entry, schemas);
-                allServices = allServices.put(service.spec().service(), service);
+                ServiceState rest = read(services, entry, schemas);
+                ServiceId name = rest.spec().service();
+                allServices = allServices.put(name, rest.with(words.getOrDefault(name, Map.of())));
             }
+            Map<ServiceId, ServiceState> saved = new HashMap<>();
+            allServices.values().forEach(service -> saved.put(service.spec().service(), service));
+            savedServices.put(header.domain(), saved);
             PersistentMap<JobId, JobState> allJobs = PersistentMap.empty();
             for (byte[] entry : of(Kind.JOB).values()) {
                 JobState job = read(jobs, entry, schemas);
@@ -262,6 +287,16 @@ final class DomainStore {
                     of(Kind.ADVICE).values().stream().findFirst().map(entry -> read(advices, entry, schemas));
             savedAdvice.put(header.domain(), advice);
             return header.with(advice, allNodes, allGpus, allServices, allJobs);
+        }
+
+        private Map<ServiceId, Map<String, SourceRate>> words(Map<Long, Schema> schemas) {
+            Map<ServiceId, Map<String, SourceRate>> words = new HashMap<>();
+            of(Kind.SOURCE).forEach((key, entry) -> {
+                int end = key.indexOf(PART);
+                words.computeIfAbsent(new ServiceId(key.substring(0, end)), any -> new TreeMap<>())
+                        .put(key.substring(end + 1), read(sources, entry, schemas));
+            });
+            return words;
         }
 
         private SortedMap<String, byte[]> of(Kind kind) {

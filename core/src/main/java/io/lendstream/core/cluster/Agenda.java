@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param unsettled jobs that hold other GPUs than they should and are not being changed
  * @param past jobs that are over and hold nothing, by when they last spoke
  * @param heard nodes, by when they were last sampled
+ * @param silent services, by when their demand will be unknown unless something is heard of them
  */
 public record Agenda(
         PersistentMap<Seat, GpuState> seats,
@@ -29,8 +30,10 @@ public record Agenda(
         PersistentMap<Due<JobId>, JobId> changing,
         PersistentMap<JobId, JobState> unsettled,
         PersistentMap<Due<JobId>, JobId> past,
-        PersistentMap<Due<NodeId>, NodeState> heard) {
+        PersistentMap<Due<NodeId>, NodeState> heard,
+        PersistentMap<Due<ServiceId>, ServiceId> silent) {
     private static final Agenda EMPTY = new Agenda(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -43,13 +46,20 @@ public record Agenda(
             PersistentMap.empty());
 
     /** The agenda of a state. */
-    static Agenda of(Iterable<NodeState> nodes, Iterable<GpuState> gpus, Iterable<JobState> jobs) {
+    static Agenda of(
+            Iterable<NodeState> nodes,
+            Iterable<GpuState> gpus,
+            Iterable<ServiceState> services,
+            Iterable<JobState> jobs) {
         Agenda agenda = EMPTY;
         for (NodeState node : nodes) {
             agenda = agenda.withNode(Optional.empty(), Optional.of(node));
         }
         for (GpuState gpu : gpus) {
             agenda = agenda.withGpu(Optional.empty(), Optional.of(gpu));
+        }
+        for (ServiceState service : services) {
+            agenda = agenda.withService(Optional.empty(), service);
         }
         for (JobState job : jobs) {
             agenda = agenda.withJob(Optional.empty(), Optional.of(job));
@@ -69,7 +79,8 @@ public record Agenda(
                 changing,
                 unsettled,
                 past,
-                heard);
+                heard,
+                silent);
     }
 
     /** With a job as it is now in place of what it was; none before it came or after it went. */
@@ -84,7 +95,8 @@ public record Agenda(
                 moved(changing, before.flatMap(Agenda::settledBy), after.flatMap(Agenda::settledBy)),
                 moved(unsettled, before.flatMap(Agenda::isUnsettled), after.flatMap(Agenda::isUnsettled), after),
                 moved(past, before.flatMap(Agenda::lastWord), after.flatMap(Agenda::lastWord)),
-                heard);
+                heard,
+                silent);
     }
 
     /** With a node as it is now in place of what it was; none before it came or after it went. */
@@ -99,7 +111,24 @@ public record Agenda(
                 changing,
                 unsettled,
                 past,
-                moved(heard, before.flatMap(Agenda::lastSample), after.flatMap(Agenda::lastSample), after));
+                moved(heard, before.flatMap(Agenda::lastSample), after.flatMap(Agenda::lastSample), after),
+                silent);
+    }
+
+    /** With a service as it is now in place of what it was; none before it came. */
+    public Agenda withService(Optional<ServiceState> before, ServiceState after) {
+        return new Agenda(
+                seats,
+                owed,
+                loans,
+                replicas,
+                open,
+                holding,
+                changing,
+                unsettled,
+                past,
+                heard,
+                moved(silent, before.map(Agenda::unknown), Optional.of(unknown(after))));
     }
 
     private static <K extends Comparable<? super K>, V> PersistentMap<K, V> moved(
@@ -176,6 +205,10 @@ public record Agenda(
 
     private static Optional<Due<NodeId>> lastSample(NodeState node) {
         return node.lastSampleAt().map(at -> new Due<>(at, node.node().nodeId()));
+    }
+
+    private static Due<ServiceId> unknown(ServiceState service) {
+        return new Due<>(service.unknownAt(), service.spec().service());
     }
 
     private static Due<JobId> due(Instant at, JobState job) {

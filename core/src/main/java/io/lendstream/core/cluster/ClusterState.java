@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param pacing that fewer transfers than usual may be under way, after a service has missed its SLO
  * @param slices how services are to share MIG instances, once that has been planned
  * @param advice decisions that were only advised; empty where none were
- * @param agenda the same GPUs, jobs and nodes in other orders
+ * @param agenda the same GPUs, services, jobs and nodes in other orders
  */
 public record ClusterState(
         DomainId domain,
@@ -70,7 +70,7 @@ public record ClusterState(
                 gpus,
                 services,
                 jobs,
-                Agenda.of(nodes.values(), gpus.values(), jobs.values()));
+                Agenda.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
     }
 
     public static ClusterState empty(DomainId domain) {

@@ -33,6 +33,8 @@ public record ServiceState(
         Optional<ServiceBatches> batches,
         @Derived Demand demand) {
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
+    /** Silence after which demand is unknown; longer where windows are. */
+    private static final Duration UNKNOWN_AFTER = Duration.ofSeconds(60);
     /** A record that covers less than this says what is waiting now, but not how fast requests arrive. */
     private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
 
@@ -128,6 +130,11 @@ public record ServiceState(
         return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, demand);
     }
 
+    /** The same with other words of its sources. */
+    public ServiceState with(Map<String, SourceRate> other) {
+        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches);
+    }
+
     /** With what is now known of its batches. */
     public ServiceState with(ServiceBatches next) {
         return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), demand);
@@ -156,6 +163,23 @@ public record ServiceState(
     /** The longest window that a source reports by. */
     public Duration window() {
         return demand.window;
+    }
+
+    /** When it was last heard of, by its description or by its requests. */
+    public Instant heardAt() {
+        return lastRateAt().orElse(spec.at());
+    }
+
+    /** How long a silence says nothing: a word that is late, and one that is lost. Three windows. */
+    public Duration patience() {
+        // Not Duration.multipliedBy: it reckons with big decimals, and this is asked at every event.
+        return window().plus(window()).plus(window());
+    }
+
+    /** After when its demand is unknown, if nothing is heard until then. */
+    public Instant unknownAt() {
+        Duration patience = patience();
+        return heardAt().plus(patience.compareTo(UNKNOWN_AFTER) > 0 ? patience : UNKNOWN_AFTER);
     }
 
     /** The greatest demand seen in the ten minutes before {@code now}, in requests per second. */

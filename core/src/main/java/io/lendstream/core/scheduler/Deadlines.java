@@ -231,7 +231,7 @@ final class Deadlines {
                                 .map(end -> end.minusMillis(renewalMillis(settings))),
                         end(agenda, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice())),
                         agenda.loans().firstKey().map(first -> first.at().plus(settings.notice())),
-                        new Safety(settings).nextChange(state.services().values(), state.now()));
+                        Safety.nextChange(agenda, state.now()));
         return Stream.concat(soon, ofLoans).flatMap(Optional::stream).min(Comparator.naturalOrder());
     }
 

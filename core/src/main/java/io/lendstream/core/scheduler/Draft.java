@@ -350,6 +350,7 @@ final class Draft {
     }
 
     void put(ServiceState service) {
+        agenda = agenda.withService(services.get(service.spec().service()), service);
         services = services.put(service.spec().service(), service);
         changedServices.add(service.spec().service());
     }

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.cluster.Agenda;
 import io.lendstream.core.cluster.Due;
 import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
@@ -14,9 +15,6 @@ import java.util.Optional;
 
 /** What stale telemetry forbids: the less is known, the more stays with inference. */
 record Safety(SchedulerSettings settings) {
-    /** Silence of a service after which its demand is unknown and everything lent is taken back. */
-    static final Duration DEMAND_UNKNOWN_AFTER = Duration.ofSeconds(60);
-
     private static final double TOO_MANY_STALE_NODES = 0.4;
 
     /** Why nothing may be newly lent; empty when loans are allowed. */
@@ -31,7 +29,7 @@ record Safety(SchedulerSettings settings) {
     Optional<String> againstTrust(Draft draft) {
         for (ServiceState service : draft.services().values()) {
             Duration silence = silence(service, draft.now());
-            Duration bound = windows(service.window());
+            Duration bound = service.patience();
             if (silence.compareTo(bound) > 0) {
                 return Optional.of("request rates of service %s are stale: %d s old, more than 3 windows of %d s"
                         .formatted(
@@ -49,10 +47,11 @@ record Safety(SchedulerSettings settings) {
             return Optional.of("all loans were ordered back");
         }
         for (ServiceState service : draft.services().values()) {
-            Duration silence = silence(service, draft.now());
-            if (silence.compareTo(unknownAfter(service)) > 0) {
+            if (service.unknownAt().isBefore(draft.now())) {
                 return Optional.of("demand of service %s is unknown: nothing heard of it for %d s"
-                        .formatted(service.spec().service(), silence.toSeconds()));
+                        .formatted(
+                                service.spec().service(),
+                                silence(service, draft.now()).toSeconds()));
             }
         }
         return Optional.empty();
@@ -122,15 +121,10 @@ record Safety(SchedulerSettings settings) {
     }
 
     /** When silence next forces something, if everybody stays silent from now on. */
-    Optional<Instant> nextChange(Iterable<ServiceState> services, Instant now) {
-        Optional<Instant> next = Optional.empty();
-        for (ServiceState service : services) {
-            Instant at = heard(service).plus(unknownAfter(service)).plusMillis(1);
-            if (at.isAfter(now) && (next.isEmpty() || at.isBefore(next.get()))) {
-                next = Optional.of(at);
-            }
-        }
-        return next;
+    static Optional<Instant> nextChange(Agenda agenda, Instant now) {
+        return agenda.silent()
+                .firstKey(due -> !due.at().isBefore(now))
+                .map(due -> due.at().plusMillis(1));
     }
 
     /** The events that a judgement on stale demand rests on. */
@@ -149,21 +143,11 @@ record Safety(SchedulerSettings settings) {
         return windows.compareTo(settings.nodeStaleAfter()) > 0 ? windows : settings.nodeStaleAfter();
     }
 
-    private static Duration unknownAfter(ServiceState service) {
-        Duration windows = windows(service.window());
-        return windows.compareTo(DEMAND_UNKNOWN_AFTER) > 0 ? windows : DEMAND_UNKNOWN_AFTER;
-    }
-
-    /** Not {@link Duration#multipliedBy}: it reckons with big decimals, and this is asked at every event. */
     private static Duration windows(Duration window) {
         return window.plus(window).plus(window);
     }
 
-    private static Instant heard(ServiceState service) {
-        return service.lastRateAt().orElse(service.spec().at());
-    }
-
     private static Duration silence(ServiceState service, Instant now) {
-        return Duration.between(heard(service), now);
+        return Duration.between(service.heardAt(), now);
     }
 }

@@ -11,6 +11,7 @@ import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DatumReader;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
 
@@ -42,9 +43,18 @@ public final class AvroBytes {
         return read(bytes, 0, writer, reader);
     }
 
-    static GenericRecord read(byte[] bytes, int offset, Schema writer, Schema reader) throws IOException {
+    private static GenericRecord read(byte[] bytes, int offset, Schema writer, Schema reader) throws IOException {
+        return read(bytes, offset, reader(writer, reader));
+    }
+
+    /** What reads records that were written with {@code writer} as those of {@code reader}; for one thread. */
+    static DatumReader<GenericRecord> reader(Schema writer, Schema reader) {
+        return new GenericDatumReader<>(writer, reader, DATA);
+    }
+
+    static GenericRecord read(byte[] bytes, int offset, DatumReader<GenericRecord> reader) throws IOException {
         BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(bytes, offset, bytes.length - offset, null);
-        GenericRecord record = new GenericDatumReader<GenericRecord>(writer, reader, DATA).read(null, decoder);
+        GenericRecord record = reader.read(null, decoder);
         if (!decoder.isEnd()) {
             throw new IOException("%d bytes are left over after the record"
                     .formatted(decoder.inputStream().available()));

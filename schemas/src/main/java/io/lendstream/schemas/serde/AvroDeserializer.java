@@ -6,9 +6,11 @@ import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.registry.SchemaNotFoundException;
 import io.lendstream.schemas.registry.UnreadableSchemaException;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.io.DatumReader;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,11 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
 
     private @Nullable RegistryClient registry;
     private Map<?, ?> readerSchemas = Map.of();
+    /** To make one takes as long as to read with it. */
+    private final Map<Way, DatumReader<GenericRecord>> readers = new HashMap<>();
+
+    /** From a writer's schema to the one that its topic's records are wanted in. */
+    private record Way(int schema, String topic) {}
 
     /** For Kafka, which calls {@link #configure} next. */
     public AvroDeserializer() {}
@@ -48,7 +55,10 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
         Schema writer = writer(client, id);
         Schema reader = readerSchemas.get(topic) instanceof Schema wanted ? wanted : writer;
         try {
-            return AvroBytes.read(value, WireFormat.HEADER_BYTES, writer, reader);
+            return AvroBytes.read(
+                    value,
+                    WireFormat.HEADER_BYTES,
+                    readers.computeIfAbsent(new Way(id, topic), any -> AvroBytes.reader(writer, reader)));
         } catch (IOException | RuntimeException e) {
             throw new UndecodableRecordException(
                     "%d bytes from %s do not read as %s (schema id %d) resolved to %s: %s"

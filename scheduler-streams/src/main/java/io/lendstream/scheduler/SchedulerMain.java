@@ -1,6 +1,10 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.SchemaSet;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
@@ -94,10 +98,22 @@ public final class SchedulerMain extends ServiceCommand {
                 options.scheduler().policy().spec(),
                 options.time().name().toLowerCase(java.util.Locale.ROOT),
                 properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
+        learnSchemas(context);
         Properties all = new Properties();
         all.putAll(properties);
         try (KafkaStreams streams = new KafkaStreams(topology, all)) {
             return run(streams, context);
+        }
+    }
+
+    /** It may have to take over while the registry does not answer. */
+    private static void learnSchemas(ServiceContext context) {
+        RegistryClient registry =
+                RegistryClient.shared(RegistrySettings.from(context.kafka().serdes()));
+        try {
+            new SchemaSet(registry, context.topics()).learn();
+        } catch (RegistryException e) {
+            log.warn("schemas are asked for when they are needed, for now they cannot be: {}", e.getMessage());
         }
     }
 

@@ -95,6 +95,15 @@ public final class RegistryClient {
         return version(subject, Integer.toString(version));
     }
 
+    /** Fetches all versions of a subject, so that records of any can be read when the registry does not answer. */
+    public void learn(String subject) {
+        for (int number : versions(subject)) {
+            RegisteredSchema version = version(subject, number);
+            schemas.putIfAbsent(version.id(), version.schema());
+            found.putIfAbsent(new SubjectSchema(subject, version.schema()), version.id());
+        }
+    }
+
     /** The numbers of the subject's versions, oldest first; none for a subject that does not exist. */
     public List<Integer> versions(String subject) {
         return unlessNotFound(() -> {

@@ -46,6 +46,11 @@ public final class SchemaSet {
         return TopicCatalogue.ALL.stream().map(this::check).toList();
     }
 
+    /** Fetches every version that the registry has, so that nobody waits for it once it does not answer. */
+    public void learn() {
+        TopicCatalogue.ALL.forEach(topic -> registry.learn(catalogue.subject(topic)));
+    }
+
     private SubjectReport register(Topic<?> topic) {
         String subject = catalogue.subject(topic);
         Schema schema = schemas.apply(topic);

@@ -69,6 +69,18 @@ final class RegistryClientTest {
     }
 
     @Test
+    void whatItHasLearnedCanBeReadAndWrittenWhileTheRegistryIsAway() {
+        int id = client(Map.of()).register("samples-value", SMALL);
+        client.learn("samples-value");
+        client.learn("nobody-has-it-value");
+
+        registry.goDown();
+
+        assertThat(client.schemaById(id)).isEqualTo(SMALL);
+        assertThat(client.idOf("samples-value", SMALL)).isEqualTo(id);
+    }
+
+    @Test
     void listsSubjectsAndTheirVersions() {
         int first = client.register("samples-value", SMALL);
         int second = client.register("samples-value", WIDER);

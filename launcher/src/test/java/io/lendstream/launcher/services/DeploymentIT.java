@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -118,6 +119,8 @@ final class DeploymentIT {
             List<ConsumerRecord<byte[], byte[]>> letters = deployment.deadLetters(TopicCatalogue.REQUEST_RATES).stream()
                     .filter(letter ->
                             Deployment.header(letter, DeadLetters.SERVICE).equals(reader))
+                    .sorted(Comparator.comparingLong(
+                            letter -> Long.parseLong(Deployment.header(letter, DeadLetters.OFFSET))))
                     .toList();
             assertThat(letters)
                     .as(reader)

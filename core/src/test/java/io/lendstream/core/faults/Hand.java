@@ -110,6 +110,14 @@ final class Hand {
         return next;
     }
 
+    /** What runs on some GPU ends by itself; its driver tells. Nothing of the kind happens in simulation. */
+    void loseSomeTenant(Random random) {
+        List<GpuId> gpus = running().keySet().stream().sorted().toList();
+        if (machine.isPresent() && !gpus.isEmpty()) {
+            deeds.addAll(machine.get().crash(gpus.get(random.nextInt(gpus.size()))));
+        }
+    }
+
     boolean isDown(Instant now) {
         return now.isBefore(downUntil);
     }

@@ -28,13 +28,14 @@ class LendingModelTest {
 
     @Example
     void anOrdealIsOne() {
-        List<Ordeal> ordeals = LongStream.range(0, 40)
+        List<Ordeal> ordeals = LongStream.range(0, 100)
                 .mapToObj(seed -> new Ordeal(seed, Bug.NONE).endured())
                 .toList();
 
-        assertThat(ordeals.stream().mapToInt(Ordeal::takenUp).sum()).isGreaterThan(800);
-        assertThat(ordeals.stream().mapToInt(Ordeal::takeovers).sum()).isGreaterThan(100);
-        assertThat(ordeals.stream().mapToInt(Ordeal::refused).sum()).isGreaterThan(100);
+        assertThat(ordeals.stream().mapToInt(Ordeal::takenUp).sum()).isGreaterThan(2300);
+        assertThat(ordeals.stream().mapToInt(Ordeal::takeovers).sum()).isGreaterThan(300);
+        assertThat(ordeals.stream().mapToInt(Ordeal::refused).sum()).isGreaterThan(450);
+        assertThat(ordeals.stream().mapToInt(Ordeal::drifts).sum()).isGreaterThan(10);
     }
 
     @Example

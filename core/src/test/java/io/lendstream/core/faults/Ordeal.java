@@ -26,6 +26,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -78,6 +79,7 @@ final class Ordeal {
     private int takenUp;
     private int takeovers;
     private int refused;
+    private int drifts;
     private Instant now = START;
 
     Ordeal(long seed, Bug bug) {
@@ -138,6 +140,9 @@ final class Ordeal {
 
     private void misfortune() {
         for (Hand hand : hands) {
+            if (crashes && random.nextInt(25) == 0 && !hand.isDown(now)) {
+                hand.loseSomeTenant(random);
+            }
             if (crashes && random.nextInt(80) == 0 && !hand.isDown(now)) {
                 hand.crash(now.plusSeconds(random.nextInt(random.nextInt(4) == 0 ? 400 : 30)));
             }
@@ -187,6 +192,11 @@ final class Ordeal {
 
     int refused() {
         return refused;
+    }
+
+    /** GPUs of which a scheduler believed otherwise than their actuator, and was put right by its stock. */
+    int drifts() {
+        return drifts;
     }
 
     /** One domain: its schedulers, what is recorded of it, and what happens to it from outside. */
@@ -365,12 +375,21 @@ final class Ordeal {
             }
             for (Brain.Act act : brain.work(now)) {
                 log.add(act.event());
+                countDrift(act);
                 published.addAll(act.step().decisions());
                 act.step().decisions().forEach(this::send);
                 ClusterState state = act.state();
                 for (GpuId gpu : act.step().changed().owners()) {
                     leases.put(gpu, state.gpus().require(gpu).lease(domain, state.epoch()));
                 }
+            }
+        }
+
+        private void countDrift(Brain.Act act) {
+            if (act.event().event() instanceof ActuationReport stock && stock.outcome() == Outcome.HOLDS) {
+                drifts += (int) stock.gpus().stream()
+                        .filter(act.step().changed().owners()::contains)
+                        .count();
             }
         }
 
@@ -387,7 +406,7 @@ final class Ordeal {
         void reported(Hand by, ActuationReport report) {
             if (Hand.takesUp(report)) {
                 takenUp(by, report);
-            } else if (report.outcome() == io.lendstream.core.event.Outcome.REJECTED) {
+            } else if (report.outcome() == Outcome.REJECTED) {
                 refused++;
             }
             boolean arrives = network.send("reports of " + domain, now, () -> arrived(report));
@@ -455,14 +474,12 @@ final class Ordeal {
         }
 
         /**
-         * After a long quiet time, if the network lost nothing, the scheduler knows exactly what runs; and nothing is out of
-         * service if nothing went wrong either. A scheduler that takes over late decides for times that are over.
+         * After a long quiet time the scheduler knows exactly what runs, whatever the network lost and whoever meddled: actuators take
+         * stock. And nothing is out of service if nothing went wrong; a scheduler that takes over late decides for times that
+         * are over.
          */
         void conclude() {
-            if (!weather.inOrder() || disturbed) {
-                return;
-            }
-            boolean untroubled = weather.equals(Weather.CALM) && !crashes && !late && !hand.isTroubled();
+            boolean untroubled = weather.equals(Weather.CALM) && !crashes && !late && !disturbed && !hand.isTroubled();
             Map<GpuId, Tenant> running = hand.running();
             for (GpuState gpu : brain.state().gpus().values()) {
                 if (untroubled && gpu.owner() instanceof Owner.Quarantined out) {

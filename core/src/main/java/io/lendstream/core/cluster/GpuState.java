@@ -10,6 +10,7 @@ import java.util.Optional;
  * @param failedBinds how often in a row it could not be bound
  * @param warmHits how often in a row its replica was needed again while protected
  * @param lastXid the XID error last reported for it; an old one that is still reported is no news
+ * @param boundBy the actuator that last reported it bound: it alone can know that nothing runs there
  * @param since when its owner last changed
  * @param changedBy the event by which it did
  */
@@ -22,6 +23,7 @@ public record GpuState(
         int failedBinds,
         int warmHits,
         Optional<Integer> lastXid,
+        Optional<String> boundBy,
         Instant since,
         long changedBy) {
     /** A whole GPU that nobody has. */
@@ -32,7 +34,18 @@ public record GpuState(
     /** A unit that nobody has. */
     public static GpuState free(
             GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, new Owner.Free(), 0, 0, Optional.empty(), since, event);
+        return new GpuState(
+                gpuId,
+                nodeId,
+                pool,
+                instance,
+                new Owner.Free(),
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                since,
+                event);
     }
 
     /** Whether it is a GPU, and not a part of one. Only such units work together on a job. */
@@ -49,25 +62,52 @@ public record GpuState(
     }
 
     public GpuState with(Owner next, Instant at, long event) {
-        return new GpuState(gpuId, nodeId, pool, instance, next, failedBinds, warmHits, lastXid, at, event);
+        return new GpuState(gpuId, nodeId, pool, instance, next, failedBinds, warmHits, lastXid, boundBy, at, event);
     }
 
     public GpuState with(MigInstance described) {
         return new GpuState(
-                gpuId, nodeId, pool, Optional.of(described), owner, failedBinds, warmHits, lastXid, since, changedBy);
+                gpuId,
+                nodeId,
+                pool,
+                Optional.of(described),
+                owner,
+                failedBinds,
+                warmHits,
+                lastXid,
+                boundBy,
+                since,
+                changedBy);
     }
 
     public GpuState withFailedBinds(int failures) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, failures, warmHits, lastXid, since, changedBy);
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, failures, warmHits, lastXid, boundBy, since, changedBy);
+    }
+
+    public GpuState boundBy(String actuator) {
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, 0, warmHits, lastXid, Optional.of(actuator), since, changedBy);
     }
 
     public GpuState withWarmHits(int hits) {
-        return new GpuState(gpuId, nodeId, pool, instance, owner, failedBinds, hits, lastXid, since, changedBy);
+        return new GpuState(
+                gpuId, nodeId, pool, instance, owner, failedBinds, hits, lastXid, boundBy, since, changedBy);
     }
 
     public GpuState withXid(int xid) {
         return new GpuState(
-                gpuId, nodeId, pool, instance, owner, failedBinds, warmHits, Optional.of(xid), since, changedBy);
+                gpuId,
+                nodeId,
+                pool,
+                instance,
+                owner,
+                failedBinds,
+                warmHits,
+                Optional.of(xid),
+                boundBy,
+                since,
+                changedBy);
     }
 
     public Lease lease(DomainId domain, long epoch) {

@@ -250,7 +250,10 @@ final class Observation {
         }
     }
 
-    /** What is, with what we believe; where something is under way we are about to hear of it. */
+    /**
+     * What is, with what we believe; where something is under way we are about to hear of it. Another actuator than the one that
+     * bound a unit may see that something runs there, but not that nothing does.
+     */
     private void compare(ActuationReport report, GpuState gpu) {
         boolean isSettled = gpu.isFree() || isUp(gpu.owner());
         if (!isSettled
@@ -258,14 +261,17 @@ final class Observation {
                 || report.tenant().equals(gpu.owner().holder())) {
             return;
         }
-        if (report.tenant().isEmpty()) {
-            draft.upsetPlan();
-            draft.own(gpu.gpuId(), new Owner.Free());
-        } else {
+        if (report.tenant().isPresent()) {
             quarantine(
                     gpu,
-                    "%s runs on it by what %s knows, which is not as it was decided"
-                            .formatted(report.tenant().get(), report.actuator()));
+                    "actuator %s finds %s running on it, where %s was decided; stop what should not run there, then reset it"
+                            .formatted(
+                                    report.actuator(),
+                                    report.tenant().get(),
+                                    gpu.owner().holder().map(Tenant::toString).orElse("nothing")));
+        } else if (gpu.boundBy().equals(Optional.of(report.actuator()))) {
+            draft.upsetPlan();
+            draft.own(gpu.gpuId(), new Owner.Free());
         }
     }
 
@@ -282,7 +288,7 @@ final class Observation {
         if (!(gpu.owner() instanceof Owner.Binding binding) || !hasBound(report, binding)) {
             return;
         }
-        draft.put(gpu.withFailedBinds(0));
+        draft.put(gpu.boundBy(report.actuator()));
         if (binding.tenant() instanceof Tenant.Service service) {
             draft.own(gpu.gpuId(), new Owner.Serving(service.service()));
             return;

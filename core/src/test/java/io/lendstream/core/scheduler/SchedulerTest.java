@@ -440,8 +440,9 @@ class SchedulerTest {
         story.tell(holds(taken, stranger)).tell(holds(free, stranger));
 
         assertThat(story.owner(taken.value()))
-                .isEqualTo(new Owner.Quarantined(
-                        "job stranger runs on it by what test knows, which is not as it was decided"));
+                .isEqualTo(
+                        new Owner.Quarantined(
+                                "actuator test finds job stranger running on it, where job a was decided; stop what should not run there, then reset it"));
         assertThat(story.owner(free.value())).isInstanceOf(Owner.Quarantined.class);
         assertThat(story.job("a").allocation().gpus()).doesNotContain(taken);
     }
@@ -464,6 +465,26 @@ class SchedulerTest {
                 .filter(gpu -> owner.isInstance(gpu.owner()))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    @Test
+    void anActuatorThatDidNotBindAReplicaCannotSayThatItIsGone() {
+        smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
+        GpuState replica = first(Owner.Serving.class);
+        ActuationReport nobody = holds(replica.gpuId(), Optional.empty());
+
+        story.tell(new ActuationReport(
+                nobody.domain(),
+                nobody.decision(),
+                "another",
+                nobody.at(),
+                nobody.outcome(),
+                nobody.gpus(),
+                nobody.tenant(),
+                nobody.timings(),
+                nobody.reason()));
+
+        assertThat(story.state().gpus().get(replica.gpuId())).contains(replica);
     }
 
     private ActuationReport holds(GpuId gpu, Optional<Tenant> tenant) {

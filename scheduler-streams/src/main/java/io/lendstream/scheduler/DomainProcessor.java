@@ -285,10 +285,12 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         if (!drifted.isEmpty()) {
             metrics.drifted(drifted.size());
             log.warn(
-                    "{} finds {} on {}, which is not as it was decided",
+                    "ownership drift in domain {}: actuator {} finds {} running on {}, which is not what was decided; {}",
+                    report.domain(),
                     report.actuator(),
-                    report.tenant().map(Tenant::toString).orElse("nobody"),
-                    drifted);
+                    report.tenant().map(Tenant::toString).orElse("nothing"),
+                    drifted,
+                    report.tenant().isPresent() ? "out of service until `lendstream reset GPU`" : "free again");
         }
     }
 

@@ -113,7 +113,10 @@ public final class SchedulerMain extends ServiceCommand {
         try {
             new SchemaSet(registry, context.topics()).learn();
         } catch (RegistryException e) {
-            log.warn("schemas are asked for when they are needed, for now they cannot be: {}", e.getMessage());
+            log.warn(
+                    "the registry does not answer ({}); the scheduler starts all the same, and asks again for each schema when a"
+                            + " record needs it",
+                    e.getMessage());
         }
     }
 

@@ -119,6 +119,8 @@ final class ElasticTrainingIT {
                 "--set",
                 "kafka.processing.guarantee=at_least_once",
                 "--set",
+                "scheduler.policy=lendstream:plan-every=5s",
+                "--set",
                 "kafka.state.dir=" + directory.resolve("scheduler"));
         startActuator();
         start(
@@ -307,7 +309,7 @@ final class ElasticTrainingIT {
     private void awaitLeases(double perSecond, String what, Predicate<Map<GpuId, Lease>> which) {
         AtomicReference<Map<GpuId, Lease>> last = new AtomicReference<>(Map.of());
         try {
-            await().atMost(Duration.ofMinutes(6))
+            await().atMost(Duration.ofMinutes(3))
                     .pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(500))
                     .until(() -> {
@@ -321,7 +323,7 @@ final class ElasticTrainingIT {
             throw new AssertionError(
                     "not within %s: %s%nleases %s%nreports %s"
                             .formatted(
-                                    Duration.ofMinutes(6),
+                                    Duration.ofMinutes(3),
                                     what,
                                     last.get().values(),
                                     deployment.read(TopicCatalogue.ACTUATION_REPORTS)),

@@ -21,20 +21,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at every record that comes in: where its domain can be read it is passed on to that, as it is and with its origin; where
- * not it goes to the dead letters of its topic.
+ * not it goes to the dead letters of its topic. A domain of this very partition is at hand; to one of another partition a record
+ * goes by the internal topic. All of a domain's records in one partition of a topic go the same way, and so keep their order.
  */
 final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
     private final TopicCatalogue topics;
     private final InputReader reader;
     private final TimeMode time;
     private final SchedulerMetrics metrics;
+    private final Spread spread;
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable KeyValueStore<String, String> nodeDomains;
 
-    Intake(TopicCatalogue topics, InputReader reader, TimeMode time, SchedulerMetrics metrics) {
+    Intake(TopicCatalogue topics, InputReader reader, TimeMode time, Spread spread, SchedulerMetrics metrics) {
         this.topics = topics;
         this.reader = reader;
         this.time = time;
+        this.spread = spread;
         this.metrics = metrics;
     }
 
@@ -112,14 +115,12 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
     }
 
     private void pass(DomainId domain, Passage passage, Record<byte[], byte[]> record, byte @Nullable [] value) {
+        byte[] key = domain.value().getBytes(UTF_8);
+        boolean isAtHand = spread.of(key) == context().taskId().partition();
         context()
                 .forward(
-                        new Record<byte[], byte[]>(
-                                domain.value().getBytes(UTF_8),
-                                value,
-                                record.timestamp(),
-                                passage.toHeaders(record.key())),
-                        SchedulerTopology.TO_DOMAIN);
+                        new Record<byte[], byte[]>(key, value, record.timestamp(), passage.toHeaders(record.key())),
+                        isAtHand ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
     }
 
     private ProcessorContext<byte[], byte[]> context() {

@@ -11,6 +11,7 @@ import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceCommand;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.health.Health;
+import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.Key;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import java.time.Duration;
@@ -90,6 +91,7 @@ public final class SchedulerMain extends ServiceCommand {
                 context.topics(),
                 config,
                 options,
+                spread(context),
                 SerdeFactory.of(context.kafka().serdes()),
                 patience,
                 new SchedulerMetrics(context.metrics()));
@@ -104,6 +106,14 @@ public final class SchedulerMain extends ServiceCommand {
         try (KafkaStreams streams = new KafkaStreams(topology, all)) {
             return run(streams, context);
         }
+    }
+
+    /** Over as many partitions as an input has at most: so many tasks there are. */
+    private static Spread spread(ServiceContext context) {
+        return new Spread(Connection.mostPartitions(
+                context.kafka(),
+                SchedulerTopology.sources(context.topics()),
+                context.settings().get(CommonKeys.CONNECT_TIMEOUT)));
     }
 
     /** It may have to take over while the registry does not answer. */

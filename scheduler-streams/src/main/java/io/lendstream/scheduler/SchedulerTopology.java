@@ -28,8 +28,8 @@ import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * Intake, an internal topic that brings a domain's records together, and the domain's processor. Every operator, store and
- * internal topic has its name, so that state survives the next change.
+ * Intake, an internal topic that brings a domain's records together where they are in several partitions, and the domain's
+ * processor. Every operator, store and internal topic has its name, so that state survives the next change.
  */
 final class SchedulerTopology {
     static final String INTAKE = "intake";
@@ -45,6 +45,9 @@ final class SchedulerTopology {
 
     /** The way into the internal topic, as Streams names it. */
     static final String TO_DOMAIN = BY_DOMAIN + "-repartition-filter";
+
+    /** Where a domain's records come together: those that were at hand, and those of the internal topic. */
+    static final String OF_DOMAIN = "of-domain";
 
     static final String EVENT_LOG = "domain-events";
     static final String DECISIONS = "decisions";
@@ -89,12 +92,14 @@ final class SchedulerTopology {
     /**
      * The topology.
      *
+     * @param spread of domains over partitions
      * @param serdes make the serializers of each task
      */
     static Topology build(
             TopicCatalogue topics,
             StreamsConfig config,
             SchedulerOptions options,
+            Spread spread,
             SerdeFactory serdes,
             Patience patience,
             SchedulerMetrics metrics) {
@@ -109,13 +114,17 @@ final class SchedulerTopology {
         KStream<byte[], byte[]> signals = builder.stream(
                 names(SIGNALS, topics),
                 consumed().withName("signals").withOffsetResetPolicy(AutoOffsetReset.byDuration(FIRST_LOOK_BACK)));
-        facts.merge(signals, Named.as("inputs"))
+        KStream<byte[], byte[]> taken = facts.merge(signals, Named.as("inputs"))
                 .process(
-                        () -> new Intake(topics, readers.get(), options.time(), metrics),
+                        () -> new Intake(topics, readers.get(), options.time(), spread, metrics),
                         Named.as(INTAKE),
-                        NODE_DOMAINS)
-                .repartition(Repartitioned.with(Serdes.ByteArray(), Serdes.ByteArray())
-                        .withName(BY_DOMAIN))
+                        NODE_DOMAINS);
+        KStream<byte[], byte[]> fromElsewhere =
+                taken.repartition(Repartitioned.with(Serdes.ByteArray(), Serdes.ByteArray())
+                        .withName(BY_DOMAIN)
+                        .withNumberOfPartitions(spread.partitions())
+                        .withStreamPartitioner(spread));
+        taken.merge(fromElsewhere, Named.as(OF_DOMAIN))
                 .process(
                         () -> new DomainProcessor(topics, options, readers.get(), writers.get(), metrics),
                         Named.as(DOMAIN),

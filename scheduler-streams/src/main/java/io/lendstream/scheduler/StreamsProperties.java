@@ -50,6 +50,8 @@ final class StreamsProperties {
         // Under exactly-once a decision is seen when its transaction ends, so this is latency.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 25 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
+        // Inputs interleave as they come: what has come waits for no other topic.
+        all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
         // A commit sends what lingers, so that under exactly-once lingering costs no time.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 10 : 0);
         // The forecaster and the actuator may write in transactions, whatever we do ourselves.

@@ -103,6 +103,7 @@ final class Loop implements AutoCloseable {
                 TOPICS,
                 new StreamsConfig(config),
                 options,
+                new Spread(1),
                 serdes,
                 new Patience(3, Duration.ofMillis(10), () -> false),
                 new SchedulerMetrics(meters));

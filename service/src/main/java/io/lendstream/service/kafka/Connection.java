@@ -14,9 +14,11 @@ import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
 
 /** Whether what a service needs is there, asked once at its start. */
 public final class Connection {
@@ -44,13 +46,25 @@ public final class Connection {
 
     /** The names of the topics that are on the brokers; fails unless one answers in time. */
     public static Set<String> topicsThere(KafkaSettings kafka, Duration patience) {
+        return ask(kafka, patience, admin -> admin.listTopics().names());
+    }
+
+    /** The most partitions that any of some topics has; fails unless a broker answers in time. */
+    public static int mostPartitions(KafkaSettings kafka, Set<String> topics, Duration patience) {
+        return ask(kafka, patience, admin -> admin.describeTopics(topics).allTopicNames()).values().stream()
+                .mapToInt(topic -> topic.partitions().size())
+                .max()
+                .orElseThrow();
+    }
+
+    private static <T> T ask(KafkaSettings kafka, Duration patience, Function<Admin, KafkaFuture<T>> question) {
         var properties = kafka.admin();
         int millis = (int) patience.toMillis();
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
         properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
         try (Admin admin = Admin.create(properties)) {
             try {
-                return admin.listTopics().names().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+                return question.apply(admin).get(patience.toMillis(), TimeUnit.MILLISECONDS);
             } catch (ExecutionException | TimeoutException e) {
                 throw unreachable(kafka, patience, e);
             } catch (InterruptedException e) {

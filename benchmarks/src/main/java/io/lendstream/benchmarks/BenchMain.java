@@ -34,7 +34,7 @@ public final class BenchMain {
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
                 "replay", () -> new ReplayTime(runs).measure(),
-                "throughput", SchedulerThroughput::measure));
+                "ingest", SchedulerThroughput::measure));
         boolean understood = switch (name) {
             case "afe" -> afe.isPresent();
             case "decision-latency" -> latency.isPresent();

@@ -184,7 +184,7 @@ final class SchedulerLoad implements AutoCloseable {
         int port = Ports.free();
         RunningChild child = stack.start(ServiceKind.SCHEDULER
                 .child(stack.installation())
-                .withJvm(Jvm.thorough(plan.heapMegabytes))
+                .withJvm(Jvm.quick(plan.heapMegabytes))
                 .withArguments(
                         "--bootstrap-server",
                         stack.bootstrapServers(),
@@ -197,9 +197,13 @@ final class SchedulerLoad implements AutoCloseable {
                         "--set",
                         "kafka.commit.interval.ms=" + plan.commitMillis,
                         "--set",
-                        "scheduler.policy=lendstream:plan-every=1s:protect-scale=0",
+                        "scheduler.policy=lendstream:plan-every=10s:protect-scale=0",
                         "--set",
                         "scheduler.max-loans-per-minute=1000000",
+                        "--set",
+                        "scheduler.max-transfers=1000000",
+                        "--set",
+                        "scheduler.min-hold=1s",
                         "--set",
                         "kafka.state.dir=" + stack.dataDirectory().resolve("state")));
         stack.awaitReady(child, Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")), PATIENCE);

@@ -59,7 +59,7 @@ final class SecureIT {
             lendsAndTakesBack(deployment, secrets);
 
             assertThat(run(deployment, "operator", "top", "--once").out()).contains("LAST DECISIONS");
-            assertThat(run(deployment, "operator", "doctor", "--json").out()).doesNotContain("not authorized");
+            assertThat(run(deployment, "operator", "topics", "describe").out()).contains("lendstream.decisions");
             for (String user : MAY_NOT_DECIDE) {
                 assertThatThrownBy(() -> write(deployment, user, TopicCatalogue.DECISIONS))
                         .as(user)

@@ -25,8 +25,8 @@ record AccessList(String user, List<Grant> grants) {
                     .map(file -> read(file, prefix))
                     .toList();
             if (lists.isEmpty()) {
-                throw UserError.badUsage(
-                        "%s has no file that ends in %s; name a directory such as deploy/acl.".formatted(directory, ENDING));
+                throw UserError.badUsage("%s has no file that ends in %s; name a directory such as deploy/acl."
+                        .formatted(directory, ENDING));
             }
             return lists;
         } catch (IOException e) {

@@ -82,10 +82,13 @@ public final class AclsCommand extends CommandGroup {
                         lists.stream().flatMap(list -> list.bindings().stream()).toList();
                 await(admin.createAcls(bindings).all(), "grant rights");
             }
-            show(lists, list -> "%s: %d rights%s".formatted(
-                            list.user(),
-                            list.bindings().size(),
-                            secrets.containsKey(list.user()) ? ", and its password" : ""));
+            show(
+                    lists,
+                    list -> "%s: %d rights%s"
+                            .formatted(
+                                    list.user(),
+                                    list.bindings().size(),
+                                    secrets.containsKey(list.user()) ? ", and its password" : ""));
             return 0;
         }
 
@@ -93,8 +96,9 @@ public final class AclsCommand extends CommandGroup {
             Map<String, String> given = passwords.map(Apply::read).orElse(Map.of());
             given.forEach((user, secret) -> {
                 if (lists.stream().noneMatch(list -> list.user().equals(user))) {
-                    throw UserError.badUsage("--passwords names %s, who has no file %s.acl; correct the name, or add one."
-                            .formatted(user, user));
+                    throw UserError.badUsage(
+                            "--passwords names %s, who has no file %s.acl; correct the name, or add one."
+                                    .formatted(user, user));
                 }
                 if (secret.isBlank()) {
                     throw UserError.badUsage("--passwords has an empty password for %s; give it one.".formatted(user));
@@ -135,14 +139,17 @@ public final class AclsCommand extends CommandGroup {
 
     @Command(
             name = "print",
-            description = "Print what the files of a directory say as commands of Kafka's own tool; no broker is asked.",
+            description =
+                    "Print what the files of a directory say as commands of Kafka's own tool; no broker is asked.",
             footer = "Example: lendstream acls print deploy/acl --set topic-prefix=gpus.")
     static final class Print extends ListsCommand {
         @Override
         public Integer call() {
-            show(lists(cluster()), list -> list.grants().stream()
-                    .map(grant -> grant.kafkaAcls(list.user()))
-                    .collect(Collectors.joining(System.lineSeparator())));
+            show(
+                    lists(cluster()),
+                    list -> list.grants().stream()
+                            .map(grant -> grant.kafkaAcls(list.user()))
+                            .collect(Collectors.joining(System.lineSeparator())));
             return 0;
         }
     }

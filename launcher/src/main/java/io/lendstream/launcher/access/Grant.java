@@ -19,7 +19,8 @@ import org.apache.kafka.common.resource.ResourceType;
  * @param name the resource's, or how their names start
  */
 record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperation> operations) {
-    private static final Pattern LINE = Pattern.compile("(topic|group|transactional-id|cluster)(?:\\s+(\\S+))?:\\s*(.+)");
+    private static final Pattern LINE =
+            Pattern.compile("(topic|group|transactional-id|cluster)(?:\\s+(\\S+))?:\\s*(.+)");
     private static final String CLUSTER = "kafka-cluster"; // what Kafka calls the cluster itself
     private static final String EVERYWHERE = "*";
 
@@ -43,14 +44,17 @@ record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperat
         ResourceType kind = ResourceType.fromString(parts.group(1).replace('-', '_'));
         boolean isCluster = kind == ResourceType.CLUSTER;
         if (isCluster != (parts.group(2) == null)) {
-            throw new IllegalArgumentException(isCluster
-                    ? "'%s' names a cluster, but there is only this one; write cluster: OPERATION...".formatted(line)
-                    : "'%s' names no %s; write its name before the colon".formatted(line, parts.group(1)));
+            throw new IllegalArgumentException(
+                    isCluster
+                            ? "'%s' names a cluster, but there is only this one; write cluster: OPERATION..."
+                                    .formatted(line)
+                            : "'%s' names no %s; write its name before the colon".formatted(line, parts.group(1)));
         }
         String name = isCluster ? CLUSTER : parts.group(2).replace("{prefix}", prefix);
         boolean isPrefix = name.endsWith("*") && name.length() > 1;
-        List<AclOperation> operations =
-                List.of(parts.group(3).strip().split("\\s+")).stream().map(Grant::operation).toList();
+        List<AclOperation> operations = List.of(parts.group(3).strip().split("\\s+")).stream()
+                .map(Grant::operation)
+                .toList();
         return new Grant(
                 kind,
                 isPrefix ? name.substring(0, name.length() - 1) : name,
@@ -81,7 +85,8 @@ record Grant(ResourceType kind, String name, PatternType pattern, List<AclOperat
     /** As Kafka's own tool is told it. */
     String kafkaAcls(String user) {
         String words = operations.stream()
-                .map(operation -> "--operation " + operation.name().toLowerCase(Locale.ROOT).replace("_", ""))
+                .map(operation -> "--operation "
+                        + operation.name().toLowerCase(Locale.ROOT).replace("_", ""))
                 .collect(Collectors.joining(" "));
         String resource = kind == ResourceType.CLUSTER
                 ? "--cluster"

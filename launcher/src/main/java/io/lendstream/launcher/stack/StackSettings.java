@@ -39,19 +39,28 @@ public record StackSettings(
 
     public StackSettings withDataDirectory(Path directory) {
         return new StackSettings(
-                Optional.of(directory), keepData, brokerPort, registryPort, brokerProperties, clientProperties, startTimeout);
+                Optional.of(directory),
+                keepData,
+                brokerPort,
+                registryPort,
+                brokerProperties,
+                clientProperties,
+                startTimeout);
     }
 
     public StackSettings keepingData(boolean keep) {
-        return new StackSettings(dataDirectory, keep, brokerPort, registryPort, brokerProperties, clientProperties, startTimeout);
+        return new StackSettings(
+                dataDirectory, keep, brokerPort, registryPort, brokerProperties, clientProperties, startTimeout);
     }
 
     public StackSettings withBrokerPort(int port) {
-        return new StackSettings(dataDirectory, keepData, port, registryPort, brokerProperties, clientProperties, startTimeout);
+        return new StackSettings(
+                dataDirectory, keepData, port, registryPort, brokerProperties, clientProperties, startTimeout);
     }
 
     public StackSettings withRegistryPort(int port) {
-        return new StackSettings(dataDirectory, keepData, brokerPort, port, brokerProperties, clientProperties, startTimeout);
+        return new StackSettings(
+                dataDirectory, keepData, brokerPort, port, brokerProperties, clientProperties, startTimeout);
     }
 
     /** With other properties of the broker, and what a client then needs. */

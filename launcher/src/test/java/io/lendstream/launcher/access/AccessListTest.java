@@ -57,7 +57,8 @@ final class AccessListTest {
 
             assertThatThrownBy(() -> AccessList.readAll(directory, ""))
                     .isInstanceOf(UserError.class)
-                    .hasMessageContaining("somebody.acl, line 3: '" + (wrong.startsWith("topic x: ") ? wrong.substring(9) : wrong));
+                    .hasMessageContaining(
+                            "somebody.acl, line 3: '" + (wrong.startsWith("topic x: ") ? wrong.substring(9) : wrong));
         }
     }
 

@@ -36,7 +36,8 @@ import org.testcontainers.utility.DockerImageName;
 @Timeout(value = 8, unit = TimeUnit.MINUTES)
 final class ContainerIT {
     private static final DockerImageName KAFKA = DockerImageName.parse("apache/kafka:4.2.1");
-    private static final DockerImageName REGISTRY = DockerImageName.parse("apicurio/apicurio-registry-mem:2.6.13.Final");
+    private static final DockerImageName REGISTRY =
+            DockerImageName.parse("apicurio/apicurio-registry-mem:2.6.13.Final");
     private static final int REGISTRY_PORT = 8080;
 
     @TempDir
@@ -65,8 +66,8 @@ final class ContainerIT {
                         .withStartupTimeout(Duration.ofMinutes(2))) {
             broker.start();
             registry.start();
-            String url = "http://%s:%d/apis/ccompat/v7"
-                    .formatted(registry.getHost(), registry.getMappedPort(REGISTRY_PORT));
+            String url =
+                    "http://%s:%d/apis/ccompat/v7".formatted(registry.getHost(), registry.getMappedPort(REGISTRY_PORT));
             try (Deployment deployment =
                     new Deployment(() -> {}, broker.getBootstrapServers(), url, Map.of()).prepared(1)) {
                 play(deployment);
@@ -75,7 +76,8 @@ final class ContainerIT {
     }
 
     private void play(Deployment deployment) throws Exception {
-        Path config = Files.writeString(directory.resolve("lendstream.properties"), """
+        Path config = Files.writeString(
+                directory.resolve("lendstream.properties"), """
                 time=virtual
                 health.port=0
                 connect-timeout=60s

@@ -51,7 +51,13 @@ final class SecureIT {
         prepare(secrets);
         Map<String, String> admin = clientOf(secrets.resolve("admin.properties"));
         try (Deployment deployment = new Deployment(brokerOf(secrets), admin)) {
-            run(deployment, "admin", "acls", "apply", home.resolve("deploy/acl").toString(), "--passwords",
+            run(
+                    deployment,
+                    "admin",
+                    "acls",
+                    "apply",
+                    home.resolve("deploy/acl").toString(),
+                    "--passwords",
                     secrets.resolve("passwords.properties").toString());
             run(deployment, "installer", "topics", "create", "--partitions", "1", "--replication", "1");
             run(deployment, "installer", "schemas", "register");
@@ -149,7 +155,8 @@ final class SecureIT {
 
     private Deployment.Printed run(Deployment deployment, String user, String... arguments) {
         var all = new ArrayList<>(List.of(arguments));
-        all.addAll(List.of("--config", directory.resolve("secrets/" + user + ".properties").toString()));
+        all.addAll(List.of(
+                "--config", directory.resolve("secrets/" + user + ".properties").toString()));
         Deployment.Printed printed = deployment.command(directory, all.toArray(String[]::new));
         assertThat(printed.exit()).as(all + printed.out() + printed.err()).isZero();
         return printed;

@@ -139,6 +139,7 @@ final class SecureIT {
         return Files.writeString(file, """
                 time=virtual
                 health.port=0
+                connect-timeout=60s
                 agent.nodes=4
                 agent.training-nodes=2
                 agent.period=60s

@@ -96,7 +96,7 @@ final class SecureIT {
                 "--training-nodes",
                 "2",
                 "--set",
-                "load.stop-after=25s");
+                "load.stop-after=45s");
 
         await().atMost(Duration.ofMinutes(3)).until(() -> !load.process().isAlive());
         assertThat(load.exit()).as(load.printed()).isZero();
@@ -143,7 +143,6 @@ final class SecureIT {
                 agent.nodes=4
                 agent.training-nodes=2
                 agent.period=60s
-                forecaster.delivery=exactly-once
                 kafka.state.dir=%s
                 """.formatted(directory.resolve("scheduler-state")), StandardOpenOption.APPEND);
     }

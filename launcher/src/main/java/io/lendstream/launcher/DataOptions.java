@@ -28,6 +28,7 @@ final class DataOptions {
                 brokerPort,
                 registryPort,
                 Map.of(),
+                Map.of(),
                 StackSettings.defaults().startTimeout());
     }
 }

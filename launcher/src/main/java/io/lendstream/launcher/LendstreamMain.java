@@ -1,5 +1,6 @@
 package io.lendstream.launcher;
 
+import io.lendstream.launcher.access.AclsCommand;
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
 import io.lendstream.launcher.operation.ControlCommands;
@@ -43,6 +44,7 @@ public final class LendstreamMain extends CommandGroup {
         COMMANDS.put("stack", StackCommand.class);
         COMMANDS.put("topics", TopicsCommand.class);
         COMMANDS.put("schemas", SchemasCommand.class);
+        COMMANDS.put("acls", AclsCommand.class);
         COMMANDS.put("explain", ExplainCommand.class);
         COMMANDS.put("freeze", ControlCommands.Freeze.class);
         COMMANDS.put("thaw", ControlCommands.Thaw.class);

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -36,9 +37,13 @@ public interface Readiness {
         };
     }
 
-    /** Ready once a Kafka client sees a node. */
-    static Readiness broker(String host, int port) {
-        return () -> listens(host, port) && describesItself(host + ":" + port);
+    /**
+     * Ready once a Kafka client sees a node.
+     *
+     * @param client properties that a client needs to be let in
+     */
+    static Readiness broker(String host, int port, Map<String, String> client) {
+        return () -> listens(host, port) && describesItself(host + ":" + port, client);
     }
 
     private static boolean listens(String host, int port) {
@@ -50,8 +55,10 @@ public interface Readiness {
         }
     }
 
-    private static boolean describesItself(String bootstrapServers) {
-        try (var admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers))) {
+    private static boolean describesItself(String bootstrapServers, Map<String, String> client) {
+        var properties = new TreeMap<String, Object>(client);
+        properties.put(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+        try (var admin = Admin.create(properties)) {
             return !admin.describeCluster().nodes().get(5, TimeUnit.SECONDS).isEmpty();
         } catch (ExecutionException | TimeoutException e) {
             return false;

@@ -80,7 +80,10 @@ public final class Stack implements AutoCloseable {
         // The registry keeps its schemas in memory and so needs no broker: both start at once.
         RunningChild broker = start(broker(brokerClassPath));
         RunningChild registry = start(registry(registryJar));
-        awaitReady(broker, Readiness.broker(HOST, brokerPort), Duration.ofNanos(deadline - System.nanoTime()));
+        awaitReady(
+                broker,
+                Readiness.broker(HOST, brokerPort, settings.clientProperties()),
+                Duration.ofNanos(deadline - System.nanoTime()));
         awaitReady(
                 registry,
                 Readiness.http(registryUrl().resolve("/apis/ccompat/v7/subjects")),

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param brokerPort where Kafka clients connect
  * @param registryPort where registry clients connect
  * @param brokerProperties broker properties that replace the embedded broker's small defaults
+ * @param clientProperties what the stack's own Kafka client needs to be let in where the broker's properties ask for more than usual
  * @param startTimeout how long broker and registry may take until they can be used
  */
 public record StackSettings(
@@ -21,33 +22,49 @@ public record StackSettings(
         int brokerPort,
         int registryPort,
         Map<String, String> brokerProperties,
+        Map<String, String> clientProperties,
         Duration startTimeout) {
 
     public StackSettings {
         brokerProperties = Map.copyOf(brokerProperties);
+        clientProperties = Map.copyOf(clientProperties);
         if (startTimeout.isNegative() || startTimeout.isZero()) {
             throw new IllegalArgumentException("start timeout is %s, but must be positive".formatted(startTimeout));
         }
     }
 
     public static StackSettings defaults() {
-        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Duration.ofMinutes(2));
+        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Map.of(), Duration.ofMinutes(2));
     }
 
     public StackSettings withDataDirectory(Path directory) {
         return new StackSettings(
-                Optional.of(directory), keepData, brokerPort, registryPort, brokerProperties, startTimeout);
+                Optional.of(directory),
+                keepData,
+                brokerPort,
+                registryPort,
+                brokerProperties,
+                clientProperties,
+                startTimeout);
     }
 
     public StackSettings keepingData(boolean keep) {
-        return new StackSettings(dataDirectory, keep, brokerPort, registryPort, brokerProperties, startTimeout);
+        return new StackSettings(
+                dataDirectory, keep, brokerPort, registryPort, brokerProperties, clientProperties, startTimeout);
     }
 
     public StackSettings withBrokerPort(int port) {
-        return new StackSettings(dataDirectory, keepData, port, registryPort, brokerProperties, startTimeout);
+        return new StackSettings(
+                dataDirectory, keepData, port, registryPort, brokerProperties, clientProperties, startTimeout);
     }
 
     public StackSettings withRegistryPort(int port) {
-        return new StackSettings(dataDirectory, keepData, brokerPort, port, brokerProperties, startTimeout);
+        return new StackSettings(
+                dataDirectory, keepData, brokerPort, port, brokerProperties, clientProperties, startTimeout);
+    }
+
+    /** With other properties of the broker, and what a client then needs. */
+    public StackSettings withBroker(Map<String, String> broker, Map<String, String> client) {
+        return new StackSettings(dataDirectory, keepData, brokerPort, registryPort, broker, client, startTimeout);
     }
 }

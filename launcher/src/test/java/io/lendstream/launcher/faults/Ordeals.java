@@ -25,7 +25,7 @@ final class Ordeals implements AutoCloseable {
     private final long seed = Long.getLong("faults.seed", 1);
     private final Surroundings surroundings = Surroundings.named(System.getProperty("faults.broker", "quick"));
     private final Stack stack = Stack.start(
-            new StackSettings(Optional.empty(), false, 0, 0, surroundings.broker(), Duration.ofMinutes(2)),
+            new StackSettings(Optional.empty(), false, 0, 0, surroundings.broker(), Map.of(), Duration.ofMinutes(2)),
             Installation.find(),
             line -> {});
 

@@ -57,13 +57,10 @@ final class Deployment implements AutoCloseable {
     private static final Pattern HEALTH = Pattern.compile("health and metrics on (http://\\S+)");
 
     private final Installation installation = Installation.find();
-    private final Stack stack = Stack.start(StackSettings.defaults(), installation, line -> {});
-    private final KafkaSettings kafka = KafkaSettings.of(
-            "test",
-            Settings.of(
-                    CommonKeys.ALL,
-                    "kafka.bootstrap.servers=" + bootstrapServers(),
-                    "schema.registry.url=" + registry()));
+    private final AutoCloseable base;
+    private final String bootstrapServers;
+    private final String registry;
+    private final KafkaSettings kafka;
     private final List<Running> processes = new ArrayList<>();
 
     /** A service that was started, and what it prints. */
@@ -115,19 +112,56 @@ final class Deployment implements AutoCloseable {
         }
     }
 
+    /** With our topics, of so many partitions, and their schemas. */
     Deployment(int partitions) {
+        this(Map.of(), Map.of());
+        prepared(partitions);
+    }
+
+    /**
+     * With neither topics nor schemas.
+     *
+     * @param broker properties of the broker
+     * @param client what a client of all rights is told to be let in
+     */
+    Deployment(Map<String, String> broker, Map<String, String> client) {
+        this(Stack.start(StackSettings.defaults().withBroker(broker, client), Installation.find(), line -> {}), client);
+    }
+
+    private Deployment(Stack stack, Map<String, String> client) {
+        this(stack, stack.bootstrapServers(), stack.confluentUrl().toString(), client);
+    }
+
+    /**
+     * On a broker and a registry that run already, with neither topics nor schemas.
+     *
+     * @param base is closed with it
+     */
+    Deployment(AutoCloseable base, String bootstrapServers, String registry, Map<String, String> client) {
+        this.base = base;
+        this.bootstrapServers = bootstrapServers;
+        this.registry = registry;
+        List<String> settings = new ArrayList<>(
+                List.of("kafka.bootstrap.servers=" + bootstrapServers, "schema.registry.url=" + registry));
+        client.forEach((name, value) -> settings.add("kafka." + name + "=" + value));
+        kafka = KafkaSettings.of("test", Settings.of(CommonKeys.ALL, settings.toArray(String[]::new)));
+    }
+
+    /** Creates our topics, of so many partitions, and registers their schemas. */
+    Deployment prepared(int partitions) {
         try (Admin admin = Admin.create(kafka.admin())) {
             new TopicAdmin(admin, TOPICS).create(partitions, 1);
         }
         new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), TOPICS).register();
+        return this;
     }
 
     String bootstrapServers() {
-        return stack.bootstrapServers();
+        return bootstrapServers;
     }
 
     String registry() {
-        return stack.confluentUrl().toString();
+        return registry;
     }
 
     KafkaSettings kafka() {
@@ -271,6 +305,10 @@ final class Deployment implements AutoCloseable {
     @Override
     public void close() {
         killServices();
-        stack.close();
+        try {
+            base.close();
+        } catch (Exception e) { // whatever it is, it says so when it is closed
+            throw new IllegalStateException("broker and registry are not closed", e);
+        }
     }
 }

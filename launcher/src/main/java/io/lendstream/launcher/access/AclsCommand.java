@@ -1,0 +1,190 @@
+package io.lendstream.launcher.access;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.lendstream.launcher.CommandGroup;
+import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cluster.Cluster;
+import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.service.kafka.Connection;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UserScramCredentialAlteration;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.acl.AclBinding;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The rights of Lendstream's principals on the brokers. */
+@Command(
+        name = "acls",
+        description = "Grant each service what it needs on the brokers, and nothing else.",
+        synopsisSubcommandLabel = "COMMAND",
+        footer = "Example: lendstream acls print deploy/acl",
+        subcommands = {AclsCommand.Apply.class, AclsCommand.Print.class})
+public final class AclsCommand extends CommandGroup {
+    public AclsCommand() {
+        super("lendstream acls print deploy/acl");
+    }
+
+    @Command(
+            name = "apply",
+            description = {
+                "Grant what the files of a directory say, USER.acl each; nothing is taken back.",
+                "May be run again at any time. --config names whose rights allow it."
+            },
+            footer = {
+                "Example: lendstream acls apply deploy/acl --config admin.properties \\",
+                "             --passwords passwords.properties"
+            })
+    static final class Apply extends ListsCommand {
+        private static final int ITERATIONS = 8192;
+        private static final long PATIENCE_SECONDS = 60;
+
+        @Option(
+                names = "--passwords",
+                paramLabel = "FILE",
+                description = "USER=PASSWORD lines; those users get them, by SCRAM-SHA-512. Default: none changes.")
+        private Optional<Path> passwords = Optional.empty();
+
+        @Override
+        public Integer call() {
+            Cluster cluster = cluster();
+            List<AccessList> lists = lists(cluster);
+            Map<String, String> secrets = passwords(lists);
+            Connection.topicsThere(cluster.kafka(), cluster.patience()); // says what is wrong sooner and better
+            try (Admin admin = Admin.create(cluster.kafka().admin())) {
+                if (!secrets.isEmpty()) {
+                    List<UserScramCredentialAlteration> users = new ArrayList<>();
+                    secrets.forEach((user, secret) -> users.add(new UserScramCredentialUpsertion(
+                            user, new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, ITERATIONS), secret)));
+                    await(admin.alterUserScramCredentials(users).all(), "set passwords");
+                }
+                List<AclBinding> bindings =
+                        lists.stream().flatMap(list -> list.bindings().stream()).toList();
+                await(admin.createAcls(bindings).all(), "grant rights");
+            }
+            show(
+                    lists,
+                    list -> "%s: %d rights%s"
+                            .formatted(
+                                    list.user(),
+                                    list.bindings().size(),
+                                    secrets.containsKey(list.user()) ? ", and its password" : ""));
+            return 0;
+        }
+
+        private Map<String, String> passwords(List<AccessList> lists) {
+            Map<String, String> given = passwords.map(Apply::read).orElse(Map.of());
+            given.forEach((user, secret) -> {
+                if (lists.stream().noneMatch(list -> list.user().equals(user))) {
+                    throw UserError.badUsage(
+                            "--passwords names %s, who has no file %s.acl; correct the name, or add one."
+                                    .formatted(user, user));
+                }
+                if (secret.isBlank()) {
+                    throw UserError.badUsage("--passwords has an empty password for %s; give it one.".formatted(user));
+                }
+            });
+            return given;
+        }
+
+        private static Map<String, String> read(Path file) {
+            var properties = new Properties();
+            try (Reader reader = Files.newBufferedReader(file)) {
+                properties.load(reader);
+            } catch (IOException | IllegalArgumentException e) {
+                throw UserError.badUsage(
+                        "--passwords is %s, which cannot be read as lines of USER=PASSWORD: %s. Give the path of such a file."
+                                .formatted(file, e.getMessage()));
+            }
+            var all = new TreeMap<String, String>();
+            properties.stringPropertyNames().forEach(user -> all.put(user, properties.getProperty(user)));
+            return all;
+        }
+
+        private static void await(KafkaFuture<Void> answer, String what) {
+            try {
+                answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                throw UserError.failed("the broker does not %s: %s Its super.users may; --config says who asks."
+                        .formatted(what, String.valueOf(e.getCause().getMessage())));
+            } catch (TimeoutException e) {
+                throw UserError.failed("the broker did not %s within %d s; look at its log, and try again."
+                        .formatted(what, PATIENCE_SECONDS));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw UserError.failed("interrupted while the broker was to " + what);
+            }
+        }
+    }
+
+    @Command(
+            name = "print",
+            description =
+                    "Print what the files of a directory say as commands of Kafka's own tool; no broker is asked.",
+            footer = "Example: lendstream acls print deploy/acl --set topic-prefix=gpus.")
+    static final class Print extends ListsCommand {
+        @Override
+        public Integer call() {
+            show(
+                    lists(cluster()),
+                    list -> list.grants().stream()
+                            .map(grant -> grant.kafkaAcls(list.user()))
+                            .collect(Collectors.joining(System.lineSeparator())));
+            return 0;
+        }
+    }
+
+    /** What the two have in common. */
+    private abstract static class ListsCommand extends ClusterCommand {
+        @Parameters(paramLabel = "DIR", description = "The files, such as deploy/acl.")
+        @SuppressWarnings("NullAway.Init") // picocli sets it
+        private Path directory;
+
+        List<AccessList> lists(Cluster cluster) {
+            return AccessList.readAll(directory, cluster.topics().prefix());
+        }
+
+        void show(List<AccessList> lists, Function<AccessList, String> line) {
+            if (json()) {
+                print(json(lists));
+            } else {
+                print(lists.stream().map(line).toList());
+            }
+        }
+
+        private static ArrayNode json(List<AccessList> lists) {
+            ArrayNode array = JsonNodeFactory.instance.arrayNode();
+            for (AccessList list : lists) {
+                for (AclBinding binding : list.bindings()) {
+                    array.addObject()
+                            .put("user", list.user())
+                            .put("kind", binding.pattern().resourceType().name())
+                            .put("name", binding.pattern().name())
+                            .put("pattern", binding.pattern().patternType().name())
+                            .put("operation", binding.entry().operation().name());
+                }
+            }
+            return array;
+        }
+    }
+}

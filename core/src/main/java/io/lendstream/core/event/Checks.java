@@ -28,6 +28,14 @@ final class Checks {
         });
     }
 
+    static void finite(String name, Optional<Double> value) {
+        value.ifPresent(number -> {
+            if (!Double.isFinite(number)) {
+                throw new IllegalArgumentException("%s must be finite, but was %s".formatted(name, number));
+            }
+        });
+    }
+
     static void atLeast(String name, long bound, long value) {
         if (value < bound) {
             throw new IllegalArgumentException("%s must be at least %d, but was %d".formatted(name, bound, value));

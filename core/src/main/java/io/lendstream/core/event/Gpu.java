@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param migEnabled whether it is cut into MIG instances; then only {@code instances} can be lent, not the GPU
  * @param migSwitchable whether MIG mode may be switched on and off here; where it may not, the GPU stays as it is
  * @param migProfiles sizes of instances that its driver offers; none where it did not tell
+ * @param computeCapability CUDA's, such as {@code 9.0}, where known
+ * @param migPending whether MIG mode is to change with the GPU's next reset
  */
 public record Gpu(
         GpuId gpuId,
@@ -23,12 +25,39 @@ public record Gpu(
         boolean migEnabled,
         List<GpuInstance> instances,
         boolean migSwitchable,
-        List<InstanceProfile> migProfiles) {
+        List<InstanceProfile> migProfiles,
+        Optional<String> computeCapability,
+        boolean migPending) {
     public Gpu {
         Checks.atLeast("index", 0, index);
         Checks.atLeast("memoryBytes", 0, memoryBytes);
         instances = List.copyOf(instances);
         migProfiles = List.copyOf(migProfiles);
+    }
+
+    /** One of which it is not known what it can compute. */
+    public Gpu(
+            GpuId gpuId,
+            int index,
+            String model,
+            long memoryBytes,
+            Optional<String> pciBusId,
+            boolean migEnabled,
+            List<GpuInstance> instances,
+            boolean migSwitchable,
+            List<InstanceProfile> migProfiles) {
+        this(
+                gpuId,
+                index,
+                model,
+                memoryBytes,
+                pciBusId,
+                migEnabled,
+                instances,
+                migSwitchable,
+                migProfiles,
+                Optional.empty(),
+                false);
     }
 
     /** A whole GPU without MIG. */
@@ -38,17 +67,32 @@ public record Gpu(
 
     /** The same in MIG mode with instances. */
     public Gpu cutInto(List<GpuInstance> cut) {
-        return new Gpu(gpuId, index, model, memoryBytes, pciBusId, true, cut, migSwitchable, migProfiles);
+        return changed(true, cut, migSwitchable);
     }
 
     /** The same without MIG. */
     public Gpu uncut() {
-        return new Gpu(gpuId, index, model, memoryBytes, pciBusId, false, List.of(), migSwitchable, migProfiles);
+        return changed(false, List.of(), migSwitchable);
     }
 
     /** The same where MIG mode may be switched on and off. */
     public Gpu switchable() {
-        return new Gpu(gpuId, index, model, memoryBytes, pciBusId, migEnabled, instances, true, migProfiles);
+        return changed(migEnabled, instances, true);
+    }
+
+    private Gpu changed(boolean mig, List<GpuInstance> cut, boolean switchable) {
+        return new Gpu(
+                gpuId,
+                index,
+                model,
+                memoryBytes,
+                pciBusId,
+                mig,
+                cut,
+                switchable,
+                migProfiles,
+                computeCapability,
+                migPending);
     }
 
     /** Whether it is in MIG mode or may be brought into it. */

@@ -147,7 +147,8 @@ public final class SimulatedNodes {
     }
 
     private static Node described(Node node, String bootId, Instant at, List<Gpu> gpus) {
-        return new Node(node.nodeId(), node.domain(), node.pool(), bootId, at, node.status(), gpus);
+        return new Node(
+                node.nodeId(), node.domain(), node.pool(), bootId, at, node.status(), gpus, node.driverVersion());
     }
 
     /**

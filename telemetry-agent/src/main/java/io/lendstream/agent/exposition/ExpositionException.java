@@ -1,0 +1,20 @@
+package io.lendstream.agent.exposition;
+
+/** Thrown where a text is not what its format allows; says which line, and why. */
+public final class ExpositionException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+    private static final int SHOWN = 120;
+
+    private final int line;
+
+    ExpositionException(int line, String content, String cause) {
+        super("line %d: %s, in: %s"
+                .formatted(line, cause, content.length() > SHOWN ? content.substring(0, SHOWN) + "..." : content));
+        this.line = line;
+    }
+
+    /** From 1. */
+    public int line() {
+        return line;
+    }
+}

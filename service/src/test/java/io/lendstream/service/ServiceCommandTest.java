@@ -153,7 +153,7 @@ class ServiceCommandTest {
         }
 
         @Override
-        protected boolean needsKafka() {
+        protected boolean needsKafka(Settings settings) {
             return needsKafka;
         }
 

@@ -5,6 +5,7 @@ import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.service.kafka.EventTimes;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Takes records and sees to it that they get to the broker, in their order, sooner or later. */
-public final class Publisher implements AutoCloseable {
+public final class Publisher implements Outbox, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
 
     private final Backlog backlog;
@@ -51,21 +52,13 @@ public final class Publisher implements AutoCloseable {
         var publisher = new Publisher(backlog, boot, new Delivery(backlog, schemas, outlet, metrics));
         metrics.gauge("lendstream.spool.records", backlog, Backlog::waiting);
         metrics.gauge("lendstream.spool.bytes", backlog, Backlog::bytes);
-        metrics.gauge("lendstream.spool.lost", backlog, Backlog::lost);
+        metrics.more().counter("lendstream.spool.lost", Tags.empty(), backlog, Backlog::lost);
         publisher.thread.start();
         return publisher;
     }
 
-    /** Puts a record on its way. */
-    public <T> void publish(Topic<T> topic, String key, T value) {
-        publish(topic, key, value, List.of());
-    }
-
-    /**
-     * Puts a record on its way.
-     *
-     * @param remarks on how it came to be; in the header {@value Delivery#REMARKS}
-     */
+    /** Puts a record on its way; remarks go into the header {@value Delivery#REMARKS}. */
+    @Override
     public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
         byte[] body = AvroBytes.write(Codecs.encode(topic, value));
         synchronized (this) {

@@ -63,7 +63,12 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
 
     /** What records name as their source on a node: endpoints of a node are told apart by it. */
     public String source(String node) {
-        int port = url.getPort();
-        return "%s/%s%s".formatted(node, url.getHost(), port < 0 ? "" : ":" + port);
+        String path = Optional.ofNullable(url.getRawPath()).orElse("");
+        return "%s/%s%s%s"
+                .formatted(
+                        node,
+                        url.getHost(),
+                        url.getPort() < 0 ? "" : ":" + url.getPort(),
+                        path.isEmpty() || path.equals("/metrics") ? "" : path);
     }
 }

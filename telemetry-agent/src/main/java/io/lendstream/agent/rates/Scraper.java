@@ -1,5 +1,6 @@
 package io.lendstream.agent.rates;
 
+import io.lendstream.agent.exposition.Format;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -19,9 +20,7 @@ import java.util.zip.GZIPInputStream;
 
 /** Gets texts over HTTP, within a time and up to a size. Redirects are not followed: an endpoint is where it was said to be. */
 public final class Scraper {
-    /** OpenMetrics first, and the older text where a server does not know it. */
-    private static final String EXPOSITION =
-            "application/openmetrics-text;version=1.0.0;q=0.9,text/plain;version=0.0.4;q=0.8,*/*;q=0.1";
+
 
     private final HttpClient client;
     private final Duration patience;
@@ -61,7 +60,7 @@ public final class Scraper {
     public Answer get(URI url) throws IOException {
         var request = HttpRequest.newBuilder(url)
                 .timeout(patience)
-                .header("Accept", EXPOSITION)
+                .header("Accept", Format.ACCEPT)
                 .header("Accept-Encoding", "gzip")
                 .header("User-Agent", "lendstream-agent")
                 .GET();

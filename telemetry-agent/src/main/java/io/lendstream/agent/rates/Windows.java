@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -165,7 +166,7 @@ public final class Windows {
     }
 
     /** One window, or several of equal length that share arrivals and completions; what is known of the end alone is in the last. */
-    private List<Window> spread(Reading before, Reading now, Numbers numbers, TreeSet<Window.Remark> remarks) {
+    private List<Window> spread(Reading before, Reading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
         Duration length = now.since(before);
         Instant start = before.at();
         if (Duration.between(start.plus(length), now.at()).abs().compareTo(DRIFT) > 0) {

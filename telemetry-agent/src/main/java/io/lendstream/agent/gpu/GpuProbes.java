@@ -1,64 +1,58 @@
 package io.lendstream.agent.gpu;
 
-import io.lendstream.core.event.NodeStatus;
+import io.lendstream.agent.gpu.nvml.NvmlMachine;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 
 /** Makes probes by name. */
 public final class GpuProbes {
+    /** A healthy driver answers in milliseconds; one that is busy with a MIG change may take seconds. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** After a MIG change drivers tell of the old layout for one to two seconds. */
+    private static final Duration SETTLE = Duration.ofSeconds(2);
+
     private GpuProbes() {}
 
     /** NVIDIA's driver on this machine, through its library NVML. */
     public static GpuProbe nvml() {
-        return new Absent("NVML is not wired yet");
+        return nvml(List.of(), PATIENCE);
     }
 
     /**
      * The same through a library that lies elsewhere.
      *
-     * @param libraries directories, paths or names, tried in this order
+     * @param libraries directories, paths or names, tried in this order; none for the usual ones
+     * @param patience how long a look, or letting go, waits at most
      */
     public static GpuProbe nvml(List<String> libraries, Duration patience) {
-        return new Absent("NVML is not wired yet: " + libraries + patience);
-    }
-
-    /** A dcgm-exporter of this node, such as {@code http://localhost:9400/metrics}. */
-    public static GpuProbe dcgm(URI metrics, Duration patience) {
-        return new Absent("DCGM is not wired yet: " + metrics + patience);
+        return new PatientProbe("gpu-nvml", new NvmlLooker(new NvmlMachine(libraries)), patience, SETTLE);
     }
 
     /**
-     * What was recorded elsewhere, in order.
+     * A dcgm-exporter of this node.
+     *
+     * @param metrics its page, such as {@code http://localhost:9400/metrics}
+     * @param patience how long a look waits at most
+     */
+    public static GpuProbe dcgm(URI metrics, Duration patience) {
+        return new PatientProbe("gpu-dcgm", new DcgmLooker(metrics, patience), patience, Duration.ZERO);
+    }
+
+    /**
+     * What was recorded elsewhere, in order: lines as {@code lendstream agent --once --json} prints them, of one node.
      *
      * @param loop whether it begins again at its end; otherwise the probe is then UNAVAILABLE
      * @throws IllegalArgumentException where the file cannot be read or is not a recording, naming the line
      */
     public static GpuProbe recorded(Path file, boolean loop) {
-        return new Absent("recordings are not wired yet: " + file + loop);
+        return new RecordedProbe(file, Recording.read(file), loop);
     }
 
-    /** Whether NVML is on this machine; that a driver answers, and has GPUs, is not asked. */
+    /** Whether NVML can be loaded on this machine; that a driver answers, and has GPUs, is not asked. */
     public static boolean nvmlIsThere() {
-        return false;
-    }
-
-    private record Absent(String why) implements GpuProbe {
-        @Override
-        public Sight look(Instant now) {
-            return Sight.without(NodeStatus.UNAVAILABLE, why, List.of(), Optional.empty());
-        }
-
-        @Override
-        public void pause(String reason) {}
-
-        @Override
-        public void resume() {}
-
-        @Override
-        public void close() {}
+        return NvmlMachine.isThere();
     }
 }

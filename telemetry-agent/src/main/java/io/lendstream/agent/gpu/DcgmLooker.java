@@ -1,0 +1,114 @@
+package io.lendstream.agent.gpu;
+
+import io.lendstream.agent.exposition.Exposition;
+import io.lendstream.agent.exposition.ExpositionException;
+import io.lendstream.agent.exposition.Format;
+import io.lendstream.agent.gpu.dcgm.DcgmReader;
+import io.lendstream.agent.gpu.dcgm.DcgmReadings;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.NodeStatus;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** Looks through a dcgm-exporter's metrics page. Nothing is kept open between looks. */
+final class DcgmLooker implements Looker {
+    private static final int OK = 200;
+
+    /** A node's page has some hundred KiB; what is longer than this is something else. */
+    private static final int LONGEST = 16 << 20;
+
+    private final URI metrics;
+    private final Duration patience;
+    private final HttpClient client;
+    private final Backoff backoff = new Backoff();
+    private List<Gpu> lastSeen = List.of();
+    private Optional<String> driverVersion = Optional.empty();
+    private String failure = "";
+
+    DcgmLooker(URI metrics, Duration patience) {
+        this.metrics = metrics;
+        this.patience = patience;
+        this.client = HttpClient.newBuilder().connectTimeout(patience).build();
+    }
+
+    @Override
+    public Sight look(Instant now) {
+        if (!backoff.isDue(now)) {
+            return unavailable();
+        }
+        try {
+            return seen(DcgmReader.read(Exposition.parse(page(), Format.TEXT)), now);
+        } catch (IOException | ExpositionException | IllegalArgumentException e) {
+            return failed("%s: %s".formatted(metrics, said(e)), now);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return failed(metrics + ": interrupted", now);
+        }
+    }
+
+    private static String said(Exception e) {
+        return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    }
+
+    private String page() throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(metrics)
+                .timeout(patience)
+                .header("Accept", "text/plain;version=0.0.4")
+                .build();
+        HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+        try (InputStream body = response.body()) {
+            if (response.statusCode() != OK) {
+                throw new IOException("it answers with HTTP status " + response.statusCode());
+            }
+            byte[] page = body.readNBytes(LONGEST + 1);
+            if (page.length > LONGEST) {
+                throw new IOException("its page is longer than %d MiB".formatted(LONGEST >> 20));
+            }
+            return new String(page, StandardCharsets.UTF_8);
+        }
+    }
+
+    private Sight seen(DcgmReadings readings, Instant now) {
+        if (readings.gpus().isEmpty()) {
+            return failed(metrics + ": it tells of no GPU", now);
+        }
+        backoff.succeeded();
+        lastSeen = readings.gpus();
+        driverVersion = readings.driverVersion();
+        return new Sight(
+                NodeStatus.READY,
+                String.join("; ", readings.troubles()),
+                lastSeen,
+                readings.samples(),
+                List.of(),
+                driverVersion);
+    }
+
+    private Sight failed(String why, Instant now) {
+        failure = why;
+        backoff.failed(now);
+        return unavailable();
+    }
+
+    private Sight unavailable() {
+        return Sight.without(
+                NodeStatus.UNAVAILABLE,
+                "%s (tried again after %d s)".formatted(failure, backoff.pause().toSeconds()),
+                lastSeen,
+                driverVersion);
+    }
+
+    @Override
+    public void letGo() {
+        // nothing is open
+    }
+}

@@ -1,0 +1,79 @@
+package io.lendstream.agent.gpu;
+
+import io.lendstream.agent.gpu.nvml.NvmlException;
+import io.lendstream.agent.gpu.nvml.NvmlMachine;
+import io.lendstream.agent.gpu.nvml.Readings;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.NodeStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** Looks through NVML. While it does not answer, the inventory is the one last seen, and it is tried again ever more seldom. */
+final class NvmlLooker implements Looker {
+    /** A cut is believed after two seconds; so long the inventory of before is told. */
+    private static final Duration WHILE_SETTLING = Duration.ofSeconds(1);
+
+    private final NvmlMachine machine;
+    private final Backoff backoff = new Backoff();
+    private List<Gpu> lastSeen = List.of();
+    private Optional<String> driverVersion = Optional.empty();
+    private String failure = "";
+
+    NvmlLooker(NvmlMachine machine) {
+        this.machine = machine;
+    }
+
+    @Override
+    public Sight look(Instant now) {
+        if (!backoff.isDue(now)) {
+            return unavailable();
+        }
+        try {
+            return seen(machine.look(now), now);
+        } catch (NvmlException e) {
+            failure = e.getMessage();
+            backoff.failed(now);
+            return unavailable();
+        }
+    }
+
+    private Sight seen(Readings readings, Instant now) {
+        String why = String.join("; ", readings.troubles());
+        driverVersion = readings.driverVersion();
+        if (readings.gpus().isEmpty()) {
+            failure = why.isEmpty() ? "the driver knows of no GPU" : why;
+            backoff.failed(now);
+            machine.letGo(); // one that appears is seen by a new session only
+            return new Sight(
+                    NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), List.of(), driverVersion);
+        }
+        backoff.succeeded();
+        lastSeen = readings.gpus();
+        List<GpuProcess> processes = readings.processes().stream()
+                .map(each -> new GpuProcess(each.gpuId(), each.pid(), each.memoryUsedBytes()))
+                .toList();
+        return new Sight(
+                NodeStatus.READY,
+                why,
+                readings.gpus(),
+                readings.samples(),
+                processes,
+                driverVersion,
+                readings.settling() ? Optional.of(WHILE_SETTLING) : Optional.empty());
+    }
+
+    private Sight unavailable() {
+        return Sight.without(
+                NodeStatus.UNAVAILABLE,
+                "%s (tried again after %d s)".formatted(failure, backoff.pause().toSeconds()),
+                lastSeen,
+                driverVersion);
+    }
+
+    @Override
+    public void letGo() {
+        machine.letGo();
+    }
+}

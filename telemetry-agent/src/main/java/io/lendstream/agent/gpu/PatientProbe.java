@@ -1,0 +1,137 @@
+package io.lendstream.agent.gpu;
+
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.NodeStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks on a thread of its own and waits for it only so long: a driver that hangs must not hang the agent. While it does, no
+ * second look is begun, and the answer is what was last seen.
+ */
+final class PatientProbe implements GpuProbe {
+    private static final Logger LOG = LoggerFactory.getLogger(PatientProbe.class);
+
+    private final Looker looker;
+    private final Duration patience;
+    private final Duration settle;
+    private final ExecutorService thread;
+    private Optional<Future<Sight>> underWay = Optional.empty();
+    private Optional<String> paused = Optional.empty();
+    private boolean resumed;
+    private Optional<Instant> settled = Optional.empty();
+    private List<Gpu> lastSeen = List.of();
+    private Optional<String> driverVersion = Optional.empty();
+
+    /**
+     * @param name of the thread
+     * @param settle how long after a pause what is there is not yet believed
+     */
+    PatientProbe(String name, Looker looker, Duration patience, Duration settle) {
+        this.looker = looker;
+        this.patience = patience;
+        this.settle = settle;
+        this.thread = Executors.newSingleThreadExecutor(work -> {
+            Thread made = new Thread(work, name);
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    @Override
+    public synchronized Sight look(Instant now) {
+        if (paused.isPresent()) {
+            return Sight.without(NodeStatus.PAUSED, paused.get(), lastSeen, driverVersion);
+        }
+        if (resumed) {
+            settled = Optional.of(now.plus(settle));
+            resumed = false;
+        }
+        if (settled.isPresent() && now.isBefore(settled.get())) {
+            return new Sight(
+                    NodeStatus.PAUSED,
+                    "resumed; the driver is given %d s to settle".formatted(settle.toSeconds()),
+                    lastSeen,
+                    List.of(),
+                    List.of(),
+                    driverVersion,
+                    Optional.of(Duration.between(now, settled.get())));
+        }
+        settled = Optional.empty();
+        return lookedAt(now);
+    }
+
+    private Sight lookedAt(Instant now) {
+        try {
+            underWay = underWay.filter(late -> !late.isDone()); // what it saw is of then
+            Future<Sight> look = underWay.orElseGet(() -> thread.submit(() -> looker.look(now)));
+            underWay = Optional.of(look);
+            Sight sight = look.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            underWay = Optional.empty();
+            lastSeen = sight.gpus();
+            driverVersion = sight.driverVersion();
+            return sight;
+        } catch (TimeoutException e) {
+            return unavailable("no answer within %s; it is waited for further".formatted(patience));
+        } catch (ExecutionException e) {
+            underWay = Optional.empty();
+            LOG.warn("Looking at the GPUs failed, and is tried again at the next look", e.getCause());
+            return unavailable("looking failed: " + e.getCause());
+        } catch (RejectedExecutionException e) {
+            return unavailable("the probe was closed");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return unavailable("the agent was interrupted");
+        }
+    }
+
+    private Sight unavailable(String why) {
+        return Sight.without(NodeStatus.UNAVAILABLE, why, lastSeen, driverVersion);
+    }
+
+    /** Waits until the driver was let go, or as long as a look would; a driver that hangs is let go when it answers. */
+    @Override
+    public synchronized void pause(String why) {
+        paused = Optional.of("paused: " + why);
+        resumed = false;
+        release();
+    }
+
+    private void release() {
+        underWay = Optional.empty();
+        try {
+            thread.submit(looker::letGo).get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            LOG.warn("The driver has not answered within {}; it is let go when it does", patience);
+        } catch (ExecutionException e) {
+            LOG.warn("Letting the driver go failed", e.getCause());
+        } catch (RejectedExecutionException e) {
+            LOG.debug("The driver was let go before");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public synchronized void resume() {
+        resumed = paused.isPresent();
+        paused = Optional.empty();
+    }
+
+    @Override
+    public synchronized void close() {
+        release();
+        thread.shutdown();
+    }
+}

@@ -1,0 +1,105 @@
+package io.lendstream.agent.gpu;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericRecord;
+import org.jspecify.annotations.Nullable;
+
+/** Avro records from the JSON that they print themselves as, which, other than Avro's JSON encoding, names no branches of unions. */
+final class PlainRecord {
+    private PlainRecord() {}
+
+    /**
+     * The record that an object stands for; a field that is not there has its default.
+     *
+     * @throws IllegalArgumentException where the object does not fit the schema, naming the place
+     */
+    static GenericRecord of(Schema schema, JsonNode object) {
+        return record(schema, object, schema.getName());
+    }
+
+    private static GenericRecord record(Schema schema, JsonNode object, String path) {
+        need(object.isObject(), path, "an object", object);
+        for (Iterator<String> names = object.fieldNames(); names.hasNext(); ) {
+            String name = names.next();
+            if (schema.getField(name) == null) {
+                throw new IllegalArgumentException("%s has no field %s".formatted(path, name));
+            }
+        }
+        GenericData.Record record = new GenericData.Record(schema);
+        for (Schema.Field field : schema.getFields()) {
+            JsonNode value = object.get(field.name());
+            String place = path + "." + field.name();
+            if (value != null) {
+                record.put(field.pos(), value(field.schema(), value, place));
+            } else if (field.hasDefaultValue()) {
+                record.put(field.pos(), GenericData.get().getDefaultValue(field));
+            } else {
+                throw new IllegalArgumentException(place + " is missing");
+            }
+        }
+        return record;
+    }
+
+    private static @Nullable Object value(Schema schema, JsonNode json, String path) {
+        switch (schema.getType()) {
+            case RECORD:
+                return record(schema, json, path);
+            case ARRAY:
+                need(json.isArray(), path, "a list", json);
+                List<@Nullable Object> list = new ArrayList<>();
+                for (JsonNode element : json) {
+                    list.add(value(schema.getElementType(), element, path + "[" + list.size() + "]"));
+                }
+                return list;
+            case MAP:
+                need(json.isObject(), path, "an object", json);
+                Map<String, @Nullable Object> map = new TreeMap<>();
+                json.properties().forEach(entry -> map.put(
+                        entry.getKey(), value(schema.getValueType(), entry.getValue(), path + "." + entry.getKey())));
+                return map;
+            case UNION:
+                return json.isNull() ? null : value(schema.getTypes().get(1), json, path);
+            case ENUM:
+                need(json.isTextual() && schema.hasEnumSymbol(json.asText()), path, "one of " + schema.getEnumSymbols(), json);
+                return new GenericData.EnumSymbol(schema, json.asText());
+            default:
+                return scalar(schema, json, path);
+        }
+    }
+
+    private static Object scalar(Schema schema, JsonNode json, String path) {
+        switch (schema.getType()) {
+            case STRING:
+                need(json.isTextual(), path, "a text", json);
+                return json.asText();
+            case BOOLEAN:
+                need(json.isBoolean(), path, "true or false", json);
+                return json.asBoolean();
+            case INT:
+                need(json.isInt(), path, "a whole number", json);
+                return json.asInt();
+            case LONG:
+                need(json.canConvertToLong() && json.isIntegralNumber(), path, "a whole number", json);
+                return json.asLong();
+            case DOUBLE:
+                need(json.isNumber(), path, "a number", json);
+                return json.asDouble();
+            default:
+                throw new IllegalArgumentException("%s is of type %s, which recordings do not have"
+                        .formatted(path, schema.getType()));
+        }
+    }
+
+    private static void need(boolean holds, String path, String wanted, JsonNode found) {
+        if (!holds) {
+            throw new IllegalArgumentException("%s must be %s, but is %s".formatted(path, wanted, found));
+        }
+    }
+}

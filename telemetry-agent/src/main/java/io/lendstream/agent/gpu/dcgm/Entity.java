@@ -1,0 +1,80 @@
+package io.lendstream.agent.gpu.dcgm;
+
+import io.lendstream.agent.exposition.Sample;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/** The rows of one GPU, or of one of its MIG instances: a value a field. */
+final class Entity {
+    /** What DCGM writes for "blank" and the like, as integers and as floating-point numbers. */
+    private static final double BLANK_64 = 0x1p63;
+
+    private static final double BLANK_32 = 0x7ffffff0L;
+    private static final double BLANK_DOUBLE = 140_737_488_355_328.0;
+    private static final int KINDS_OF_BLANK = 8;
+
+    private static final String FIVE_MINUTES_IN_MS = "300000";
+
+    private final Map<String, Double> values = new HashMap<>();
+    private final Map<String, Integer> ranks = new HashMap<>();
+
+    /** Takes a row, unless its value is blank or a metric that comes first has told already. */
+    void take(DcgmMapping.Row row, int rank, Sample sample) {
+        if (isBlank(sample.value())) {
+            return;
+        }
+        double value = sample.value() * row.factor();
+        if (row.field().equals("xidsInFiveMinutes")) {
+            if (sample.label("window_size_in_ms").equals(FIVE_MINUTES_IN_MS)) {
+                values.merge(row.field(), value, Double::sum);
+            }
+        } else if (rank <= ranks.getOrDefault(row.field(), Integer.MAX_VALUE)) {
+            values.put(row.field(), value);
+            ranks.put(row.field(), rank);
+        }
+    }
+
+    static boolean isBlank(double value) {
+        return !Double.isFinite(value)
+                || value < 0
+                || value >= BLANK_64
+                || isWithin(value, BLANK_32)
+                || isWithin(value, BLANK_DOUBLE);
+    }
+
+    private static boolean isWithin(double value, double blank) {
+        return value >= blank && value < blank + KINDS_OF_BLANK;
+    }
+
+    Optional<Double> value(String field) {
+        return Optional.ofNullable(values.get(field));
+    }
+
+    /** A share of time or of what there is; rounding may have made it a little more than all. */
+    Optional<Double> share(String field) {
+        return value(field).map(value -> Math.min(1, value));
+    }
+
+    Optional<Long> whole(String field) {
+        return value(field).map(Math::round);
+    }
+
+    /** All of its memory: as told, or the sum of its parts. */
+    Optional<Long> memoryTotalBytes() {
+        if (value("memoryTotalBytes").isPresent()) {
+            return whole("memoryTotalBytes");
+        }
+        OptionalDouble used = sum("memoryUsedBytes", "memoryFree");
+        return used.isPresent()
+                ? Optional.of(Math.round(used.getAsDouble() + value("memoryReserved").orElse(0.0)))
+                : Optional.empty();
+    }
+
+    private OptionalDouble sum(String one, String other) {
+        return value(one).isPresent() && value(other).isPresent()
+                ? OptionalDouble.of(value(one).get() + value(other).get())
+                : OptionalDouble.empty();
+    }
+}

@@ -1,0 +1,17 @@
+package io.lendstream.agent.gpu.nvml;
+
+/** Thrown where one GPU does not answer any more. */
+final class GpuGoneException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    private final Code code;
+
+    GpuGoneException(Code code) {
+        super(code.toString());
+        this.code = code;
+    }
+
+    Code code() {
+        return code;
+    }
+}

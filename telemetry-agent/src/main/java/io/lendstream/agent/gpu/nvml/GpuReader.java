@@ -1,0 +1,226 @@
+package io.lendstream.agent.gpu.nvml;
+
+import com.sun.jna.Pointer;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuSampleBuilder;
+import io.lendstream.core.event.Quality;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Reads one GPU: what it is, once; how it is cut, and what it does, at each look.
+ *
+ * <p>After a GPU has been cut anew, a driver tells of the old cut for a second or two. So a cut that differs from the last one is
+ * believed only once it has been seen unchanged for {@link #SETTLE}; until then the inventory is as it was.
+ */
+final class GpuReader {
+    static final Duration SETTLE = Duration.ofSeconds(2);
+
+    private record Cut(
+            MigReader.Seen seen, List<MigReader.Placed> instances, ProfileTable profiles, List<String> troubles) {}
+
+    private final Calls calls;
+    private final Calls rareCalls;
+    private final int index;
+    private final String who;
+    private final Pointer handle;
+    private final String uuid;
+    private final String model;
+    private final long memoryBytes;
+    private final Optional<String> pciBusId;
+    private final Optional<String> computeCapability;
+    private final Optional<Gpm> gpm;
+    private final MigReader mig;
+    private final DeviceValues values;
+    private Cut cut;
+    private MigReader.Seen latest;
+    private Optional<Instant> changedSince = Optional.empty();
+
+    /** Asks what the GPU is, and believes how it is cut at once: nobody has changed it under our eyes. */
+    GpuReader(Calls calls, int index, Pointer handle, String uuid) throws NvmlException, GpuGoneException {
+        this.calls = calls;
+        this.rareCalls = new Calls(calls.library(), new Troubles());
+        this.index = index;
+        this.who = "GPU " + index;
+        this.handle = handle;
+        this.uuid = uuid;
+        this.model = calls.text(who, "nvmlDeviceGetName", handle).orElse("unknown");
+        this.memoryBytes = MemoryReading.of(calls, who, handle)
+                .map(MemoryReading::totalBytes)
+                .orElse(0L);
+        this.pciBusId = pciBusId();
+        this.computeCapability = computeCapability();
+        this.gpm = Gpm.of(calls, who, handle);
+        this.mig = new MigReader(calls, who, handle);
+        this.values = new DeviceValues(calls, who, handle);
+        this.latest = mig.see();
+        this.cut = cutOf(latest);
+    }
+
+    private Optional<String> pciBusId() throws NvmlException, GpuGoneException {
+        boolean told = calls.has(who, "nvmlDeviceGetPciInfo_v3", handle, calls.answer());
+        String id = told ? calls.answer().getString(36, "UTF-8").strip() : "";
+        return id.isEmpty() ? Optional.empty() : Optional.of(id);
+    }
+
+    private Optional<String> computeCapability() throws NvmlException, GpuGoneException {
+        Pointer minor = calls.answer().share(4);
+        return calls.has(who, "nvmlDeviceGetCudaComputeCapability", handle, calls.answer(), minor)
+                ? Optional.of("%d.%d".formatted(calls.answer().getInt(0), minor.getInt(0)))
+                : Optional.empty();
+    }
+
+    String uuid() {
+        return uuid;
+    }
+
+    int index() {
+        return index;
+    }
+
+    String who() {
+        return who;
+    }
+
+    Pointer handle() {
+        return handle;
+    }
+
+    /** Looks how the GPU is cut, and tells whether that is changing. */
+    boolean follow(Instant now, Xids xids) throws NvmlException, GpuGoneException {
+        MigReader.Seen before = latest;
+        latest = mig.see();
+        if (latest.isCutLike(cut.seen)) {
+            changedSince = Optional.empty();
+            return false;
+        }
+        if (!latest.isCutLike(before) || changedSince.isEmpty() || changedSince.get().isAfter(now)) {
+            changedSince = Optional.of(now);
+        }
+        if (Duration.between(changedSince.get(), now).compareTo(SETTLE) < 0) {
+            calls.troubles()
+                    .say("%s is being cut anew; what it has become is told once it has not changed for %d s"
+                            .formatted(who, SETTLE.toSeconds()));
+            return true;
+        }
+        believe(latest, xids);
+        return false;
+    }
+
+    private void believe(MigReader.Seen seen, Xids xids) throws NvmlException, GpuGoneException {
+        List<MigReader.Placed> before = cut.instances;
+        cut = cutOf(seen);
+        changedSince = Optional.empty();
+        Set<String> still =
+                cut.instances.stream().map(MigReader.Placed::identity).collect(Collectors.toSet());
+        before.stream()
+                .filter(old -> !still.contains(old.identity()))
+                .forEach(old -> xids.forgetInstance(uuid, old.driverId()));
+    }
+
+    private Cut cutOf(MigReader.Seen seen) throws NvmlException, GpuGoneException {
+        if (!seen.enabled()) {
+            return new Cut(seen, List.of(), ProfileTable.NONE, List.of());
+        }
+        rareCalls.troubles().clear();
+        ProfileTable table = ProfileTable.read(rareCalls, who, handle, memoryBytes);
+        List<MigReader.Placed> instances = mig.place(rareCalls, seen, uuid, table);
+        return new Cut(seen, instances, table, rareCalls.troubles().all());
+    }
+
+    /** What went wrong when it was last asked how the GPU is cut. */
+    List<String> troublesOfCut() {
+        return cut.troubles;
+    }
+
+    Gpu inventory() {
+        List<GpuInstance> instances =
+                cut.instances.stream().map(MigReader.Placed::instance).toList();
+        return new Gpu(
+                new GpuId(uuid),
+                index,
+                model,
+                memoryBytes,
+                pciBusId,
+                cut.seen.enabled(),
+                instances,
+                false,
+                cut.profiles.profiles(),
+                computeCapability,
+                latest.isPending());
+    }
+
+    /** Samples of the GPU, and of its instances. */
+    List<GpuSample> samples(Instant now, Xids xids, boolean audible) throws NvmlException, GpuGoneException {
+        List<GpuSample> samples = new ArrayList<>();
+        GpuSampleBuilder whole = GpuSample.of(new GpuId(uuid));
+        values.read(whole, cut.seen.enabled(), now);
+        if (gpm.isPresent() && !cut.seen.enabled()) {
+            gpm.get().ofGpu(now).ifPresent(activity -> told(whole, activity));
+        }
+        told(whole, xids.of(uuid, now), audible);
+        samples.add(whole.build());
+        for (MigReader.Placed placed : cut.instances) {
+            Optional<MigReader.MigDevice> device = latest.deviceOf(placed);
+            if (device.isPresent()) { // while the GPU is being cut anew, an instance that is gone has no sample
+                samples.add(instance(placed, device.get().handle(), now, xids, audible));
+            }
+        }
+        gpm.ifPresent(Gpm::sweep);
+        return samples;
+    }
+
+    private GpuSample instance(MigReader.Placed placed, Pointer device, Instant now, Xids xids, boolean audible)
+            throws NvmlException, GpuGoneException {
+        GpuSampleBuilder sample = GpuSample.of(placed.instance().gpuId());
+        MemoryReading.of(calls, who, device)
+                .ifPresent(memory ->
+                        sample.memoryTotalBytes(memory.totalBytes()).memoryUsedBytes(memory.usedBytes()));
+        if (gpm.isPresent()) {
+            sample.utilizationQuality(Quality.UNKNOWN); // until there are two samples
+            Optional<Gpm.Activity> activity = gpm.get().ofInstance(placed.driverId(), placed.identity(), now);
+            activity.flatMap(Gpm.Activity::graphics).ifPresent(sample::utilization);
+            activity.ifPresent(each -> told(sample, each));
+        }
+        told(sample, xids.of(uuid, placed.driverId(), now), audible);
+        return sample.build();
+    }
+
+    private static void told(GpuSampleBuilder sample, Gpm.Activity activity) {
+        activity.sm().ifPresent(sample::smActivity);
+        activity.tensor().ifPresent(sample::tensorActivity);
+        activity.dram().ifPresent(sample::dramActivity);
+        activity.pcieTx().ifPresent(sample::pcieTxBytesPerSecond);
+        activity.pcieRx().ifPresent(sample::pcieRxBytesPerSecond);
+        activity.nvlinkTx().ifPresent(sample::nvlinkTxBytesPerSecond);
+        activity.nvlinkRx().ifPresent(sample::nvlinkRxBytesPerSecond);
+    }
+
+    static void told(GpuSampleBuilder sample, Xids.Told xids, boolean audible) {
+        xids.last().ifPresent(last -> sample.lastXid(last.number()).lastXidAt(last.at()));
+        if (audible) {
+            sample.xidsInFiveMinutes(xids.inWindow());
+        }
+    }
+
+    List<RunningProcess> processes() throws NvmlException, GpuGoneException {
+        Map<Integer, GpuId> instances = new HashMap<>();
+        cut.instances.forEach(
+                placed -> instances.put(placed.driverId(), placed.instance().gpuId()));
+        return Processes.of(calls, who, handle, new GpuId(uuid), instances);
+    }
+
+    void close() {
+        gpm.ifPresent(Gpm::close);
+    }
+}

@@ -1,0 +1,142 @@
+package io.lendstream.agent.gpu.nvml;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.GpuInstance;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** Reads how a GPU is cut. Instances without a compute instance, which nobody can use, are not seen. */
+final class MigReader {
+    private static final int MIG_ENABLED = 1;
+
+    /**
+     * What a GPU's MIG devices are at a moment: each is a compute instance. Handles are good until the layout changes.
+     *
+     * @param isPending whether the mode is to change at the next reset
+     */
+    record Seen(boolean enabled, boolean isPending, List<MigDevice> devices) {
+        static final Seen NO_MIG = new Seen(false, false, List.of());
+
+        /** Whether the GPU is cut as it was then; handles may differ. */
+        boolean isCutLike(Seen other) {
+            return enabled == other.enabled && identities().equals(other.identities());
+        }
+
+        private List<String> identities() {
+            return devices.stream()
+                    .map(device -> device.gpuInstance + "/" + device.computeInstance + "/" + device.uuid)
+                    .toList();
+        }
+
+        /** The device by which to ask for an instance, if the instance is still there. */
+        Optional<MigDevice> deviceOf(Placed placed) {
+            return devices.stream()
+                    .filter(device -> device.gpuInstance == placed.driverId())
+                    .filter(device -> placed.identity().contains(device.uuid))
+                    .findFirst();
+        }
+    }
+
+    record MigDevice(int gpuInstance, int computeInstance, String uuid, Pointer handle) {}
+
+    /**
+     * An instance.
+     *
+     * @param identity uuids of its compute instances, by which it is told from another one under the same number
+     */
+    record Placed(GpuInstance instance, int driverId, String identity) {}
+
+    private final Calls calls;
+    private final String who;
+    private final Pointer gpu;
+
+    MigReader(Calls calls, String who, Pointer gpu) {
+        this.calls = calls;
+        this.who = who;
+        this.gpu = gpu;
+    }
+
+    Seen see() throws NvmlException, GpuGoneException {
+        Memory answer = calls.answer();
+        if (!calls.has(who, "nvmlDeviceGetMigMode", gpu, answer, answer.share(4))) {
+            return Seen.NO_MIG;
+        }
+        boolean enabled = answer.getInt(0) == MIG_ENABLED;
+        boolean pending = answer.getInt(0) != answer.getInt(4);
+        List<MigDevice> devices = new ArrayList<>();
+        long most = enabled ? calls.unsigned(who, "nvmlDeviceGetMaxMigDeviceCount", gpu).orElse(0L) : 0;
+        for (int i = 0; i < most; i++) {
+            Optional<Pointer> handle = calls.handle(who, "nvmlDeviceGetMigDeviceHandleByIndex", gpu, i);
+            if (handle.isPresent()) {
+                device(handle.get()).ifPresent(devices::add);
+            }
+        }
+        return new Seen(enabled, pending, List.copyOf(devices));
+    }
+
+    private Optional<MigDevice> device(Pointer handle) throws NvmlException, GpuGoneException {
+        Optional<Long> gi = calls.unsigned(who, "nvmlDeviceGetGpuInstanceId", handle);
+        Optional<Long> ci = calls.unsigned(who, "nvmlDeviceGetComputeInstanceId", handle);
+        Optional<String> uuid = calls.text(who, "nvmlDeviceGetUUID", handle);
+        return gi.isPresent() && ci.isPresent() && uuid.isPresent()
+                ? Optional.of(new MigDevice(gi.get().intValue(), ci.get().intValue(), uuid.get(), handle))
+                : Optional.empty();
+    }
+
+    /** Where each instance lies; those of which the driver does not tell this user are left out, and that is told. */
+    List<Placed> place(Calls calls, Seen seen, String uuid, ProfileTable table) throws NvmlException, GpuGoneException {
+        Map<Integer, List<MigDevice>> byInstance = new TreeMap<>();
+        seen.devices().forEach(device -> byInstance
+                .computeIfAbsent(device.gpuInstance(), added -> new ArrayList<>())
+                .add(device));
+        List<Placed> placed = new ArrayList<>();
+        for (Map.Entry<Integer, List<MigDevice>> each : byInstance.entrySet()) {
+            place(calls, each.getKey(), each.getValue(), uuid, table).ifPresent(placed::add);
+        }
+        placed.sort(Comparator.comparingInt(each -> each.instance().start()));
+        if (placed.size() < byInstance.size()) {
+            calls.troubles()
+                    .say(
+                            "%s: the driver does not tell where %d of its %d MIG instances lie, and they are left out. Run the agent as root, or give it the capability mig/monitor."
+                                    .formatted(who, byInstance.size() - placed.size(), byInstance.size()));
+        }
+        return List.copyOf(placed);
+    }
+
+    private Optional<Placed> place(
+            Calls calls, int id, List<MigDevice> devices, String uuid, ProfileTable table)
+            throws NvmlException, GpuGoneException {
+        Optional<Pointer> instance = calls.handle(who, "nvmlDeviceGetGpuInstanceById", gpu, id);
+        Memory info = calls.answer();
+        if (instance.isEmpty() || !calls.has(who, "nvmlGpuInstanceGetInfo", instance.get(), info)) {
+            return Optional.empty();
+        }
+        int profile = info.getInt(12);
+        int start = info.getInt(16);
+        int size = info.getInt(20);
+        MigDevice first = devices.get(0);
+        Optional<MigDevice> only = devices.size() == 1 ? Optional.of(first) : Optional.empty();
+        long memory = MemoryReading.of(calls, who, first.handle())
+                .map(MemoryReading::totalBytes)
+                .orElse(0L);
+        return Optional.of(new Placed(
+                new GpuInstance(
+                        new GpuId("%s/%d:%d".formatted(uuid, start, size)),
+                        table.names().getOrDefault(profile, "profile-" + profile),
+                        start,
+                        size,
+                        memory,
+                        only.map(MigDevice::uuid),
+                        Optional.of(id),
+                        only.map(MigDevice::computeInstance)),
+                id,
+                devices.stream().map(MigDevice::uuid).collect(Collectors.joining(" "))));
+    }
+}

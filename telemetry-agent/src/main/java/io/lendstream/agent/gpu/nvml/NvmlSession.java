@@ -1,0 +1,167 @@
+package io.lendstream.agent.gpu.nvml;
+
+import com.sun.jna.Pointer;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuSampleBuilder;
+import io.lendstream.core.event.Quality;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** NVML from its initialisation until it is shut down. For one thread; another one listens for XID errors meanwhile. */
+final class NvmlSession {
+    private final Library library;
+    private final Xids xids;
+    private final Troubles troubles = new Troubles();
+    private final Calls calls;
+    private final Optional<String> driverVersion;
+    private final int count;
+    private final List<GpuReader> readers = new ArrayList<>();
+    private final Map<Integer, String> lost = new TreeMap<>();
+    private final List<String> lastingTroubles;
+    private final List<String> audible = new ArrayList<>();
+    private final Optional<XidListener> listener;
+
+    private NvmlSession(Library library, Xids xids) throws NvmlException {
+        this.library = library;
+        this.xids = xids;
+        this.calls = new Calls(library, troubles);
+        try {
+            this.driverVersion = calls.text("driver", "nvmlSystemGetDriverVersion");
+            this.count = calls.unsigned("driver", "nvmlDeviceGetCount_v2").orElse(0L).intValue();
+        } catch (GpuGoneException e) { // GPU_NOT_FOUND: there is none
+            throw new NvmlException("NVML finds no GPU: " + e.getMessage());
+        }
+        for (int index = 0; index < count; index++) {
+            open(index);
+        }
+        Map<Pointer, String> uuids = new HashMap<>();
+        readers.forEach(reader -> uuids.put(reader.handle(), reader.uuid()));
+        this.listener = readers.isEmpty()
+                ? Optional.empty()
+                : XidListener.listenTo(library, uuids, audible, troubles);
+        this.lastingTroubles = troubles.all();
+    }
+
+    /**
+     * Loads and initialises NVML, and asks what GPUs there are.
+     *
+     * @throws NvmlException where that cannot be done now; nothing is left open then
+     */
+    static NvmlSession open(List<String> libraries, Xids xids) throws NvmlException {
+        Library library = Library.load(libraries);
+        Code code = library.call("nvmlInit_v2");
+        if (!code.isSuccess()) {
+            library.close();
+            throw new NvmlException("NVML cannot be initialised: " + code);
+        }
+        try {
+            return new NvmlSession(library, xids);
+        } catch (NvmlException | RuntimeException e) {
+            library.call("nvmlShutdown");
+            library.close();
+            throw e;
+        }
+    }
+
+    private void open(int index) throws NvmlException {
+        String who = "GPU " + index;
+        try {
+            Optional<Pointer> handle = calls.handle(who, "nvmlDeviceGetHandleByIndex_v2", index);
+            Optional<String> uuid =
+                    handle.isPresent() ? calls.text(who, "nvmlDeviceGetUUID", handle.get()) : Optional.empty();
+            if (uuid.isPresent()) {
+                readers.add(new GpuReader(calls, index, handle.get(), uuid.get()));
+            } else {
+                troubles.say(who + " is left out: the driver does not tell its uuid");
+            }
+        } catch (GpuGoneException e) {
+            lost.put(index, goneMessage(who, e));
+        }
+    }
+
+    private static String goneMessage(String who, GpuGoneException e) {
+        return "%s does not answer: %s. It is left out; reset it, or the machine.".formatted(who, e.code());
+    }
+
+    boolean hasLostGpus() {
+        return !lost.isEmpty();
+    }
+
+    Readings look(Instant now) throws NvmlException {
+        troubles.clear();
+        expectAsManyGpus();
+        listener.ifPresent(each -> hear(each, now));
+        List<Gpu> gpus = new ArrayList<>();
+        List<GpuSample> samples = new ArrayList<>();
+        List<RunningProcess> processes = new ArrayList<>();
+        boolean settling = false;
+        for (GpuReader reader : readers) {
+            try {
+                settling |= reader.follow(now, xids);
+                List<GpuSample> taken = reader.samples(now, xids, audible.contains(reader.uuid()));
+                processes.addAll(reader.processes());
+                gpus.add(reader.inventory());
+                samples.addAll(taken);
+                lost.remove(reader.index());
+            } catch (GpuGoneException e) {
+                lost.put(reader.index(), goneMessage("%s (%s)".formatted(reader.who(), reader.uuid()), e));
+                samples.add(lastWordsOf(reader, now));
+            }
+        }
+        return new Readings(gpus, samples, processes, driverVersion, told(), settling);
+    }
+
+    private List<String> told() {
+        Set<String> told = new LinkedHashSet<>(lost.values());
+        told.addAll(lastingTroubles);
+        readers.stream()
+                .filter(reader -> !lost.containsKey(reader.index()))
+                .forEach(reader -> told.addAll(reader.troublesOfCut()));
+        told.addAll(troubles.all());
+        return List.copyOf(told);
+    }
+
+    private void expectAsManyGpus() throws NvmlException {
+        try {
+            long now = calls.unsigned("driver", "nvmlDeviceGetCount_v2").orElse(0L);
+            if (now != count) {
+                throw new NvmlException("there were %d GPUs, and now there are %d".formatted(count, now));
+            }
+        } catch (GpuGoneException e) {
+            throw new NvmlException("NVML finds no GPU any more: " + e.getMessage());
+        }
+    }
+
+    private void hear(XidListener listening, Instant now) {
+        long nanos = System.nanoTime();
+        for (XidListener.Heard heard : listening.drain()) {
+            xids.add(new Xids.Xid(heard.uuid(), heard.instance(), heard.number(), now.minusNanos(nanos - heard.nanos())));
+        }
+    }
+
+    /** A GPU that does not answer is told of by its errors alone. */
+    private GpuSample lastWordsOf(GpuReader reader, Instant now) {
+        GpuSampleBuilder sample = GpuSample.of(new GpuId(reader.uuid())).utilizationQuality(Quality.UNKNOWN);
+        GpuReader.told(sample, xids.of(reader.uuid(), now), audible.contains(reader.uuid()));
+        return sample.build();
+    }
+
+    /** Gives everything back: events, samples, the driver, the library. */
+    void close() {
+        boolean quiet = listener.map(XidListener::stop).orElse(true);
+        readers.forEach(GpuReader::close);
+        library.call("nvmlShutdown");
+        if (quiet) {
+            library.close(); // not under a thread that is still in it
+        }
+    }
+}

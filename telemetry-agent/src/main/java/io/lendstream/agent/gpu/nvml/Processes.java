@@ -1,0 +1,46 @@
+package io.lendstream.agent.gpu.nvml;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import io.lendstream.core.cluster.GpuId;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The processes that compute on a GPU, those under MPS among them. */
+final class Processes {
+    private static final long INFOS_AT = 16;
+    private static final int BYTES = 24;
+    private static final int OLD_BYTES = 16;
+    private static final int MOST = 2_000;
+
+    private Processes() {}
+
+    /** @param instances by the driver's number; a process of none of them is the GPU's */
+    static List<RunningProcess> of(Calls calls, String who, Pointer gpu, GpuId gpuId, Map<Integer, GpuId> instances)
+            throws NvmlException, GpuGoneException {
+        Map<Long, RunningProcess> byPid = new TreeMap<>();
+        for (String kind : List.of("nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses")) {
+            Memory answer = calls.answer();
+            Pointer infos = answer.share(INFOS_AT);
+            answer.setInt(0, MOST);
+            boolean told = calls.has(who, kind + "_v3", gpu, answer, infos);
+            int bytes = BYTES;
+            if (!told) {
+                answer.setInt(0, MOST);
+                told = calls.has(who, kind, gpu, answer, infos);
+                bytes = OLD_BYTES;
+            }
+            int count = told ? Math.min(answer.getInt(0), MOST) : 0;
+            for (int i = 0; i < count; i++) {
+                Pointer info = infos.share((long) i * bytes);
+                long pid = Integer.toUnsignedLong(info.getInt(0));
+                long memory = info.getLong(8);
+                GpuId on = bytes == BYTES ? instances.getOrDefault(info.getInt(16), gpuId) : gpuId;
+                byPid.put(pid, new RunningProcess(on, pid, memory < 0 ? Optional.empty() : Optional.of(memory)));
+            }
+        }
+        return List.copyOf(byPid.values());
+    }
+}

@@ -1,0 +1,12 @@
+package io.lendstream.agent.gpu.nvml;
+
+import io.lendstream.core.cluster.GpuId;
+import java.util.Optional;
+
+/**
+ * A process that computes on a GPU.
+ *
+ * @param gpuId the GPU, or the MIG instance, on which it runs
+ * @param memoryUsedBytes absent where the driver does not tell
+ */
+public record RunningProcess(GpuId gpuId, long pid, Optional<Long> memoryUsedBytes) {}

@@ -1,0 +1,88 @@
+package io.lendstream.agent.gpu.nvml;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * The XID errors of a machine's GPUs, as heard of since the agent's start: NVML tells of none that came before. It outlives the
+ * driver's being let go and taken up again. For one thread.
+ */
+final class Xids {
+    static final Duration WINDOW = Duration.ofMinutes(5);
+
+    /** So many in five minutes are more than anybody counts. */
+    private static final int MOST = 10_000;
+
+    /**
+     * One error.
+     *
+     * @param instance the MIG instance's driver number, where it is one's; else it is the whole GPU's
+     */
+    record Xid(String uuid, OptionalInt instance, int number, Instant at) {}
+
+    /** What a sample says of errors. */
+    record Told(Optional<Xid> last, int inWindow) {}
+
+    private final Deque<Xid> recent = new ArrayDeque<>();
+    private final Map<String, List<Xid>> lastByGpu = new HashMap<>();
+
+    void add(Xid xid) {
+        if (recent.size() >= MOST) {
+            recent.removeFirst();
+        }
+        recent.add(xid);
+        List<Xid> last = lastByGpu.computeIfAbsent(xid.uuid, added -> new ArrayList<>());
+        last.removeIf(older -> older.instance.equals(xid.instance));
+        last.add(xid);
+    }
+
+    /** Those of a GPU and of all its instances. */
+    Told of(String uuid, Instant now) {
+        return told(uuid, OptionalInt.empty(), now);
+    }
+
+    /** Those of an instance, and those of its GPU that are no instance's: they hit all of them. */
+    Told of(String uuid, int instance, Instant now) {
+        return told(uuid, OptionalInt.of(instance), now);
+    }
+
+    private Told told(String uuid, OptionalInt instance, Instant now) {
+        for (Iterator<Xid> old = recent.iterator(); old.hasNext(); ) {
+            if (!old.next().at.isBefore(now.minus(WINDOW))) {
+                break;
+            }
+            old.remove();
+        }
+        int count = 0;
+        for (Xid xid : recent) {
+            count += xid.uuid.equals(uuid) && concerns(xid, instance) ? 1 : 0;
+        }
+        Optional<Xid> last = Optional.empty();
+        for (Xid xid : lastByGpu.getOrDefault(uuid, List.of())) {
+            if (concerns(xid, instance)) {
+                last = Optional.of(xid); // in the order in which they came
+            }
+        }
+        return new Told(last, count);
+    }
+
+    private static boolean concerns(Xid xid, OptionalInt instance) {
+        return instance.isEmpty() || xid.instance.isEmpty() || xid.instance.equals(instance);
+    }
+
+    /** The driver uses numbers of instances again: a new one has not had the old one's errors. */
+    void forgetInstance(String uuid, int instance) {
+        recent.removeIf(xid -> xid.uuid.equals(uuid) && xid.instance.equals(OptionalInt.of(instance)));
+        lastByGpu.getOrDefault(uuid, new ArrayList<>())
+                .removeIf(xid -> xid.instance.equals(OptionalInt.of(instance)));
+    }
+}

@@ -164,7 +164,7 @@ final class NodeRun {
         List<String> libraries = settings.get(AgentKeys.NVML_LIBRARIES);
         try {
             return switch (backend) {
-                case NVML -> libraries.isEmpty() ? GpuProbes.nvml() : GpuProbes.nvml(libraries, patience);
+                case NVML -> GpuProbes.nvml(libraries, patience);
                 case DCGM -> GpuProbes.dcgm(dcgm(), patience);
                 case RECORDED -> GpuProbes.recorded(recording(), true);
                 case SIMULATED -> throw new IllegalStateException("simulated nodes are not this machine");
@@ -192,9 +192,5 @@ final class NodeRun {
 
     private static Instant now() {
         return Instant.now().truncatedTo(ChronoUnit.MILLIS);
-    }
-
-    Identity identity() {
-        return identity;
     }
 }

@@ -55,21 +55,20 @@ final class Segment implements AutoCloseable {
 
     private void recover() throws IOException {
         long size = channel.size();
-        ByteBuffer magic = read(0, (int) Math.min(size, MAGIC.length));
-        if (!Arrays.equals(magic.array(), MAGIC)) {
+        if (!Arrays.equals(read(0, (int) Math.min(size, MAGIC.length)), MAGIC)) {
             cut = size;
             channel.truncate(0);
             write(ByteBuffer.wrap(MAGIC), 0);
             return;
         }
         while (end + ENTRY_HEADER <= size) {
-            ByteBuffer header = read(end, ENTRY_HEADER);
+            ByteBuffer header = ByteBuffer.wrap(read(end, ENTRY_HEADER));
             int length = header.getInt();
             int crc = header.getInt();
             if (length < 0 || length > LARGEST_RECORD || end + ENTRY_HEADER + length > size) {
                 break;
             }
-            if (crc != crc(read(end + ENTRY_HEADER, length).array())) {
+            if (crc != crc(read(end + ENTRY_HEADER, length))) {
                 break;
             }
             remember((int) end);
@@ -95,10 +94,10 @@ final class Segment implements AutoCloseable {
     /** A record by its number, which must be one of this segment's. */
     byte[] record(long number) throws IOException {
         long start = starts[(int) (number - first)];
-        ByteBuffer header = read(start, ENTRY_HEADER);
+        ByteBuffer header = ByteBuffer.wrap(read(start, ENTRY_HEADER));
         int length = header.getInt();
         int crc = header.getInt();
-        byte[] record = read(start + ENTRY_HEADER, length).array();
+        byte[] record = read(start + ENTRY_HEADER, length);
         if (crc != crc(record)) {
             throw new IOException("record %d of %s is not as it was written".formatted(number, path));
         }
@@ -160,17 +159,18 @@ final class Segment implements AutoCloseable {
         }
     }
 
-    private ByteBuffer read(long at, int length) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(length);
+    private byte[] read(long at, int length) throws IOException {
+        byte[] read = new byte[length];
+        ByteBuffer bytes = ByteBuffer.wrap(read);
         long position = at;
         while (bytes.hasRemaining()) {
-            int read = channel.read(bytes, position);
-            if (read < 0) {
+            int more = channel.read(bytes, position);
+            if (more < 0) {
                 throw new IOException("%s ends at %d, before %d".formatted(path, position, at + length));
             }
-            position += read;
+            position += more;
         }
-        return bytes.flip();
+        return read;
     }
 
     private static int crc(byte[] bytes) {

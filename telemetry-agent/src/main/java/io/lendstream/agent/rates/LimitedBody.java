@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -14,7 +15,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
     private final int largest;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final CompletableFuture<byte[]> whole = new CompletableFuture<>();
-    private final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
+    private Optional<Flow.Subscription> subscription = Optional.empty();
 
     LimitedBody(int largest) {
         this.largest = largest;
@@ -27,7 +28,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
 
     @Override
     public void onSubscribe(Flow.Subscription given) {
-        subscription.complete(given);
+        subscription = Optional.of(given);
         given.request(Long.MAX_VALUE);
     }
 
@@ -35,7 +36,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
     public void onNext(List<ByteBuffer> parts) {
         for (ByteBuffer part : parts) {
             if (bytes.size() + part.remaining() > largest) {
-                subscription.thenAccept(Flow.Subscription::cancel);
+                subscription.ifPresent(Flow.Subscription::cancel);
                 whole.completeExceptionally(tooLarge(largest));
                 return;
             }

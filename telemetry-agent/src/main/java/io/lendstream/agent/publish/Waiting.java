@@ -18,6 +18,7 @@ import java.time.Instant;
  * @param schema fingerprint of what {@code body} is written with
  * @param body in Avro's binary form
  */
+@SuppressWarnings("ArrayRecordComponent") // nobody compares them
 record Waiting(String topic, String key, String id, Instant at, String remarks, long schema, byte[] body) {
 
     byte[] toBytes() {

@@ -46,8 +46,7 @@ final class NvmlLooker implements Looker {
             failure = why.isEmpty() ? "the driver knows of no GPU" : why;
             backoff.failed(now);
             machine.letGo(); // one that appears is seen by a new session only
-            return new Sight(
-                    NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), List.of(), driverVersion);
+            return new Sight(NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), List.of(), driverVersion);
         }
         backoff.succeeded();
         lastSeen = readings.gpus();

@@ -61,13 +61,19 @@ final class PlainRecord {
             case MAP:
                 need(json.isObject(), path, "an object", json);
                 Map<String, @Nullable Object> map = new TreeMap<>();
-                json.properties().forEach(entry -> map.put(
-                        entry.getKey(), value(schema.getValueType(), entry.getValue(), path + "." + entry.getKey())));
+                json.properties()
+                        .forEach(entry -> map.put(
+                                entry.getKey(),
+                                value(schema.getValueType(), entry.getValue(), path + "." + entry.getKey())));
                 return map;
             case UNION:
                 return json.isNull() ? null : value(schema.getTypes().get(1), json, path);
             case ENUM:
-                need(json.isTextual() && schema.hasEnumSymbol(json.asText()), path, "one of " + schema.getEnumSymbols(), json);
+                need(
+                        json.isTextual() && schema.hasEnumSymbol(json.asText()),
+                        path,
+                        "one of " + schema.getEnumSymbols(),
+                        json);
                 return new GenericData.EnumSymbol(schema, json.asText());
             default:
                 return scalar(schema, json, path);
@@ -92,8 +98,8 @@ final class PlainRecord {
                 need(json.isNumber(), path, "a number", json);
                 return json.asDouble();
             default:
-                throw new IllegalArgumentException("%s is of type %s, which recordings do not have"
-                        .formatted(path, schema.getType()));
+                throw new IllegalArgumentException(
+                        "%s is of type %s, which recordings do not have".formatted(path, schema.getType()));
         }
     }
 

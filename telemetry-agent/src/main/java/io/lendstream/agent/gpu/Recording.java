@@ -19,8 +19,7 @@ import java.util.Optional;
 
 /** Reads sights from a file: a JSON object a line, a node's inventory before the samples that go with it. */
 final class Recording {
-    private static final ObjectMapper JSON =
-            new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+    private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
     private final List<Sight> sights = new ArrayList<>();
     private Optional<Node> node = Optional.empty();
@@ -73,8 +72,7 @@ final class Recording {
         }
         if (line.has("sequence")) {
             take(Codecs.decode(
-                    TopicCatalogue.GPU_TELEMETRY,
-                    PlainRecord.of(Codecs.schema(TopicCatalogue.GPU_TELEMETRY), line)));
+                    TopicCatalogue.GPU_TELEMETRY, PlainRecord.of(Codecs.schema(TopicCatalogue.GPU_TELEMETRY), line)));
         } else {
             take(Codecs.decode(TopicCatalogue.NODES, PlainRecord.of(Codecs.schema(TopicCatalogue.NODES), line)));
         }
@@ -100,8 +98,7 @@ final class Recording {
         if (!of.nodeId().equals(sample.nodeId())) {
             throw anotherNode(sample.nodeId().value());
         }
-        sights.add(new Sight(
-                NodeStatus.READY, "", of.gpus(), sample.gpus(), List.of(), of.driverVersion()));
+        sights.add(new Sight(NodeStatus.READY, "", of.gpus(), sample.gpus(), List.of(), of.driverVersion()));
         isNodeTold = true;
     }
 

@@ -143,9 +143,11 @@ public final class DcgmReader {
 
     /** Under MIG the exporter tells of instances alone; all together have at most what the GPU has. */
     private static long memory(Device device) {
-        return device.whole.memoryTotalBytes().orElseGet(() -> device.instances.values().stream()
-                .mapToLong(instance -> instance.memoryTotalBytes().orElse(0L))
-                .sum());
+        return device.whole
+                .memoryTotalBytes()
+                .orElseGet(() -> device.instances.values().stream()
+                        .mapToLong(instance -> instance.memoryTotalBytes().orElse(0L))
+                        .sum());
     }
 
     private Map<Integer, GpuInstance> instances(Device device) {

@@ -68,7 +68,8 @@ final class Entity {
         }
         OptionalDouble used = sum("memoryUsedBytes", "memoryFree");
         return used.isPresent()
-                ? Optional.of(Math.round(used.getAsDouble() + value("memoryReserved").orElse(0.0)))
+                ? Optional.of(
+                        Math.round(used.getAsDouble() + value("memoryReserved").orElse(0.0)))
                 : Optional.empty();
     }
 

@@ -28,9 +28,14 @@ final class Placements {
         Map<String, List<MigPlace>> ways = new HashMap<>();
         for (MigGpu gpu : MigGpu.KNOWN) {
             if (isOf(gpu, product)) {
-                of(gpu, profiles).forEach(way -> ways.put(
-                        way.stream().map(place -> place.start() + ":" + place.profile().memorySlices()).toList().toString(),
-                        way));
+                of(gpu, profiles)
+                        .forEach(way -> ways.put(
+                                way.stream()
+                                        .map(place -> place.start() + ":"
+                                                + place.profile().memorySlices())
+                                        .toList()
+                                        .toString(),
+                                way));
             }
         }
         return ways.size() == 1 ? ways.values().stream().findFirst() : Optional.empty();

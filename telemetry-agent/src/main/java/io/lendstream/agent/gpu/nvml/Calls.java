@@ -69,9 +69,7 @@ final class Calls {
 
     /** A handle that follows the arguments. */
     Optional<Pointer> handle(String of, String function, Object... arguments) throws NvmlException, GpuGoneException {
-        return has(of, function, followedBy(arguments, answer))
-                ? Optional.of(answer.getPointer(0))
-                : Optional.empty();
+        return has(of, function, followedBy(arguments, answer)) ? Optional.of(answer.getPointer(0)) : Optional.empty();
     }
 
     /** A text whose length follows it; blank is absent. */

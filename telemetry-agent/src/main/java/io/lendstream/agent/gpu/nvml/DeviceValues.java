@@ -40,8 +40,8 @@ final class DeviceValues {
 
     void read(GpuSampleBuilder sample, boolean mig, Instant now) throws NvmlException, GpuGoneException {
         MemoryReading.of(calls, who, gpu)
-                .ifPresent(memory ->
-                        sample.memoryTotalBytes(memory.totalBytes()).memoryUsedBytes(memory.usedBytes()));
+                .ifPresent(
+                        memory -> sample.memoryTotalBytes(memory.totalBytes()).memoryUsedBytes(memory.usedBytes()));
         Memory answer = calls.answer();
         // under MIG some drivers refuse this and others say 0, which nobody must take for idle
         if (!mig && calls.has(who, "nvmlDeviceGetUtilizationRates", gpu, answer)) {

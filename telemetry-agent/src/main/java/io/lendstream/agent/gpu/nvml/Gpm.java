@@ -155,8 +155,8 @@ final class Gpm {
         if (!calls.has(who, "nvmlGpmMetricsGet", request)) {
             return Optional.empty();
         }
-        return Optional.of(new Activity(
-                share(0), share(1), share(2), share(3), bytes(4), bytes(5), bytes(6), bytes(7)));
+        return Optional.of(
+                new Activity(share(0), share(1), share(2), share(3), bytes(4), bytes(5), bytes(6), bytes(7)));
     }
 
     private Optional<Double> metric(int place) {

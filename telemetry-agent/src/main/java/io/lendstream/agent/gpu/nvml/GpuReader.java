@@ -104,7 +104,9 @@ final class GpuReader {
             changedSince = Optional.empty();
             return false;
         }
-        if (!latest.isCutLike(before) || changedSince.isEmpty() || changedSince.get().isAfter(now)) {
+        if (!latest.isCutLike(before)
+                || changedSince.isEmpty()
+                || changedSince.get().isAfter(now)) {
             changedSince = Optional.of(now);
         }
         if (Duration.between(changedSince.get(), now).compareTo(SETTLE) < 0) {
@@ -184,8 +186,8 @@ final class GpuReader {
             throws NvmlException, GpuGoneException {
         GpuSampleBuilder sample = GpuSample.of(placed.instance().gpuId());
         MemoryReading.of(calls, who, device)
-                .ifPresent(memory ->
-                        sample.memoryTotalBytes(memory.totalBytes()).memoryUsedBytes(memory.usedBytes()));
+                .ifPresent(
+                        memory -> sample.memoryTotalBytes(memory.totalBytes()).memoryUsedBytes(memory.usedBytes()));
         if (gpm.isPresent()) {
             sample.utilizationQuality(Quality.UNKNOWN); // until there are two samples
             Optional<Gpm.Activity> activity = gpm.get().ofInstance(placed.driverId(), placed.identity(), now);

@@ -45,7 +45,8 @@ final class Library implements AutoCloseable {
             }
         }
         throw new NvmlException(
-                "NVML cannot be loaded (%s). Install NVIDIA's driver, or give the container its libraries.".formatted(refused));
+                "NVML cannot be loaded (%s). Install NVIDIA's driver, or give the container its libraries."
+                        .formatted(refused));
     }
 
     private static String firstLine(Throwable e) {

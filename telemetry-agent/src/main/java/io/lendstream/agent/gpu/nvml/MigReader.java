@@ -71,7 +71,9 @@ final class MigReader {
         boolean enabled = answer.getInt(0) == MIG_ENABLED;
         boolean pending = answer.getInt(0) != answer.getInt(4);
         List<MigDevice> devices = new ArrayList<>();
-        long most = enabled ? calls.unsigned(who, "nvmlDeviceGetMaxMigDeviceCount", gpu).orElse(0L) : 0;
+        long most = enabled
+                ? calls.unsigned(who, "nvmlDeviceGetMaxMigDeviceCount", gpu).orElse(0L)
+                : 0;
         for (int i = 0; i < most; i++) {
             Optional<Pointer> handle = calls.handle(who, "nvmlDeviceGetMigDeviceHandleByIndex", gpu, i);
             if (handle.isPresent()) {
@@ -93,9 +95,10 @@ final class MigReader {
     /** Where each instance lies; those of which the driver does not tell this user are left out, and that is told. */
     List<Placed> place(Calls calls, Seen seen, String uuid, ProfileTable table) throws NvmlException, GpuGoneException {
         Map<Integer, List<MigDevice>> byInstance = new TreeMap<>();
-        seen.devices().forEach(device -> byInstance
-                .computeIfAbsent(device.gpuInstance(), added -> new ArrayList<>())
-                .add(device));
+        seen.devices()
+                .forEach(device -> byInstance
+                        .computeIfAbsent(device.gpuInstance(), added -> new ArrayList<>())
+                        .add(device));
         List<Placed> placed = new ArrayList<>();
         for (Map.Entry<Integer, List<MigDevice>> each : byInstance.entrySet()) {
             place(calls, each.getKey(), each.getValue(), uuid, table).ifPresent(placed::add);
@@ -110,8 +113,7 @@ final class MigReader {
         return List.copyOf(placed);
     }
 
-    private Optional<Placed> place(
-            Calls calls, int id, List<MigDevice> devices, String uuid, ProfileTable table)
+    private Optional<Placed> place(Calls calls, int id, List<MigDevice> devices, String uuid, ProfileTable table)
             throws NvmlException, GpuGoneException {
         Optional<Pointer> instance = calls.handle(who, "nvmlDeviceGetGpuInstanceById", gpu, id);
         Memory info = calls.answer();

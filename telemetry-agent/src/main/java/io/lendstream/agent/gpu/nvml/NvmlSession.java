@@ -36,7 +36,8 @@ final class NvmlSession {
         this.calls = new Calls(library, troubles);
         try {
             this.driverVersion = calls.text("driver", "nvmlSystemGetDriverVersion");
-            this.count = calls.unsigned("driver", "nvmlDeviceGetCount_v2").orElse(0L).intValue();
+            this.count =
+                    calls.unsigned("driver", "nvmlDeviceGetCount_v2").orElse(0L).intValue();
         } catch (GpuGoneException e) { // GPU_NOT_FOUND: there is none
             throw new NvmlException("NVML finds no GPU: " + e.getMessage());
         }
@@ -45,9 +46,7 @@ final class NvmlSession {
         }
         Map<Pointer, String> uuids = new HashMap<>();
         readers.forEach(reader -> uuids.put(reader.handle(), reader.uuid()));
-        this.listener = readers.isEmpty()
-                ? Optional.empty()
-                : XidListener.listenTo(library, uuids, audible, troubles);
+        this.listener = readers.isEmpty() ? Optional.empty() : XidListener.listenTo(library, uuids, audible, troubles);
         this.lastingTroubles = troubles.all();
     }
 
@@ -144,7 +143,8 @@ final class NvmlSession {
     private void hear(XidListener listening, Instant now) {
         long nanos = System.nanoTime();
         for (XidListener.Heard heard : listening.drain()) {
-            xids.add(new Xids.Xid(heard.uuid(), heard.instance(), heard.number(), now.minusNanos(nanos - heard.nanos())));
+            xids.add(new Xids.Xid(
+                    heard.uuid(), heard.instance(), heard.number(), now.minusNanos(nanos - heard.nanos())));
         }
     }
 

@@ -25,14 +25,13 @@ final class Processes {
             Memory answer = calls.answer();
             Pointer infos = answer.share(INFOS_AT);
             answer.setInt(0, MOST);
-            boolean told = calls.has(who, kind + "_v3", gpu, answer, infos);
+            Code code = calls.call(who, kind + "_v3", gpu, answer, infos);
             int bytes = BYTES;
-            if (!told) {
-                answer.setInt(0, MOST);
-                told = calls.has(who, kind, gpu, answer, infos);
+            if (code == Code.FUNCTION_NOT_FOUND) {
+                code = calls.call(who, kind, gpu, answer, infos);
                 bytes = OLD_BYTES;
             }
-            int count = told ? Math.min(answer.getInt(0), MOST) : 0;
+            int count = code.isSuccess() ? Math.min(answer.getInt(0), MOST) : 0;
             for (int i = 0; i < count; i++) {
                 Pointer info = infos.share((long) i * bytes);
                 long pid = Integer.toUnsignedLong(info.getInt(0));

@@ -110,8 +110,7 @@ record ProfileTable(Map<Integer, String> names, List<InstanceProfile> profiles) 
                     starts,
                     row.most));
         } catch (IllegalArgumentException e) { // a kind of GPU that we do not know how to think of
-            calls.troubles()
-                    .say("%s: MIG profile %s is left out: %s".formatted(who, row.name, e.getMessage()));
+            calls.troubles().say("%s: MIG profile %s is left out: %s".formatted(who, row.name, e.getMessage()));
             return Optional.empty();
         }
     }

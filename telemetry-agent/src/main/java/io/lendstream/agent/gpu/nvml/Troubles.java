@@ -16,12 +16,14 @@ final class Troubles {
 
     void tell(String gpu, String function, Code code) {
         switch (code.meaning()) {
-            case FORBIDDEN -> callsByTrouble
-                    .computeIfAbsent(gpu + ": the driver forbids this user", added -> new TreeSet<>())
-                    .add(function);
-            case TROUBLE -> callsByTrouble
-                    .computeIfAbsent(gpu + ": " + code, added -> new TreeSet<>())
-                    .add(function);
+            case FORBIDDEN ->
+                callsByTrouble
+                        .computeIfAbsent(gpu + ": the driver forbids this user", added -> new TreeSet<>())
+                        .add(function);
+            case TROUBLE ->
+                callsByTrouble
+                        .computeIfAbsent(gpu + ": " + code, added -> new TreeSet<>())
+                        .add(function);
             default -> {} // nothing to tell, or told by whoever catches it
         }
     }

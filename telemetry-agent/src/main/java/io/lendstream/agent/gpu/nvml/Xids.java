@@ -82,7 +82,6 @@ final class Xids {
     /** The driver uses numbers of instances again: a new one has not had the old one's errors. */
     void forgetInstance(String uuid, int instance) {
         recent.removeIf(xid -> xid.uuid.equals(uuid) && xid.instance.equals(OptionalInt.of(instance)));
-        lastByGpu.getOrDefault(uuid, new ArrayList<>())
-                .removeIf(xid -> xid.instance.equals(OptionalInt.of(instance)));
+        lastByGpu.getOrDefault(uuid, new ArrayList<>()).removeIf(xid -> xid.instance.equals(OptionalInt.of(instance)));
     }
 }

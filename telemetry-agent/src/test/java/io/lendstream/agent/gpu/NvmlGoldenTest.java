@@ -1,0 +1,93 @@
+package io.lendstream.agent.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What each scripted machine is told to be, word for word; {@code -Dgolden.update=true} writes it down anew. */
+class NvmlGoldenTest {
+    private static final boolean UPDATE = Boolean.getBoolean("golden.update");
+    private static final Path GOLDEN = Path.of("src/test/resources/nvml");
+    private static final Instant NOON = Instant.parse("2026-06-01T12:00:00Z");
+
+    enum Case {
+        A100_MIG_OFF(Machines::a100MigOff),
+        A100_MIG_ON(Machines::a100MigOn),
+        H100_MIG_OFF(Machines::h100MigOff),
+        H100_MIG_ON(Machines::h100MigOn),
+        H200_MIG_ON(Machines::h200MigOn),
+        NO_PERMISSION(Machines::noPermission),
+        MIG_PENDING(Machines::migPending),
+        ONE_LOST(Machines::oneLost),
+        NO_GPU(() -> Machine.withDriver("550.54.15")),
+        DRIVER_NOT_LOADED(() -> Machine.thatCannotBeInitialised(9)),
+        DRIVER_WAS_UPDATED(() -> Machine.thatCannotBeInitialised(18));
+
+        @SuppressWarnings("ImmutableEnumChecker") // a reference to a method without state
+        private final Supplier<Machine> machine;
+
+        Case(Supplier<Machine> machine) {
+            this.machine = machine;
+        }
+    }
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @EnumSource
+    void isToldAsItIs(Case each) throws IOException {
+        NvmlDouble nvml = NvmlDouble.in(directory).plays(each.machine.get());
+        String told;
+        try (GpuProbe probe = GpuProbes.nvml(nvml.libraries(), Duration.ofSeconds(10))) {
+            told = "first look\n"
+                    + told(probe.look(NOON), NOON)
+                    + "second look, 10 s later\n"
+                    + told(probe.look(NOON.plusSeconds(10)), NOON.plusSeconds(10));
+        }
+        Path golden =
+                GOLDEN.resolve(each.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-') + ".txt");
+        if (UPDATE) {
+            Files.createDirectories(GOLDEN);
+            Files.writeString(golden, told);
+        }
+
+        assertThat(golden).exists();
+        assertThat(told)
+                .as("what %s is told to be; if it is meant to change, rewrite it with -Dgolden.update=true", each)
+                .isEqualTo(Files.readString(golden));
+        assertThat(nvml.open()).isEqualTo("inits 0 sets 0 samples 0");
+    }
+
+    /** The records that an agent would publish, and what it would say; paths of this machine are left out. */
+    private static String told(Sight sight, Instant at) {
+        NodeId name = new NodeId("node-1");
+        DomainId domain = new DomainId("east");
+        var told = new StringBuilder("why: " + sight.why() + "\n");
+        Node node =
+                new Node(name, domain, Pool.INFERENCE, "boot", at, sight.status(), sight.gpus(), sight.driverVersion());
+        told.append(Codecs.encode(TopicCatalogue.NODES, node)).append('\n');
+        sight.samples()
+                .forEach(sample -> told.append(Codecs.encode(
+                                TopicCatalogue.GPU_TELEMETRY,
+                                new GpuTelemetry(name, domain, "boot", 1, at, java.util.List.of(sample))))
+                        .append('\n'));
+        sight.processes().forEach(process -> told.append(process).append('\n'));
+        return told.toString();
+    }
+}

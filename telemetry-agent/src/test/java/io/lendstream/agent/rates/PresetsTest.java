@@ -36,7 +36,7 @@ class PresetsTest {
         "envoy,         chat,                             120, 100, 10,  4,   50,    99, false",
         "generic,       rank,                              23,  20,  4,  0,   50,    99, true",
         "istio,         chat,                              20,  20,  0,  0,    5,   9.9, true",
-        "kserve,        iris,                              25,  20,  0,  0,  2.5,  4.95, false",
+        "kserve,        iris,                              15,  15,  0,  0, 17.5, 24.85, false",
         "nginx-ingress, chat-svc,                          33,  33,  0,  0,   50,    99, true",
         "nginx-vts,     chat,                              25,  25,  0,  0,  250,   495, true",
         "ray-serve,     Translator,                        50,  40,  8, 19,  100,   198, false",

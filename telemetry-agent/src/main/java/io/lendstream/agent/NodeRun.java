@@ -30,7 +30,9 @@ final class NodeRun {
             List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES);
 
     /** What a stop may take until everything that can be delivered is. */
-    private static final Duration LAST_WORDS = Duration.ofSeconds(4);
+    private static final Duration LAST_WORDS = Duration.ofMillis(3500);
+    /** What a reading that is broken off may take. */
+    private static final Duration ENDING = Duration.ofMillis(500);
     /** What --once gives the broker. */
     private static final Duration ONCE = Duration.ofSeconds(20);
     /** Between two looks, where activity is measured between them. */
@@ -88,8 +90,19 @@ final class NodeRun {
                                     why -> context.health().notReady("records wait: " + why), context.health()::ready);
                     return again;
                 });
+                rates.close();
+                await(counting);
             }
             publisher.drain(LAST_WORDS);
+        }
+    }
+
+    /** What it is telling is told before the last words go out. */
+    private static void await(Thread counting) {
+        try {
+            counting.join(ENDING.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -34,6 +34,9 @@ final class RateWatch implements AutoCloseable {
 
     /** Reads each endpoint once. One that fails does not keep the others from being told. */
     void look() {
+        if (threads.isShutdown()) {
+            return;
+        }
         List<Future<List<Window>>> readings = new ArrayList<>();
         probes.forEach(probe -> readings.add(threads.submit(probe::look)));
         for (Future<List<Window>> reading : readings) {

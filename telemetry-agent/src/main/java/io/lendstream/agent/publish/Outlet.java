@@ -37,8 +37,8 @@ public record Outlet(
                     var properties = kafka.producer();
                     // What waits, waits in the backlog: a batch that is given up and sent anew would come after later ones.
                     properties.put("delivery.timeout.ms", String.valueOf(Integer.MAX_VALUE));
-                    properties.put("max.block.ms", "5000");
-                    properties.put("buffer.memory", String.valueOf(4 << 20));
+                    properties.putIfAbsent("max.block.ms", "5000");
+                    properties.putIfAbsent("buffer.memory", String.valueOf(4 << 20));
                     return new KafkaProducer<>(properties);
                 },
                 () -> SerdeFactory.of(kafka.serdes()).serializer(),

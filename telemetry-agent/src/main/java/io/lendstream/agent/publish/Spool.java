@@ -26,6 +26,7 @@ final class Spool implements Backlog {
     private static final Logger LOG = LoggerFactory.getLogger(Spool.class);
     private static final int SEGMENTS = 16;
     private static final long SMALLEST_SEGMENT = 4 << 10;
+    private static final long LARGEST_SEGMENT = 64 << 20;
 
     private final Path directory;
     private final long bound;
@@ -106,7 +107,7 @@ final class Spool implements Backlog {
     public synchronized void append(byte[] record) {
         try {
             Segment last = segments.peekLast();
-            if (last == null || last.size() + record.length > Math.max(SMALLEST_SEGMENT, bound / SEGMENTS)) {
+            if (last == null || last.size() + record.length > segmentBytes()) {
                 if (last != null) {
                     last.force();
                 }
@@ -121,6 +122,10 @@ final class Spool implements Backlog {
             lost++;
             LOG.error("a record could not be written to {} and is lost: {}", directory, e.toString());
         }
+    }
+
+    private long segmentBytes() {
+        return Math.min(LARGEST_SEGMENT, Math.max(SMALLEST_SEGMENT, bound / SEGMENTS));
     }
 
     private void dropOldest() throws IOException {

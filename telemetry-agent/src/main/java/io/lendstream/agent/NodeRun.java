@@ -90,7 +90,7 @@ final class NodeRun {
                                     why -> context.health().notReady("records wait: " + why), context.health()::ready);
                     return again;
                 });
-                rates.close();
+                rates.stop();
                 await(counting);
             }
             publisher.drain(LAST_WORDS);

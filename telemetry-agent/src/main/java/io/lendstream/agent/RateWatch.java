@@ -63,8 +63,13 @@ final class RateWatch implements AutoCloseable {
         return probes.isEmpty();
     }
 
+    /** Breaks readings off, and reads no more. */
+    void stop() {
+        threads.shutdownNow();
+    }
+
     @Override
     public void close() {
-        threads.shutdownNow();
+        stop();
     }
 }

@@ -218,8 +218,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return metrics;
     }
 
-    private Optional<HealthServer> startHealth(
-            Settings settings, Health health, PrometheusMeterRegistry metrics) {
+    private Optional<HealthServer> startHealth(Settings settings, Health health, PrometheusMeterRegistry metrics) {
         Optional<Integer> port = settings.get(CommonKeys.HEALTH_PORT);
         if (port.isEmpty()) {
             return Optional.empty();

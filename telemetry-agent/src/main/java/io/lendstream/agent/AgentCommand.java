@@ -80,10 +80,7 @@ final class AgentCommand extends ServiceCommand {
     @Option(names = "--domain", paramLabel = "D", description = "Short for --set agent.domain=D.")
     private Optional<String> domain = Optional.empty();
 
-    @Option(
-            names = "--nodes",
-            paramLabel = "N",
-            description = "Simulated nodes. Short for --set agent.nodes=N.")
+    @Option(names = "--nodes", paramLabel = "N", description = "Simulated nodes. Short for --set agent.nodes=N.")
     private Optional<String> nodes = Optional.empty();
 
     @Option(
@@ -151,11 +148,7 @@ final class AgentCommand extends ServiceCommand {
 
     @Override
     protected Map<String, Supplier<String>> pages() {
-        return Map.of(
-                "/dcgm/metrics",
-                () -> page(GpuPages::dcgm),
-                "/hw/metrics",
-                () -> page(GpuPages::hardware));
+        return Map.of("/dcgm/metrics", () -> page(GpuPages::dcgm), "/hw/metrics", () -> page(GpuPages::hardware));
     }
 
     private String page(BiFunction<NodeId, Sight, String> writer) {

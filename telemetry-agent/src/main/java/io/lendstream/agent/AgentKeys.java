@@ -30,11 +30,14 @@ public final class AgentKeys {
     public static final Key<Duration> INVENTORY_EVERY = Key.period(
             "agent.inventory-every", "30s", "How often the inventory is published where nothing has changed.");
     public static final Key<List<String>> NVML_LIBRARIES = Key.words(
-            "agent.nvml-libraries", "", "Paths or names of the driver's library NVML, in the order in which they are tried; nothing for the usual ones.");
+            "agent.nvml-libraries",
+            "",
+            "Paths or names of the driver's library NVML, in the order in which they are tried; nothing for the usual ones.");
     public static final Key<String> DCGM_URL = Key.text(
             "agent.dcgm-url", "", "Address of this node's dcgm-exporter, such as http://localhost:9400/metrics.");
-    public static final Key<Optional<Path>> RECORDING =
-            Key.path("agent.recording", "recording", "File that the recorded backend plays.").optional();
+    public static final Key<Optional<Path>> RECORDING = Key.path(
+                    "agent.recording", "recording", "File that the recorded backend plays.")
+            .optional();
     public static final Key<Duration> PROBE_PATIENCE =
             Key.period("agent.probe-patience", "5s", "How long one look at the GPUs may take.");
     public static final Key<Optional<Path>> MAINTENANCE_FILE = Key.path(
@@ -57,8 +60,7 @@ public final class AgentKeys {
             "a duration of at least 5s",
             "15s",
             "How often requests are counted; shorter windows say nothing of a rate.",
-            text -> Units.duration(text)
-                    .filter(length -> length.compareTo(Duration.ofSeconds(5)) >= 0));
+            text -> Units.duration(text).filter(length -> length.compareTo(Duration.ofSeconds(5)) >= 0));
     public static final Key<Duration> RATE_TIMEOUT =
             Key.period("agent.rate-timeout", "3s", "How long one endpoint may take to answer.");
     public static final Key<Long> RATE_LARGEST =
@@ -67,14 +69,18 @@ public final class AgentKeys {
                     "agent.rate-token-file", "token", "File with a bearer token for all endpoints, read each time.")
             .optional();
     public static final Key<Optional<Path>> RATE_PRESETS = Key.path(
-                    "agent.rate-presets", "presets", "File with presets of the site, which go before ours of the same name.")
+                    "agent.rate-presets",
+                    "presets",
+                    "File with presets of the site, which go before ours of the same name.")
             .optional();
     public static final Key<List<String>> RATE_SERVICES = Key.words(
             "agent.rate-services",
             "",
             "What services are called by the name that servers give them: NAME=SERVICE between commas.");
     public static final Key<Boolean> RATE_ONLY_NAMED = Key.flag(
-            "agent.rate-only-named", false, "Whether servers' names that agent.rate-services does not have are passed over.");
+            "agent.rate-only-named",
+            false,
+            "Whether servers' names that agent.rate-services does not have are passed over.");
     public static final Key<String> RATE_SERVICE =
             Key.text("agent.rate-service", "", "Service of counters without a name; nothing to pass them over.");
 
@@ -84,7 +90,9 @@ public final class AgentKeys {
                     "Directory where records wait for the broker; without one they wait in memory, and a restart loses them.")
             .optional();
     public static final Key<Long> SPOOL_BYTES = Key.bytes(
-            "agent.spool-bytes", "64MiB", "How much may wait; beyond it the oldest go first. In memory an eighth of it.");
+            "agent.spool-bytes",
+            "64MiB",
+            "How much may wait; beyond it the oldest go first. In memory an eighth of it.");
 
     public static final Key<Integer> NODES = Key.count("agent.nodes", 1, 100_000, 16, "Simulated nodes.");
     public static final Key<Integer> GPUS_PER_NODE =

@@ -132,7 +132,8 @@ final class NodeRun {
                     throw new UnreachableException(
                             "the sample could not be published within %d s: %s. Look at the broker and the registry, or take --dry-run."
                                     .formatted(
-                                            ONCE.toSeconds(), publisher.trouble().orElse("the broker is slow")),
+                                            ONCE.toSeconds(),
+                                            publisher.trouble().orElse("the broker is slow")),
                             null);
                 }
             }
@@ -193,7 +194,8 @@ final class NodeRun {
             return URI.create(url.isBlank() ? "http://localhost:9400/metrics" : url.strip());
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "agent.dcgm-url is '%s', but must be a URL such as http://localhost:9400/metrics.".formatted(url), e);
+                    "agent.dcgm-url is '%s', but must be a URL such as http://localhost:9400/metrics.".formatted(url),
+                    e);
         }
     }
 

@@ -58,7 +58,9 @@ record RateSettings(Settings settings, Identity identity, List<Endpoint> endpoin
                         "agent.rate-services has '%s', but must have NAME=SERVICE, such as meta-llama/Llama-3-8B=chat."
                                 .formatted(pair));
             }
-            byLabel.put(pair.substring(0, equals).strip(), new ServiceId(pair.substring(equals + 1).strip()));
+            byLabel.put(
+                    pair.substring(0, equals).strip(),
+                    new ServiceId(pair.substring(equals + 1).strip()));
         }
         String otherwise = settings.get(AgentKeys.RATE_SERVICE).strip();
         return new ServiceNames(

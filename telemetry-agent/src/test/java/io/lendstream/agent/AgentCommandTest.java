@@ -22,8 +22,18 @@ class AgentCommandTest {
 
     @Test
     void aDryRunPrintsInventoryAndASampleOfEveryNodeWithoutABroker() {
-        int exit =
-                run("--backend", "simulated", "--once", "--json", "--dry-run", "--nodes", "2", "--gpus-per-node", "3", "--training-nodes", "1");
+        int exit = run(
+                "--backend",
+                "simulated",
+                "--once",
+                "--json",
+                "--dry-run",
+                "--nodes",
+                "2",
+                "--gpus-per-node",
+                "3",
+                "--training-nodes",
+                "1");
 
         assertThat(exit).isZero();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
@@ -63,7 +73,14 @@ class AgentCommandTest {
 
     @Test
     void whereNoDriverIsThereTheNodeIsToldAsUnavailable() {
-        int exit = run("--once", "--json", "--dry-run", "--set", "agent.node=n1", "--set", "agent.nvml-libraries=/none/libnvidia-ml.so.1");
+        int exit = run(
+                "--once",
+                "--json",
+                "--dry-run",
+                "--set",
+                "agent.node=n1",
+                "--set",
+                "agent.nvml-libraries=/none/libnvidia-ml.so.1");
 
         assertThat(exit).isZero();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
@@ -76,9 +93,10 @@ class AgentCommandTest {
         var served = new AtomicInteger();
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
         server.createContext("/metrics", exchange -> {
-            byte[] text = ("# TYPE nv_inference_request_success counter\nnv_inference_request_success{model=\"chat\",version=\"1\"} "
-                            + served.addAndGet(51) + "\n")
-                    .getBytes(StandardCharsets.UTF_8);
+            byte[] text =
+                    ("# TYPE nv_inference_request_success counter\nnv_inference_request_success{model=\"chat\",version=\"1\"} "
+                                    + served.addAndGet(51) + "\n")
+                            .getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(200, text.length);
             exchange.getResponseBody().write(text);
             exchange.close();
@@ -92,7 +110,8 @@ class AgentCommandTest {
                     "--set",
                     "agent.nvml-libraries=/none/libnvidia-ml.so.1",
                     "--set",
-                    "agent.rate-endpoints=triton@http://127.0.0.1:" + server.getAddress().getPort() + "/metrics");
+                    "agent.rate-endpoints=triton@http://127.0.0.1:"
+                            + server.getAddress().getPort() + "/metrics");
 
             assertThat(exit).isZero();
             assertThat(printed.toString(StandardCharsets.UTF_8).lines())
@@ -104,8 +123,10 @@ class AgentCommandTest {
 
     @Test
     void anEndpointOfAnUnknownPresetIsWrongUse() {
-        assertThat(run("--dry-run", "--set", "agent.rate-endpoints=tritn@http://localhost:1/metrics")).isEqualTo(2);
-        assertThat(run("--dry-run", "--set", "agent.rate-endpoints=http://localhost:1/metrics")).isEqualTo(2);
+        assertThat(run("--dry-run", "--set", "agent.rate-endpoints=tritn@http://localhost:1/metrics"))
+                .isEqualTo(2);
+        assertThat(run("--dry-run", "--set", "agent.rate-endpoints=http://localhost:1/metrics"))
+                .isEqualTo(2);
     }
 
     @Test
@@ -115,8 +136,10 @@ class AgentCommandTest {
 
     @Test
     void halfOfTheNodesAreTrainingsWhereNothingIsSaid() {
-        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "1", "--gpus-per-node", "1")).isZero();
-        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "3", "--gpus-per-node", "1")).isZero();
+        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "1", "--gpus-per-node", "1"))
+                .isZero();
+        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "3", "--gpus-per-node", "1"))
+                .isZero();
 
         assertThat(printed.toString(StandardCharsets.UTF_8).lines().map(line -> line.split(" +", 3)[1]))
                 .containsExactly("POOL", "inference", "POOL", "training", "inference", "inference");
@@ -124,7 +147,8 @@ class AgentCommandTest {
 
     @Test
     void moreTrainingNodesThanNodesIsWrongUse() {
-        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "2", "--training-nodes", "3")).isEqualTo(2);
+        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "2", "--training-nodes", "3"))
+                .isEqualTo(2);
     }
 
     @Test

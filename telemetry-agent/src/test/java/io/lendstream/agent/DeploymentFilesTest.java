@@ -34,12 +34,18 @@ class DeploymentFilesTest {
         assertThat(pod.at("/automountServiceAccountToken").asBoolean(true)).isFalse();
         assertThat(pod.at("/hostNetwork").asBoolean()).isFalse();
         assertThat(pod.at("/hostPID").asBoolean()).isFalse();
-        assertThat(container.at("/securityContext/readOnlyRootFilesystem").asBoolean()).isTrue();
-        assertThat(container.at("/securityContext/allowPrivilegeEscalation").asBoolean(true)).isFalse();
+        assertThat(container.at("/securityContext/readOnlyRootFilesystem").asBoolean())
+                .isTrue();
+        assertThat(container.at("/securityContext/allowPrivilegeEscalation").asBoolean(true))
+                .isFalse();
         assertThat(container.at("/securityContext/privileged").asBoolean(true)).isFalse();
-        assertThat(container.at("/securityContext/capabilities/drop/0").asText()).isEqualTo("ALL");
-        assertThat(container.at("/securityContext/capabilities/add").isMissingNode()).isTrue();
-        assertThat(container.at("/resources/limits").has("nvidia.com/gpu")).as("takes no GPU").isFalse();
+        assertThat(container.at("/securityContext/capabilities/drop/0").asText())
+                .isEqualTo("ALL");
+        assertThat(container.at("/securityContext/capabilities/add").isMissingNode())
+                .isTrue();
+        assertThat(container.at("/resources/limits").has("nvidia.com/gpu"))
+                .as("takes no GPU")
+                .isFalse();
         assertThat(container.at("/resources/limits").has("memory")).isTrue();
     }
 
@@ -64,7 +70,8 @@ class DeploymentFilesTest {
         JsonNode spec = daemonSet().get("spec");
 
         assertThat(spec.at("/template/metadata/labels")).containsAll(spec.at("/selector/matchLabels"));
-        assertThat(spec.at("/template/spec/containers/0/livenessProbe/httpGet/port").asText())
+        assertThat(spec.at("/template/spec/containers/0/livenessProbe/httpGet/port")
+                        .asText())
                 .isEqualTo(spec.at("/template/spec/containers/0/ports/0/name").asText());
     }
 
@@ -72,7 +79,8 @@ class DeploymentFilesTest {
     void settingsAreThoseThatThereAre() throws IOException {
         var environment = new TreeMap<String, String>();
         for (JsonNode variable : daemonSet().at("/spec/template/spec/containers/0/env")) {
-            environment.put(variable.get("name").asText(), variable.path("value").asText("node-1"));
+            environment.put(
+                    variable.get("name").asText(), variable.path("value").asText("node-1"));
         }
         for (String line : unit().getOrDefault("Service", List.of())) {
             if (line.startsWith("Environment=LENDSTREAM_")) {
@@ -104,8 +112,9 @@ class DeploymentFilesTest {
                         "SystemCallFilter=@system-service",
                         "DevicePolicy=closed",
                         "Restart=always");
-        assertThat(unit.get("Service").stream().filter(line -> !line.startsWith("Environment=")
-                        && !line.startsWith("DeviceAllow=")).map(line -> line.split("=")[0]))
+        assertThat(unit.get("Service").stream()
+                        .filter(line -> !line.startsWith("Environment=") && !line.startsWith("DeviceAllow="))
+                        .map(line -> line.split("=")[0]))
                 .as("each is said once")
                 .doesNotHaveDuplicates();
     }
@@ -117,7 +126,8 @@ class DeploymentFilesTest {
         try (var documents = mapper.readerFor(JsonNode.class)
                 .<JsonNode>readValues(DEPLOY.resolve("daemonset.yaml").toFile())) {
             Iterable<JsonNode> all = () -> documents;
-            for (JsonNode document : StreamSupport.stream(all.spliterator(), false).toList()) {
+            for (JsonNode document :
+                    StreamSupport.stream(all.spliterator(), false).toList()) {
                 kinds.add(document.get("kind").asText());
                 if (document.get("kind").asText().equals("DaemonSet")) {
                     found = document;

@@ -155,7 +155,9 @@ class NodeWatchTest {
                 .contains(
                         "hw_gpu_utilization_ratio{hw_id=\"GPU-1\",hw_type=\"gpu\",hw_vendor=\"NVIDIA\",hw_model=\"NVIDIA H100 80GB HBM3\",host_name=\"n1\"} 0.25");
         assertThat(Exposition.parse(dcgm)).hasSize(4);
-        assertThat(Exposition.parse(hardware)).extracting(family -> family.name()).contains("hw_status");
+        assertThat(Exposition.parse(hardware))
+                .extracting(family -> family.name())
+                .contains("hw_status");
     }
 
     private NodeWatch watch(Optional<Path> marker, Optional<Path> labels) {

@@ -98,22 +98,25 @@ class AgentIT {
         assertThat(boots).hasSize(2);
         boots.forEach((boot, samples) -> assertThat(inOrderOfFirst(samples, GpuTelemetry::sequence))
                 .as("samples of boot %s", boot)
-                .isEqualTo(upTo(samples.stream().mapToLong(GpuTelemetry::sequence).max().orElse(0))));
+                .isEqualTo(upTo(
+                        samples.stream().mapToLong(GpuTelemetry::sequence).max().orElse(0))));
         List<Long> lasts = boots.values().stream()
-                .map(samples -> samples.stream().mapToLong(GpuTelemetry::sequence).max().orElse(0))
+                .map(samples ->
+                        samples.stream().mapToLong(GpuTelemetry::sequence).max().orElse(0))
                 .toList();
-        assertThat(lasts.get(0)).as("what the first had said when it was killed").isGreaterThanOrEqualTo(said);
+        assertThat(lasts.get(0))
+                .as("what the first had said when it was killed")
+                .isGreaterThanOrEqualTo(said);
         assertThat(lasts.get(1)).as("what the second said in 11 s").isGreaterThan(80);
         assertThat(ending).isLessThan(Duration.ofSeconds(6));
         rates(2);
-        System.out.printf(
-                "samples %s, said before kill -9 %d, ended in %d ms%n", lasts, said, ending.toMillis());
+        System.out.printf("samples %s, said before kill -9 %d, ended in %d ms%n", lasts, said, ending.toMillis());
     }
 
     /** Windows of each boot follow one another, and each has what one reading adds. */
     private void rates(int boots) {
-        Map<String, List<RequestRate>> rates = deployment.read(TopicCatalogue.REQUEST_RATES).stream()
-                .collect(groupingBy(RequestRate::bootId));
+        Map<String, List<RequestRate>> rates =
+                deployment.read(TopicCatalogue.REQUEST_RATES).stream().collect(groupingBy(RequestRate::bootId));
         assertThat(rates).hasSizeLessThanOrEqualTo(boots).isNotEmpty();
         rates.values().forEach(of -> {
             assertThat(of).extracting(RequestRate::arrivals).containsOnly(REQUESTS_A_READING);
@@ -145,8 +148,10 @@ class AgentIT {
         await().atMost(Deployment.PATIENCE).until(() -> agent.health().isPresent());
         await().atMost(Deployment.PATIENCE).until(() -> agent.printed().contains("is UNAVAILABLE"));
 
-        assertThat(Deployment.status(agent.health().orElseThrow().resolve("/health/live"))).isEqualTo(200);
-        assertThat(Deployment.status(agent.health().orElseThrow().resolve("/health/ready"))).isEqualTo(503);
+        assertThat(Deployment.status(agent.health().orElseThrow().resolve("/health/live")))
+                .isEqualTo(200);
+        assertThat(Deployment.status(agent.health().orElseThrow().resolve("/health/ready")))
+                .isEqualTo(503);
         assertThat(agent.process().isAlive()).isTrue();
     }
 
@@ -156,7 +161,13 @@ class AgentIT {
                 ServiceKind.AGENT,
                 directory.resolve("once.log"),
                 deployment.with(
-                        "--once", "--backend", "recorded", "--set", "agent.recording=" + recording(), "--set", "agent.node=n1"));
+                        "--once",
+                        "--backend",
+                        "recorded",
+                        "--set",
+                        "agent.recording=" + recording(),
+                        "--set",
+                        "agent.node=n1"));
 
         assertThat(agent.exit()).as(agent.printed()).isZero();
         assertThat(deployment.read(TopicCatalogue.NODES))
@@ -166,7 +177,8 @@ class AgentIT {
     }
 
     private Deployment.Running agent(Path recording) {
-        return start(deployment.with(
+        return start(deployment
+                .with(
                         "--backend",
                         "recorded",
                         "--set",
@@ -178,7 +190,8 @@ class AgentIT {
                         "--set",
                         "agent.rate-period=5s",
                         "--set",
-                        "agent.rate-endpoints=vllm@http://127.0.0.1:%d/metrics".formatted(vllm.getAddress().getPort()),
+                        "agent.rate-endpoints=vllm@http://127.0.0.1:%d/metrics"
+                                .formatted(vllm.getAddress().getPort()),
                         "--set",
                         "agent.spool-dir=" + directory.resolve("spool"))
                 .toArray(String[]::new));
@@ -205,7 +218,16 @@ class AgentIT {
         Deployment.Running simulated = deployment.start(
                 ServiceKind.AGENT,
                 directory.resolve("recording.log"),
-                List.of("--backend", "simulated", "--once", "--json", "--dry-run", "--nodes", "1", "--training-nodes", "0"));
+                List.of(
+                        "--backend",
+                        "simulated",
+                        "--once",
+                        "--json",
+                        "--dry-run",
+                        "--nodes",
+                        "1",
+                        "--training-nodes",
+                        "0"));
         assertThat(simulated.exit()).as(simulated.printed()).isZero();
         return Files.write(
                 directory.resolve("recording.jsonl"),
@@ -214,11 +236,15 @@ class AgentIT {
 
     /** To the one process of the stack that is started with this word; its command line is too long for anybody but the system itself. */
     private static void signal(String signal, String word) throws Exception {
-        List<ProcessHandle> found = ProcessHandle.current().descendants()
+        List<ProcessHandle> found = ProcessHandle.current()
+                .descendants()
                 .filter(process -> commandLine(process).contains(word))
                 .toList();
         assertThat(found).as("processes with %s", word).hasSize(1);
-        assertThat(new ProcessBuilder("kill", "-" + signal, String.valueOf(found.get(0).pid()))
+        assertThat(new ProcessBuilder(
+                                "kill",
+                                "-" + signal,
+                                String.valueOf(found.get(0).pid()))
                         .start()
                         .waitFor())
                 .isZero();

@@ -34,7 +34,8 @@ public final class GpuPages {
             Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
             Adder counter = (name, help, value) -> page.add(name, "counter", help, labels, value);
             gauge.add("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", megahertz(sample.smClockHertz()));
-            gauge.add("DCGM_FI_DEV_MEM_CLOCK", "Memory clock frequency (in MHz).", megahertz(sample.memoryClockHertz()));
+            gauge.add(
+                    "DCGM_FI_DEV_MEM_CLOCK", "Memory clock frequency (in MHz).", megahertz(sample.memoryClockHertz()));
             gauge.add("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", sample.memoryTemperatureCelsius());
             gauge.add("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", sample.temperatureCelsius());
             gauge.add("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", sample.powerWatts());
@@ -54,7 +55,10 @@ public final class GpuPages {
                     "DCGM_FI_DEV_FB_USED",
                     "Framebuffer memory used (in MiB).",
                     sample.memoryUsedBytes().map(used -> used / MIB));
-            gauge.add("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "Ratio of time the graphics engine is active.", sample.smActivity());
+            gauge.add(
+                    "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+                    "Ratio of time the graphics engine is active.",
+                    sample.smActivity());
             gauge.add(
                     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
                     "Ratio of cycles the tensor (HMMA) pipe is active.",
@@ -73,7 +77,10 @@ public final class GpuPages {
         each(sight, (gpu, instance, sample) -> {
             Map<String, String> labels = hardwareLabels(node, gpu, instance);
             Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
-            gauge.add("hw_gpu_utilization_ratio", "Share of time in which the GPU was at work.", sample.utilization().or(sample::smActivity));
+            gauge.add(
+                    "hw_gpu_utilization_ratio",
+                    "Share of time in which the GPU was at work.",
+                    sample.utilization().or(sample::smActivity));
             gauge.add("hw_gpu_memory_usage_bytes", "Memory in use.", sample.memoryUsedBytes());
             gauge.add("hw_gpu_memory_limit_bytes", "Memory that there is.", sample.memoryTotalBytes());
             gauge.add(
@@ -85,10 +92,21 @@ public final class GpuPages {
             gauge.add("hw_power_watts", "Power draw.", sample.powerWatts());
             page.add("hw_energy_joules_total", "counter", "Energy consumed.", labels, sample.energyJoules());
             gauge.add("hw_temperature_celsius", "Temperature.", sample.temperatureCelsius());
-            page.add("hw_errors_total", "counter", "Memory errors.", and(labels, "error_type", "corrected"), sample.eccCorrected());
-            page.add("hw_errors_total", "counter", "Memory errors.", and(labels, "error_type", "uncorrected"), sample.eccUncorrected());
+            page.add(
+                    "hw_errors_total",
+                    "counter",
+                    "Memory errors.",
+                    and(labels, "error_type", "corrected"),
+                    sample.eccCorrected());
+            page.add(
+                    "hw_errors_total",
+                    "counter",
+                    "Memory errors.",
+                    and(labels, "error_type", "uncorrected"),
+                    sample.eccUncorrected());
         });
-        String state = sight.status() == NodeStatus.READY ? "ok" : sight.status() == NodeStatus.PAUSED ? "degraded" : "failed";
+        String state =
+                sight.status() == NodeStatus.READY ? "ok" : sight.status() == NodeStatus.PAUSED ? "degraded" : "failed";
         for (Gpu gpu : sight.gpus()) {
             page.add(
                     "hw_status",
@@ -144,7 +162,10 @@ public final class GpuPages {
 
     private static Map<String, String> hardwareLabels(NodeId node, Gpu gpu, Optional<GpuInstance> instance) {
         var labels = new LinkedHashMap<String, String>();
-        labels.put("hw_id", instance.map(slice -> slice.uuid().orElse(slice.gpuId().value())).orElse(gpu.gpuId().value()));
+        labels.put(
+                "hw_id",
+                instance.map(slice -> slice.uuid().orElse(slice.gpuId().value()))
+                        .orElse(gpu.gpuId().value()));
         labels.put("hw_type", "gpu");
         labels.put("hw_vendor", "NVIDIA");
         labels.put("hw_model", gpu.model());

@@ -15,8 +15,8 @@ final class Page {
      */
     void add(String name, String type, String help, Map<String, String> labels, Optional<? extends Number> value) {
         value.ifPresent(number -> {
-            StringBuilder family = families.computeIfAbsent(name, any -> new StringBuilder("# HELP %s %s\n# TYPE %s %s\n"
-                    .formatted(name, help, name, type)));
+            StringBuilder family = families.computeIfAbsent(
+                    name, any -> new StringBuilder("# HELP %s %s\n# TYPE %s %s\n".formatted(name, help, name, type)));
             family.append(name).append('{');
             String comma = "";
             for (Map.Entry<String, String> label : labels.entrySet()) {

@@ -141,8 +141,7 @@ final class Delivery implements Runnable {
         Client to = client.orElseThrow();
         List<Optional<Future<RecordMetadata>>> sent = new ArrayList<>();
         for (byte[] record : batch.records()) {
-            sent.add(sendable(record, to.serializer)
-                    .map(ready -> to.producer.send(ready, clock.listen())));
+            sent.add(sendable(record, to.serializer).map(ready -> to.producer.send(ready, clock.listen())));
         }
         for (int i = 0; i < sent.size(); i++) {
             try {
@@ -153,7 +152,9 @@ final class Delivery implements Runnable {
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof RecordTooLargeException) {
                     unreadable.increment();
-                    LOG.error("a record is dropped, since the broker will never take it: {}", e.getCause().getMessage());
+                    LOG.error(
+                            "a record is dropped, since the broker will never take it: {}",
+                            e.getCause().getMessage());
                 } else {
                     backlog.deliveredBefore(batch.first() + i);
                     throw new IllegalStateException(
@@ -208,7 +209,7 @@ final class Delivery implements Runnable {
         }
         String to = outlet.topics().name(topic);
         byte[] value = serializer.serialize(to, headers, record);
-        return Optional.of(new ProducerRecord<>(
-                to, null, null, waiting.key().getBytes(StandardCharsets.UTF_8), value, headers));
+        return Optional.of(
+                new ProducerRecord<>(to, null, null, waiting.key().getBytes(StandardCharsets.UTF_8), value, headers));
     }
 }

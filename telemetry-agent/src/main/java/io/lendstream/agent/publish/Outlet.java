@@ -35,7 +35,8 @@ public record Outlet(
                 () -> Connection.check(kafka, topics, needed, patience),
                 () -> {
                     var properties = kafka.producer();
-                    // What waits, waits in the backlog: a batch that is given up and sent anew would come after later ones.
+                    // What waits, waits in the backlog: a batch that is given up and sent anew would come after later
+                    // ones.
                     properties.put("delivery.timeout.ms", String.valueOf(Integer.MAX_VALUE));
                     properties.putIfAbsent("max.block.ms", "5000");
                     properties.putIfAbsent("buffer.memory", String.valueOf(4 << 20));

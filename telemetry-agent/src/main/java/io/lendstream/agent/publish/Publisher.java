@@ -45,9 +45,9 @@ public final class Publisher implements Outbox, AutoCloseable {
      * @throws IOException where the directory cannot be used
      */
     public static Publisher start(
-            Outlet outlet, String boot, Optional<Path> directory, long bound, MeterRegistry metrics) throws IOException {
-        Backlog backlog =
-                directory.isPresent() ? Spool.open(directory.get(), bound) : new MemoryBacklog(bound);
+            Outlet outlet, String boot, Optional<Path> directory, long bound, MeterRegistry metrics)
+            throws IOException {
+        Backlog backlog = directory.isPresent() ? Spool.open(directory.get(), bound) : new MemoryBacklog(bound);
         SchemaShelf schemas = directory.isPresent() ? SchemaShelf.in(directory.get()) : SchemaShelf.inMemory();
         var publisher = new Publisher(backlog, boot, new Delivery(backlog, schemas, outlet, metrics));
         metrics.gauge("lendstream.spool.records", backlog, Backlog::waiting);
@@ -69,8 +69,7 @@ public final class Publisher implements Outbox, AutoCloseable {
                             boot + "-" + published,
                             EventTimes.of(value).orElse(Instant.EPOCH),
                             String.join(",", remarks),
-                            fingerprints.computeIfAbsent(
-                                    topic, any -> SchemaShelf.fingerprint(Codecs.schema(topic))),
+                            fingerprints.computeIfAbsent(topic, any -> SchemaShelf.fingerprint(Codecs.schema(topic))),
                             body)
                     .toBytes());
         }

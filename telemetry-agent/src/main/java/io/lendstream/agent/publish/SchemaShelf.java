@@ -52,7 +52,8 @@ final class SchemaShelf {
             return schema;
         }
         Path file = file(
-                directory.orElseThrow(() -> new IOException("no schema has the fingerprint " + fingerprint)), fingerprint);
+                directory.orElseThrow(() -> new IOException("no schema has the fingerprint " + fingerprint)),
+                fingerprint);
         try {
             Schema read = new Schema.Parser().parse(Files.readString(file));
             known.put(fingerprint, read);

@@ -37,7 +37,11 @@ final class Segment implements AutoCloseable {
     static Segment create(Path directory, long first) throws IOException {
         Path path = directory.resolve("%019d%s".formatted(first, SUFFIX));
         FileChannel channel = FileChannel.open(
-                path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                path,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
         var segment = new Segment(path, first, channel);
         segment.write(ByteBuffer.wrap(MAGIC), 0);
         return segment;
@@ -47,8 +51,8 @@ final class Segment implements AutoCloseable {
     static Segment open(Path path) throws IOException {
         String name = path.getFileName().toString();
         long first = Long.parseLong(name.substring(0, name.length() - SUFFIX.length()));
-        var segment = new Segment(
-                path, first, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        var segment =
+                new Segment(path, first, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
         segment.recover();
         return segment;
     }

@@ -51,8 +51,8 @@ final class Spool implements Backlog {
      */
     static Spool open(Path directory, long bound) throws IOException {
         Files.createDirectories(directory);
-        FileChannel lock = FileChannel.open(
-                directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel lock =
+                FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         if (!isLocked(lock)) {
             lock.close();
             throw new IOException("another agent uses it");
@@ -177,7 +177,10 @@ final class Spool implements Backlog {
                 segments.remove().delete();
             }
         } catch (IOException e) {
-            LOG.warn("{}: what is delivered could not be noted, so a start may deliver it again: {}", directory, e.toString());
+            LOG.warn(
+                    "{}: what is delivered could not be noted, so a start may deliver it again: {}",
+                    directory,
+                    e.toString());
         }
     }
 

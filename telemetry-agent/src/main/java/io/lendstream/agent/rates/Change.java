@@ -45,7 +45,8 @@ final class Change {
         }
         var sums = new TreeMap<ServiceId, Double>();
         terms.forEach(term -> eachGrowth(
-                term.selector(), (point, grown) -> service(point).ifPresent(of -> sums.merge(of, term.sign() * grown, Double::sum))));
+                term.selector(),
+                (point, grown) -> service(point).ifPresent(of -> sums.merge(of, term.sign() * grown, Double::sum))));
         return Optional.of(sums);
     }
 
@@ -65,8 +66,12 @@ final class Change {
     SortedMap<ServiceId, Histogram> histograms(Measure measure) {
         var bars = new TreeMap<ServiceId, SortedMap<Double, Double>>();
         for (Measure.Term term : measure.termsIn(now, "_bucket")) {
-            eachGrowth(term.selector(), (point, grown) -> service(point).ifPresent(of -> bound(point)
-                    .ifPresent(le -> bars.computeIfAbsent(of, any -> new TreeMap<>()).merge(le, grown, Double::sum))));
+            eachGrowth(
+                    term.selector(),
+                    (point, grown) -> service(point)
+                            .ifPresent(of -> bound(point)
+                                    .ifPresent(le -> bars.computeIfAbsent(of, any -> new TreeMap<>())
+                                            .merge(le, grown, Double::sum))));
         }
         var histograms = new TreeMap<ServiceId, Histogram>();
         bars.forEach((service, of) -> histograms.put(service, Histogram.ofCumulative(of)));
@@ -78,7 +83,9 @@ final class Change {
         var largest = new TreeMap<ServiceId, Double>();
         for (Measure.Term term : measure.termsIn(now)) {
             for (Point point : term.selector().in(now)) {
-                if (number(point.label("quantile")).filter(told -> told == quantile).isPresent()) {
+                if (number(point.label("quantile"))
+                        .filter(told -> told == quantile)
+                        .isPresent()) {
                     service(point).ifPresent(of -> largest.merge(of, point.value(), Math::max));
                 }
             }

@@ -40,7 +40,8 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
                                 .formatted(part));
             }
         }
-        return new Endpoint(presets.named(parts[0].substring(0, at).strip()), url(parts[0].substring(at + 1)), stats, profile);
+        return new Endpoint(
+                presets.named(parts[0].substring(0, at).strip()), url(parts[0].substring(at + 1)), stats, profile);
     }
 
     private static URI url(String text) {

@@ -50,7 +50,8 @@ public record Preset(
         labels = List.copyOf(labels);
         if (arrivals.isNone() && completions.isNone()) {
             throw new IllegalArgumentException(
-                    "rate preset %s has neither arrivals nor completions. Name the counter of one of them.".formatted(name));
+                    "rate preset %s has neither arrivals nor completions. Name the counter of one of them."
+                            .formatted(name));
         }
     }
 
@@ -64,8 +65,8 @@ public record Preset(
         }
         String unit = settings.getOrDefault("latency-unit", "s");
         if (!UNITS.containsKey(unit)) {
-            throw new IllegalArgumentException("rate preset %s has latency-unit %s, but it must be s, ms or us."
-                    .formatted(name, unit));
+            throw new IllegalArgumentException(
+                    "rate preset %s has latency-unit %s, but it must be s, ms or us.".formatted(name, unit));
         }
         Measure completions = measure(name, settings, "completions");
         Measure finished = measure(name, settings, "finished");

@@ -86,8 +86,9 @@ public final class Presets {
     public Preset named(String name) {
         Preset preset = byName.get(name);
         if (preset == null) {
-            throw new IllegalArgumentException("there is no rate preset '%s'; there are %s. Name one of them, or write one for agent.rate-presets."
-                    .formatted(name, String.join(", ", byName.keySet())));
+            throw new IllegalArgumentException(
+                    "there is no rate preset '%s'; there are %s. Name one of them, or write one for agent.rate-presets."
+                            .formatted(name, String.join(", ", byName.keySet())));
         }
         return preset;
     }

@@ -64,10 +64,16 @@ public final class RateProbe {
         say(Optional.empty());
         List<Window> ended = windows.upTo(reading);
         for (Window window : ended) {
-            metrics.counter("lendstream.rate.windows", "endpoint", endpoint.url().toString())
+            metrics.counter(
+                            "lendstream.rate.windows",
+                            "endpoint",
+                            endpoint.url().toString())
                     .increment();
             if (window.remarks().contains(Window.Remark.RESTARTED)) {
-                metrics.counter("lendstream.rate.restarts", "endpoint", endpoint.url().toString())
+                metrics.counter(
+                                "lendstream.rate.restarts",
+                                "endpoint",
+                                endpoint.url().toString())
                         .increment();
                 LOG.warn(
                         "{}: {} counts from zero again; what it served since the reading before and until then is lost",

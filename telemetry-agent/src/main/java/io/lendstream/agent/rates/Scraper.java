@@ -21,7 +21,6 @@ import java.util.zip.GZIPInputStream;
 /** Gets texts over HTTP, within a time and up to a size. Redirects are not followed: an endpoint is where it was said to be. */
 public final class Scraper {
 
-
     private final HttpClient client;
     private final Duration patience;
     private final int largest;
@@ -67,7 +66,9 @@ public final class Scraper {
         if (token.isPresent()) {
             request.header(
                     "Authorization",
-                    "Bearer " + Files.readString(token.get(), StandardCharsets.UTF_8).strip());
+                    "Bearer "
+                            + Files.readString(token.get(), StandardCharsets.UTF_8)
+                                    .strip());
         }
         CompletableFuture<HttpResponse<byte[]>> answer =
                 client.sendAsync(request.build(), response -> new LimitedBody(largest));

@@ -35,6 +35,8 @@ public record ServiceNames(Map<String, ServiceId> byLabel, Optional<ServiceId> o
         if (named != null) {
             return Optional.of(named);
         }
-        return onlyNamed || label.isBlank() || label.length() > 249 ? Optional.empty() : Optional.of(new ServiceId(label));
+        return onlyNamed || label.isBlank() || label.length() > 249
+                ? Optional.empty()
+                : Optional.of(new ServiceId(label));
     }
 }

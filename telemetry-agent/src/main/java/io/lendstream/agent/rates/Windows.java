@@ -42,6 +42,7 @@ public final class Windows {
     private final Map<ServiceId, Long> sequences = new TreeMap<>();
     /** How many arrivals too many were derived; paid back by the next windows. */
     private final Map<ServiceId, Double> advances = new TreeMap<>();
+
     private Optional<Reading> last = Optional.empty();
 
     /**
@@ -85,7 +86,8 @@ public final class Windows {
     private List<Window> between(Reading before, Reading now) {
         var change = new Change(before, now, preset, names);
         SortedMap<ServiceId, Double> finished = change.growth(preset.finished()).orElse(new TreeMap<>());
-        SortedMap<ServiceId, Double> completions = change.growth(preset.completions()).orElse(new TreeMap<>());
+        SortedMap<ServiceId, Double> completions =
+                change.growth(preset.completions()).orElse(new TreeMap<>());
         Optional<SortedMap<ServiceId, Double>> counted = change.growth(preset.arrivals());
         SortedMap<ServiceId, Double> inside = change.rise(preset.inFlight());
         change.rise(preset.queue()).forEach((service, rise) -> inside.merge(service, rise, Double::sum));
@@ -107,8 +109,8 @@ public final class Windows {
                 remarks.add(Window.Remark.RESTARTED);
             }
             long arrivals = counted.map(of -> whole(of.getOrDefault(service, 0.0)))
-                    .orElseGet(() -> derived(
-                            service, finished.getOrDefault(service, 0.0) + inside.getOrDefault(service, 0.0)));
+                    .orElseGet(() ->
+                            derived(service, finished.getOrDefault(service, 0.0) + inside.getOrDefault(service, 0.0)));
             Optional<Histogram> latency =
                     Optional.ofNullable(latencies.get(service)).filter(Histogram::hasQuantiles);
             if (latency.map(of -> of.quantile(.99).beyond()).orElse(false)) {

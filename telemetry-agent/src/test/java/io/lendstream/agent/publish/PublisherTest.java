@@ -108,7 +108,8 @@ class PublisherTest {
 
         assertThat(sequences()).containsExactly(1L, 2L, 3L);
         assertThat(broker.log("lendstream.gpu-telemetry"))
-                .extracting(record -> CloudEventHeaders.from(record.headers()).orElseThrow().id())
+                .extracting(record ->
+                        CloudEventHeaders.from(record.headers()).orElseThrow().id())
                 .containsExactly("a-1", "a-2", "b-1");
     }
 

@@ -159,8 +159,7 @@ class SpoolTest {
     }
 
     private static void append(Backlog backlog, int from, int to) {
-        IntStream.range(from, to)
-                .forEach(i -> backlog.append(String.valueOf(i).getBytes(StandardCharsets.UTF_8)));
+        IntStream.range(from, to).forEach(i -> backlog.append(String.valueOf(i).getBytes(StandardCharsets.UTF_8)));
     }
 
     private static List<String> texts(Backlog.Batch batch) {
@@ -171,7 +170,9 @@ class SpoolTest {
 
     private List<Path> segments() throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> file.toString().endsWith(Segment.SUFFIX)).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(Segment.SUFFIX))
+                    .sorted()
+                    .toList();
         }
     }
 

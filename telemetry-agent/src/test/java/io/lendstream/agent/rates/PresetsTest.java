@@ -63,8 +63,10 @@ class PresetsTest {
         assertThat(rate.completions()).as("completions").isEqualTo(completions);
         assertThat(rate.inFlight()).as("in flight").isEqualTo(inFlight);
         assertThat(rate.queueDepth()).as("queue").isEqualTo(queue);
-        assertThat(millis(rate.p50LatencySeconds())).isEqualTo(millis(Optional.ofNullable(p50Millis).map(ms -> ms / 1000)));
-        assertThat(millis(rate.p99LatencySeconds())).isEqualTo(millis(Optional.ofNullable(p99Millis).map(ms -> ms / 1000)));
+        assertThat(millis(rate.p50LatencySeconds()))
+                .isEqualTo(millis(Optional.ofNullable(p50Millis).map(ms -> ms / 1000)));
+        assertThat(millis(rate.p99LatencySeconds()))
+                .isEqualTo(millis(Optional.ofNullable(p99Millis).map(ms -> ms / 1000)));
         assertThat(window.remarks().contains(Window.Remark.ARRIVALS_DERIVED)).isEqualTo(derived);
     }
 
@@ -87,7 +89,8 @@ class PresetsTest {
     void thePageListsEveryPreset() throws IOException {
         String page = Files.readString(Path.of("../docs/agent-rates.md"));
 
-        assertThat(Presets.ours().all().keySet()).allSatisfy(name -> assertThat(page).contains("| `" + name + "` |"));
+        assertThat(Presets.ours().all().keySet())
+                .allSatisfy(name -> assertThat(page).contains("| `" + name + "` |"));
     }
 
     @Test
@@ -111,11 +114,11 @@ class PresetsTest {
         assertThatThrownBy(() -> Presets.ours().and(written("ours.arivals = a")))
                 .hasMessageStartingWith("rate preset ours has 'arivals', but may have only about, service, arrivals");
         assertThatThrownBy(() -> Presets.ours().and(written("ours.arrivals = a{b=c}")))
-                .hasMessageContaining("ours.arrivals").hasMessageContaining("code=\"200\"");
+                .hasMessageContaining("ours.arrivals")
+                .hasMessageContaining("code=\"200\"");
         assertThatThrownBy(() -> Presets.ours().and(written("ours.queue = a")))
                 .hasMessageContaining("neither arrivals nor completions");
-        assertThatThrownBy(() -> Presets.ours().and(directory.resolve("none")))
-                .hasMessageContaining("cannot be read");
+        assertThatThrownBy(() -> Presets.ours().and(directory.resolve("none"))).hasMessageContaining("cannot be read");
         assertThatThrownBy(() -> Presets.ours().named("vlm"))
                 .hasMessageContaining("there is no rate preset 'vlm'; there are dynamo, envoy");
     }
@@ -130,7 +133,8 @@ class PresetsTest {
                  "compute_infer":{"count":1,"ns":1},"compute_output":{"count":1,"ns":1}}]}]}
                 """;
 
-        assertThat(TritonStatistics.read(text).get("bert").get(4).infer().count()).isEqualTo(11);
+        assertThat(TritonStatistics.read(text).get("bert").get(4).infer().count())
+                .isEqualTo(11);
         assertThatThrownBy(() -> TritonStatistics.read("<html>")).isInstanceOf(UnreadableException.class);
     }
 
@@ -162,6 +166,7 @@ class PresetsTest {
     }
 
     private static String millis(Optional<Double> seconds) {
-        return seconds.map(value -> String.format(Locale.ROOT, "%.4g ms", 1000 * value)).orElse("unknown");
+        return seconds.map(value -> String.format(Locale.ROOT, "%.4g ms", 1000 * value))
+                .orElse("unknown");
     }
 }

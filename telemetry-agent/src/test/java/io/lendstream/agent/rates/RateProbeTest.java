@@ -124,7 +124,8 @@ class RateProbeTest {
                 "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb", Presets.ours());
 
         assertThat(endpoint.preset().name()).isEqualTo("triton");
-        assertThat(endpoint.stats()).hasValueSatisfying(stats -> assertThat(stats).hasPort(8000));
+        assertThat(endpoint.stats())
+                .hasValueSatisfying(stats -> assertThat(stats).hasPort(8000));
         assertThat(endpoint.profile()).hasValue("3g.40gb");
         assertThat(endpoint.source("n1")).isEqualTo("n1/h:8002");
     }
@@ -137,7 +138,9 @@ class RateProbeTest {
 
     private RateProbe probe(Optional<Path> token, int largest) {
         Endpoint endpoint = Endpoint.parse(
-                "torchserve@http://127.0.0.1:%d/metrics".formatted(server.getAddress().getPort()), Presets.ours());
+                "torchserve@http://127.0.0.1:%d/metrics"
+                        .formatted(server.getAddress().getPort()),
+                Presets.ours());
         var windows = new Windows(
                 endpoint.preset(),
                 ServiceNames.AS_LABELLED,

@@ -21,13 +21,21 @@ class WindowsTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Preset COUNTING = preset("arrivals", "in_total", "completions", "out_total");
     private static final Preset ANSWERING = preset(
-            "completions", "out_total{code=\"200\"}", "finished", "out_total", "in-flight", "running", "queue", "waiting");
+            "completions",
+            "out_total{code=\"200\"}",
+            "finished",
+            "out_total",
+            "in-flight",
+            "running",
+            "queue",
+            "waiting");
 
     private Windows windows = windows(COUNTING);
 
     @Test
     void theFirstReadingOnlySetsWhereCountingStarts() {
-        assertThat(windows.upTo(at(0, p("in_total", 1000), p("out_total", 990)))).isEmpty();
+        assertThat(windows.upTo(at(0, p("in_total", 1000), p("out_total", 990))))
+                .isEmpty();
     }
 
     @Test
@@ -71,11 +79,18 @@ class WindowsTest {
 
         List<Window> told = windows.upTo(at(150, p("in_total", 100), p("out_total", 7)));
 
-        assertThat(told).hasSize(3).allSatisfy(window -> assertThat(window.remarks()).contains(Window.Remark.SPREAD));
-        assertThat(told.stream().mapToLong(window -> window.rate().arrivals()).sum()).isEqualTo(100);
-        assertThat(told.stream().mapToLong(window -> window.rate().completions()).sum()).isEqualTo(7);
+        assertThat(told)
+                .hasSize(3)
+                .allSatisfy(window -> assertThat(window.remarks()).contains(Window.Remark.SPREAD));
+        assertThat(told.stream().mapToLong(window -> window.rate().arrivals()).sum())
+                .isEqualTo(100);
+        assertThat(told.stream()
+                        .mapToLong(window -> window.rate().completions())
+                        .sum())
+                .isEqualTo(7);
         assertThat(told.get(0).rate().windowStart()).isEqualTo(NOON);
-        assertThat(told.get(1).rate().windowStart()).isEqualTo(told.get(0).rate().windowEnd());
+        assertThat(told.get(1).rate().windowStart())
+                .isEqualTo(told.get(0).rate().windowEnd());
         assertThat(told.get(2).rate().windowEnd()).isEqualTo(NOON.plusSeconds(150));
         assertThat(told).extracting(window -> window.rate().sequence()).containsExactly(1L, 2L, 3L);
     }
@@ -85,7 +100,8 @@ class WindowsTest {
         windows.upTo(at(0, p("in_total", 0)));
 
         assertThat(windows.upTo(at(3700, p("in_total", 1_000_000)))).isEmpty();
-        assertThat(only(windows.upTo(at(3710, p("in_total", 1_000_010)))).arrivals()).isEqualTo(10);
+        assertThat(only(windows.upTo(at(3710, p("in_total", 1_000_010)))).arrivals())
+                .isEqualTo(10);
     }
 
     @Test
@@ -139,40 +155,50 @@ class WindowsTest {
         windows.upTo(at(0));
 
         List<Window> told = windows.upTo(at(
-                10, p("in_total", 3), new Point("in_total", Map.of("model", "rank"), 4), new Point("in_total", Map.of(), 5)));
+                10,
+                p("in_total", 3),
+                new Point("in_total", Map.of("model", "rank"), 4),
+                new Point("in_total", Map.of(), 5)));
 
         assertThat(told)
-                .extracting(window -> window.rate().service().value() + " " + window.rate().arrivals())
+                .extracting(window ->
+                        window.rate().service().value() + " " + window.rate().arrivals())
                 .containsExactly("chat 3", "rank 4");
     }
 
     @Test
     void siteNamesReplaceServersNames() {
-        var names = new ServiceNames(
-                Map.of("chat", new ServiceId("assistant")), Optional.of(new ServiceId("rest")), true);
+        var names =
+                new ServiceNames(Map.of("chat", new ServiceId("assistant")), Optional.of(new ServiceId("rest")), true);
         windows = new Windows(
                 COUNTING, names, new DomainId("d"), "node", "boot", Duration.ofSeconds(60), Optional.empty());
         windows.upTo(at(0));
 
         List<Window> told = windows.upTo(at(
-                10, p("in_total", 3), new Point("in_total", Map.of("model", "rank"), 4), new Point("in_total", Map.of(), 5)));
+                10,
+                p("in_total", 3),
+                new Point("in_total", Map.of("model", "rank"), 4),
+                new Point("in_total", Map.of(), 5)));
 
         assertThat(told)
-                .extracting(window -> window.rate().service().value() + " " + window.rate().arrivals())
+                .extracting(window ->
+                        window.rate().service().value() + " " + window.rate().arrivals())
                 .containsExactly("assistant 3", "rest 5");
     }
 
     @Test
     void quantilesAreThoseOfTheWindowAloneWithinTheirBar() {
-        windows = windows(preset(
-                "arrivals", "in_total", "completions", "out_total", "latency", "took", "latency-unit", "ms"));
+        windows = windows(
+                preset("arrivals", "in_total", "completions", "out_total", "latency", "took", "latency-unit", "ms"));
         windows.upTo(at(0, p("in_total", 0), bar("100", 1000), bar("200", 1000), bar("+Inf", 1000)));
 
-        RequestRate rate = only(
-                windows.upTo(at(10, p("in_total", 100), bar("100", 1050), bar("200", 1100), bar("+Inf", 1100))));
+        RequestRate rate =
+                only(windows.upTo(at(10, p("in_total", 100), bar("100", 1050), bar("200", 1100), bar("+Inf", 1100))));
 
         assertThat(rate.p50LatencySeconds()).hasValue(0.1);
-        assertThat(rate.p99LatencySeconds()).hasValueSatisfying(p99 -> assertThat(p99).isEqualTo(0.198, org.assertj.core.api.Assertions.within(1e-9)));
+        assertThat(rate.p99LatencySeconds())
+                .hasValueSatisfying(
+                        p99 -> assertThat(p99).isEqualTo(0.198, org.assertj.core.api.Assertions.within(1e-9)));
     }
 
     @Test
@@ -238,7 +264,8 @@ class WindowsTest {
     void whatIsNoNumberIsAsGoodAsAbsent() {
         windows.upTo(at(0, p("in_total", 0), p("out_total", Double.NaN)));
 
-        assertThat(only(windows.upTo(at(10, p("in_total", 4), p("out_total", Double.NaN)))).completions())
+        assertThat(only(windows.upTo(at(10, p("in_total", 4), p("out_total", Double.NaN))))
+                        .completions())
                 .isZero();
     }
 

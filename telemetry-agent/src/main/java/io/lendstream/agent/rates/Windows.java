@@ -85,55 +85,75 @@ public final class Windows {
 
     private List<Window> between(Reading before, Reading now) {
         var change = new Change(before, now, preset, names);
-        SortedMap<ServiceId, Double> finished = change.growth(preset.finished()).orElse(new TreeMap<>());
-        SortedMap<ServiceId, Double> completions =
-                change.growth(preset.completions()).orElse(new TreeMap<>());
-        Optional<SortedMap<ServiceId, Double>> counted = change.growth(preset.arrivals());
-        SortedMap<ServiceId, Double> inside = change.rise(preset.inFlight());
-        change.rise(preset.queue()).forEach((service, rise) -> inside.merge(service, rise, Double::sum));
-        SortedMap<ServiceId, Histogram> latencies = change.histograms(preset.latency());
-        SortedMap<ServiceId, Histogram> sizes = change.histograms(preset.sizes());
-        Map<ServiceId, List<BatchTimes>> batches = batches(before, now);
-
-        var services = new TreeSet<ServiceId>(completions.keySet());
-        services.addAll(finished.keySet());
-        services.addAll(inside.keySet());
-        counted.ifPresent(arrivals -> services.addAll(arrivals.keySet()));
+        Growth growth = growth(change, before, now);
         var windows = new ArrayList<Window>();
-        for (ServiceId service : services) {
+        for (ServiceId service : growth.services()) {
             var remarks = new TreeSet<Window.Remark>();
-            if (counted.isEmpty()) {
+            if (growth.counted.isEmpty()) {
                 remarks.add(Window.Remark.ARRIVALS_DERIVED);
             }
             if (change.restarted().contains(service)) {
                 remarks.add(Window.Remark.RESTARTED);
             }
-            long arrivals = counted.map(of -> whole(of.getOrDefault(service, 0.0)))
-                    .orElseGet(() ->
-                            derived(service, finished.getOrDefault(service, 0.0) + inside.getOrDefault(service, 0.0)));
             Optional<Histogram> latency =
-                    Optional.ofNullable(latencies.get(service)).filter(Histogram::hasQuantiles);
+                    Optional.ofNullable(growth.latencies.get(service)).filter(Histogram::hasQuantiles);
             if (latency.map(of -> of.quantile(.99).beyond()).orElse(false)) {
                 remarks.add(Window.Remark.P99_BEYOND_HISTOGRAM);
             }
-            windows.addAll(spread(
-                    before,
-                    now,
-                    new Numbers(
-                            service,
-                            arrivals,
-                            whole(completions.getOrDefault(service, 0.0)),
-                            level(change, preset.inFlight(), service),
-                            level(change, preset.queue(), service),
-                            quantile(change, latency, service, .5),
-                            quantile(change, latency, service, .99),
-                            Optional.ofNullable(sizes.get(service))
-                                    .map(Histogram::sizes)
-                                    .orElse(List.of()),
-                            batches.getOrDefault(service, List.of())),
-                    remarks));
+            windows.addAll(spread(before, now, numbers(service, change, growth, latency), remarks));
         }
         return windows;
+    }
+
+    /** By how much everything grew, service by service; {@code counted} is empty where nothing counts arrivals. */
+    private record Growth(
+            Optional<SortedMap<ServiceId, Double>> counted,
+            SortedMap<ServiceId, Double> finished,
+            SortedMap<ServiceId, Double> completions,
+            SortedMap<ServiceId, Double> inside,
+            SortedMap<ServiceId, Histogram> latencies,
+            SortedMap<ServiceId, Histogram> sizes,
+            Map<ServiceId, List<BatchTimes>> batches) {
+
+        SortedSet<ServiceId> services() {
+            var services = new TreeSet<ServiceId>(completions.keySet());
+            services.addAll(finished.keySet());
+            services.addAll(inside.keySet());
+            counted.ifPresent(arrivals -> services.addAll(arrivals.keySet()));
+            return services;
+        }
+    }
+
+    private Growth growth(Change change, Reading before, Reading now) {
+        SortedMap<ServiceId, Double> inside = change.rise(preset.inFlight());
+        change.rise(preset.queue()).forEach((service, rise) -> inside.merge(service, rise, Double::sum));
+        return new Growth(
+                change.growth(preset.arrivals()),
+                change.growth(preset.finished()).orElse(new TreeMap<>()),
+                change.growth(preset.completions()).orElse(new TreeMap<>()),
+                inside,
+                change.histograms(preset.latency()),
+                change.histograms(preset.sizes()),
+                batches(before, now));
+    }
+
+    private Numbers numbers(ServiceId service, Change change, Growth growth, Optional<Histogram> latency) {
+        double difference =
+                growth.finished.getOrDefault(service, 0.0) + growth.inside.getOrDefault(service, 0.0);
+        return new Numbers(
+                service,
+                growth.counted
+                        .map(arrivals -> whole(arrivals.getOrDefault(service, 0.0)))
+                        .orElseGet(() -> derived(service, difference)),
+                whole(growth.completions.getOrDefault(service, 0.0)),
+                level(change, preset.inFlight(), service),
+                level(change, preset.queue(), service),
+                quantile(change, latency, service, .5),
+                quantile(change, latency, service, .99),
+                Optional.ofNullable(growth.sizes.get(service))
+                        .map(Histogram::sizes)
+                        .orElse(List.of()),
+                growth.batches.getOrDefault(service, List.of()));
     }
 
     /** What is said of one service between two readings. */

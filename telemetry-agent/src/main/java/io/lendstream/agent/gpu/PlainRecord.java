@@ -4,8 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
@@ -48,59 +46,54 @@ final class PlainRecord {
     }
 
     private static @Nullable Object value(Schema schema, JsonNode json, String path) {
-        switch (schema.getType()) {
-            case RECORD:
-                return record(schema, json, path);
-            case ARRAY:
-                need(json.isArray(), path, "a list", json);
-                List<@Nullable Object> list = new ArrayList<>();
-                for (JsonNode element : json) {
-                    list.add(value(schema.getElementType(), element, path + "[" + list.size() + "]"));
-                }
-                return list;
-            case MAP:
-                need(json.isObject(), path, "an object", json);
-                Map<String, @Nullable Object> map = new TreeMap<>();
-                json.properties()
-                        .forEach(entry -> map.put(
-                                entry.getKey(),
-                                value(schema.getValueType(), entry.getValue(), path + "." + entry.getKey())));
-                return map;
-            case UNION:
-                return json.isNull() ? null : value(schema.getTypes().get(1), json, path);
-            case ENUM:
-                need(
-                        json.isTextual() && schema.hasEnumSymbol(json.asText()),
-                        path,
-                        "one of " + schema.getEnumSymbols(),
-                        json);
-                return new GenericData.EnumSymbol(schema, json.asText());
-            default:
-                return scalar(schema, json, path);
+        return switch (schema.getType()) {
+            case RECORD -> record(schema, json, path);
+            case ARRAY -> list(schema.getElementType(), json, path);
+            case UNION -> json.isNull() ? null : value(schema.getTypes().get(1), json, path);
+            case ENUM -> {
+                boolean isKnown = json.isTextual() && schema.hasEnumSymbol(json.asText());
+                need(isKnown, path, "one of " + schema.getEnumSymbols(), json);
+                yield new GenericData.EnumSymbol(schema, json.asText());
+            }
+            default -> scalar(schema, json, path);
+        };
+    }
+
+    private static List<@Nullable Object> list(Schema element, JsonNode json, String path) {
+        need(json.isArray(), path, "a list", json);
+        List<@Nullable Object> list = new ArrayList<>();
+        for (JsonNode each : json) {
+            list.add(value(element, each, path + "[" + list.size() + "]"));
         }
+        return list;
     }
 
     private static Object scalar(Schema schema, JsonNode json, String path) {
-        switch (schema.getType()) {
-            case STRING:
+        return switch (schema.getType()) {
+            case STRING -> {
                 need(json.isTextual(), path, "a text", json);
-                return json.asText();
-            case BOOLEAN:
+                yield json.asText();
+            }
+            case BOOLEAN -> {
                 need(json.isBoolean(), path, "true or false", json);
-                return json.asBoolean();
-            case INT:
+                yield json.asBoolean();
+            }
+            case INT -> {
                 need(json.isInt(), path, "a whole number", json);
-                return json.asInt();
-            case LONG:
-                need(json.canConvertToLong() && json.isIntegralNumber(), path, "a whole number", json);
-                return json.asLong();
-            case DOUBLE:
+                yield json.asInt();
+            }
+            case LONG -> {
+                need(json.isIntegralNumber() && json.canConvertToLong(), path, "a whole number", json);
+                yield json.asLong();
+            }
+            case DOUBLE -> {
                 need(json.isNumber(), path, "a number", json);
-                return json.asDouble();
-            default:
+                yield json.asDouble();
+            }
+            default ->
                 throw new IllegalArgumentException(
                         "%s is of type %s, which recordings do not have".formatted(path, schema.getType()));
-        }
+        };
     }
 
     private static void need(boolean holds, String path, String wanted, JsonNode found) {

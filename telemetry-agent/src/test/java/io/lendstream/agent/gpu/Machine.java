@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A machine that {@code nvml_double.c} plays, as the lines of its script. A line of a GPU begins with a space; words are those that
- * the double's {@code read_gpu_line} knows, numbers are in NVML's units.
+ * A machine that the double of NVML plays, as the lines of its script. A line of a GPU begins with a space; words are those that
+ * {@code read_gpu_line} in {@code machine.c} knows, numbers are in NVML's units.
  */
 final class Machine {
     private static final long GIB = 1L << 30;

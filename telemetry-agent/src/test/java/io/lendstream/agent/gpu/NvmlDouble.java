@@ -4,19 +4,22 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /**
- * A library with NVML's ABI in a directory of its own, and the machine that it plays: {@code nvml_double.c}, built once by the
+ * A library with NVML's ABI in a directory of its own, and the machine that it plays: {@code src/test/native}, built once by the
  * system's compiler. Each has state of its own, as each is a file of its own.
  */
 final class NvmlDouble {
-    private static final Path SOURCE = Path.of("src/test/native/nvml_double.c");
+    private static final Path SOURCES = Path.of("src/test/native");
     private static final Map<String, Path> BUILT = new ConcurrentHashMap<>();
 
     private final Path directory;
@@ -61,29 +64,25 @@ final class NvmlDouble {
         }
     }
 
+    /** Several are loaded at once, and each must call itself: hence {@code -Bsymbolic}. */
     private static Path build(String kind) {
         try {
             Path library = Files.createTempDirectory("nvml-double").resolve(kind + ".so");
-            Process compiler = new ProcessBuilder(
-                            "cc",
-                            "-shared",
-                            "-fPIC",
-                            "-O1",
-                            "-Wall",
-                            "-Werror",
-                            kind.equals("old") ? "-DOLD_DRIVER" : "-DNEW_DRIVER",
-                            "-Wl,-Bsymbolic", // several are loaded at once, and each must call itself
-                            "-Wl,-soname,libnvidia-ml.so.1",
-                            "-o",
-                            library.toString(),
-                            SOURCE.toString(),
-                            "-ldl",
-                            "-lpthread")
-                    .redirectErrorStream(true)
-                    .start();
-            String said = new String(compiler.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror"));
+            command.add(kind.equals("old") ? "-DOLD_DRIVER" : "-DNEW_DRIVER");
+            command.addAll(List.of("-Wl,-Bsymbolic", "-Wl,-soname,libnvidia-ml.so.1", "-o", library.toString()));
+            try (Stream<Path> sources = Files.list(SOURCES)) {
+                sources.map(Path::toString)
+                        .filter(name -> name.endsWith(".c"))
+                        .sorted()
+                        .forEach(command::add);
+            }
+            command.addAll(List.of("-ldl", "-lpthread"));
+            Process compiler =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            String said = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (compiler.waitFor() != 0) {
-                throw new IllegalStateException("cc fails on %s: %s".formatted(SOURCE, said));
+                throw new IllegalStateException("cc fails on %s: %s".formatted(SOURCES, said));
             }
             return library;
         } catch (IOException e) {

@@ -25,7 +25,8 @@ public final class NvmlMachine {
 
     /** Whether NVML can be loaded here; whether a driver answers is not asked. */
     public static boolean isThere() {
-        try (Library library = Library.load(Library.USUAL)) {
+        try {
+            Library.load(Library.USUAL).close();
             return true;
         } catch (NvmlException e) {
             return false;

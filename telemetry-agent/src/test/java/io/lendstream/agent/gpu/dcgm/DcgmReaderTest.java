@@ -9,7 +9,10 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.Quality;
+import java.io.IOException;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -234,5 +237,15 @@ class DcgmReaderTest {
         });
         assertThat(DcgmMapping.rows().stream().map(row -> List.of(row.metric(), row.field())))
                 .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void theDocumentedTableIsTheMapping() throws IOException {
+        String page = Files.readString(Path.of("../docs/agent.md"));
+
+        assertThat(DcgmMapping.rows())
+                .allSatisfy(row -> assertThat(page)
+                        .contains("| `%s` | %s |"
+                                .formatted(row.metric(), row.isLeftOut() ? "–" : "`" + row.field() + "`")));
     }
 }

@@ -7,6 +7,7 @@ import io.lendstream.service.ServiceCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -91,7 +92,7 @@ class AgentCommandTest {
     @Test
     void anEndpointIsReadTwiceAndItsRateToldWithoutABroker() throws IOException {
         var served = new AtomicInteger();
-        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/metrics", exchange -> {
             byte[] text =
                     ("# TYPE nv_inference_request_success counter\nnv_inference_request_success{model=\"chat\",version=\"1\"} "

@@ -12,6 +12,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +46,7 @@ class AgentIT {
     @BeforeEach
     void start() throws IOException {
         deployment = new Deployment(2);
-        vllm = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        vllm = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         vllm.createContext("/metrics", exchange -> {
             byte[] text = """
                     # TYPE vllm:num_requests_running gauge

@@ -115,20 +115,6 @@ final class Deployment implements AutoCloseable {
         }
     }
 
-    /** What stands at an address. */
-    static String text(URI address) {
-        try {
-            return HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString())
-                    .body();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted", e);
-        }
-    }
-
     Deployment(int partitions) {
         try (Admin admin = Admin.create(kafka.admin())) {
             new TopicAdmin(admin, TOPICS).create(partitions, 1);

@@ -114,7 +114,7 @@ class DeploymentFilesTest {
                         "Restart=always");
         assertThat(unit.get("Service").stream()
                         .filter(line -> !line.startsWith("Environment=") && !line.startsWith("DeviceAllow="))
-                        .map(line -> line.split("=")[0]))
+                        .map(line -> line.substring(0, line.indexOf('='))))
                 .as("each is said once")
                 .doesNotHaveDuplicates();
     }

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -116,9 +117,14 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return List.of();
     }
 
-    /** Whether it writes to Kafka or reads from it, this time. */
-    protected boolean needsKafka() {
+    /** Whether it cannot start without Kafka, this time. */
+    protected boolean needsKafka(Settings settings) {
         return true;
+    }
+
+    /** What it shows over HTTP beside its health and its own metrics: texts for Prometheus, by their paths. */
+    protected Map<String, Supplier<String>> pages() {
+        return Map.of();
     }
 
     /** Runs a command and gives its exit status. */
@@ -173,7 +179,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         }
         Optional<HealthServer> server = startHealth(settings, health, metrics);
         try {
-            if (needsKafka()) {
+            if (needsKafka(settings)) {
                 Connection.check(kafka, catalogue, topics(), settings.get(CommonKeys.CONNECT_TIMEOUT));
             }
             return serve(context);
@@ -212,15 +218,14 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return metrics;
     }
 
-    private static Optional<HealthServer> startHealth(
-            Settings settings, Health health, PrometheusMeterRegistry metrics) {
+    private Optional<HealthServer> startHealth(Settings settings, Health health, PrometheusMeterRegistry metrics) {
         Optional<Integer> port = settings.get(CommonKeys.HEALTH_PORT);
         if (port.isEmpty()) {
             return Optional.empty();
         }
         String host = settings.get(CommonKeys.HEALTH_ADDRESS);
         try {
-            return Optional.of(HealthServer.start(host, port.get(), health, metrics));
+            return Optional.of(HealthServer.start(host, port.get(), health, metrics, pages()));
         } catch (IOException e) {
             throw new UnreachableException(
                     "health.port is %d, but cannot be listened on at health.address %s: %s. Choose another, or 0 for any that is free."

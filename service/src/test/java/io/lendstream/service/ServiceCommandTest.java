@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -153,7 +154,7 @@ class ServiceCommandTest {
         }
 
         @Override
-        protected boolean needsKafka() {
+        protected boolean needsKafka(Settings settings) {
             return needsKafka;
         }
 

@@ -1,69 +1,65 @@
 package io.lendstream.agent;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.event.GpuTelemetry;
-import io.lendstream.core.event.Node;
-import io.lendstream.core.simulated.SimulatedNodes;
-import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.http.GpuPages;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceCommand;
 import io.lendstream.service.ServiceContext;
-import io.lendstream.service.kafka.RecordReader;
-import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.io.PrintStream;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** Publishes inventory and telemetry of nodes. */
+/** Publishes inventory and telemetry of nodes, and how many requests their servers are offered. */
 @Command(
         name = "agent",
-        description = "Publishes what nodes and their GPUs are (nodes) and do (gpu-telemetry).",
+        description =
+                "Publishes what a node and its GPUs are (nodes) and do (gpu-telemetry), and how many requests its servers are offered (request-rates).",
         footer = {
             "",
+            "Rate presets, for agent.rate-endpoints=PRESET@URL:",
+            "  dynamo, envoy, generic, istio, kserve, nginx-ingress, nginx-vts, ray-serve, torchserve, triton, vllm",
+            "",
             "Examples:",
-            "  lendstream agent --bootstrap-server broker:9092 --nodes 4 \\",
-            "      --gpus-per-node 8 --training-nodes 2",
-            "  lendstream agent --once --json --dry-run"
+            "  lendstream agent --once --dry-run",
+            "  lendstream agent --bootstrap-server broker:9092 --domain east \\",
+            "      --set agent.rate-endpoints=vllm@http://localhost:8000/metrics",
+            "  lendstream agent --backend simulated --nodes 4 --gpus-per-node 8 \\",
+            "      --training-nodes 2"
         })
 final class AgentCommand extends ServiceCommand {
     private final PrintStream out;
+    private final AtomicReference<Optional<NodeWatch>> watch = new AtomicReference<>(Optional.empty());
 
     AgentCommand(PrintStream out) {
         this.out = out;
-    }
-
-    /** Where samples come from. */
-    enum Backend {
-        /** Nodes that do not exist, for demonstrations and tests. */
-        SIMULATED;
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
     }
 
     @Option(
             names = "--backend",
             paramLabel = "NAME",
             converter = BackendNames.class,
-            description = "Where samples come from: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
-    private Backend backend = Backend.SIMULATED;
+            description = {
+                "Where samples come from: nvml, dcgm, simulated or recorded.",
+                "Default: nvml, or dcgm where agent.dcgm-url is set.",
+                "Short for --set agent.backend=NAME."
+            })
+    private Optional<Backend> backend = Optional.empty();
 
     /** Backends as they are typed. */
     static final class BackendNames implements ITypeConverter<Backend> {
@@ -84,19 +80,23 @@ final class AgentCommand extends ServiceCommand {
     @Option(names = "--domain", paramLabel = "D", description = "Short for --set agent.domain=D.")
     private Optional<String> domain = Optional.empty();
 
-    @Option(names = "--nodes", paramLabel = "N", description = "Short for --set agent.nodes=N.")
+    @Option(names = "--nodes", paramLabel = "N", description = "Simulated nodes. Short for --set agent.nodes=N.")
     private Optional<String> nodes = Optional.empty();
 
-    @Option(names = "--gpus-per-node", paramLabel = "G", description = "Short for --set agent.gpus-per-node=G.")
+    @Option(
+            names = "--gpus-per-node",
+            paramLabel = "G",
+            description = "GPUs of each simulated node. Short for --set agent.gpus-per-node=G.")
     private Optional<String> gpusPerNode = Optional.empty();
 
     @Option(
             names = "--training-nodes",
             paramLabel = "T",
-            description = "Short for --set agent.training-nodes=T. Default: half of the nodes.")
+            description =
+                    "Simulated nodes that are training's. Short for --set agent.training-nodes=T. Default: half of the nodes.")
     private Optional<String> trainingNodes = Optional.empty();
 
-    @Option(names = "--once", description = "Publish inventory and one sample, then end.")
+    @Option(names = "--once", description = "Publish inventory and one sample of everything, then end.")
     private boolean once;
 
     @Option(names = "--json", description = "Print what is published, a JSON object a line.")
@@ -122,6 +122,7 @@ final class AgentCommand extends ServiceCommand {
         return List.of(
                 TopicCatalogue.NODES,
                 TopicCatalogue.GPU_TELEMETRY,
+                TopicCatalogue.REQUEST_RATES,
                 TopicCatalogue.LEASES,
                 TopicCatalogue.DECISIONS,
                 TopicCatalogue.ACTUATION_REPORTS,
@@ -131,6 +132,7 @@ final class AgentCommand extends ServiceCommand {
     @Override
     protected List<String> options() {
         var settings = new ArrayList<String>();
+        backend.ifPresent(value -> settings.add("agent.backend=" + value));
         domain.ifPresent(value -> settings.add("agent.domain=" + value));
         nodes.ifPresent(value -> settings.add("agent.nodes=" + value));
         gpusPerNode.ifPresent(value -> settings.add("agent.gpus-per-node=" + value));
@@ -138,82 +140,62 @@ final class AgentCommand extends ServiceCommand {
         return settings;
     }
 
+    /** A node's agent starts without a broker, and keeps what it has to say until there is one. */
     @Override
-    protected boolean needsKafka() {
-        return !dryRun;
+    protected boolean needsKafka(Settings settings) {
+        return !dryRun && (once || backend(settings) == Backend.SIMULATED);
+    }
+
+    @Override
+    protected Map<String, Supplier<String>> pages() {
+        return Map.of("/dcgm/metrics", () -> page(GpuPages::dcgm), "/hw/metrics", () -> page(GpuPages::hardware));
+    }
+
+    private String page(BiFunction<NodeId, Sight, String> writer) {
+        return watch.get()
+                .flatMap(seen -> seen.latest().map(sight -> writer.apply(seen.node(), sight)))
+                .orElse("");
     }
 
     @Override
     protected void check(ServiceContext context) {
-        layout(context.settings());
+        Backend chosen = backend(context.settings());
+        if (chosen == Backend.SIMULATED) {
+            SimulatedRun.of(context.settings());
+            return;
+        }
+        if (nodes.isPresent() || gpusPerNode.isPresent() || trainingNodes.isPresent()) {
+            throw new SettingsException(
+                    "--nodes, --gpus-per-node and --training-nodes say how many nodes to simulate, but the backend is %s. Add --backend simulated, or leave them out."
+                            .formatted(chosen));
+        }
+        new NodeRun(context, chosen).check();
     }
 
     @Override
-    protected int serve(ServiceContext context) {
-        SimulatedNodes.Layout layout = layout(context.settings());
-        if (dryRun) {
-            Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-            SimulatedNodes simulated = simulated(context.settings(), layout, now);
-            List<GpuTelemetry> samples = simulated.sampleNow(now);
-            if (json) {
-                print(simulated.inventory(), samples);
+    protected int serve(ServiceContext context) throws InterruptedException {
+        Backend chosen = backend(context.settings());
+        var printer = new Printer(out, json);
+        if (chosen == Backend.SIMULATED) {
+            SimulatedRun simulated = SimulatedRun.of(context.settings());
+            if (dryRun) {
+                simulated.show(printer);
             } else {
-                Table.of(simulated.inventory(), samples).forEach(out::println);
+                simulated.serve(context, once, printer);
             }
             return DONE;
         }
-        try (RecordWriter writer = context.writer();
-                RecordReader reader = context.reader(writer)) {
-            var agent = new SimulatedAgent(
-                    writer,
-                    reader,
-                    layout.domain(),
-                    layout.cutNodes() > 0,
-                    start -> simulated(context.settings(), layout, start),
-                    json ? this::print : (inventory, samples) -> {});
-            if (once) {
-                agent.publishOnce(Instant.now().truncatedTo(ChronoUnit.MILLIS));
-            } else if (context.isVirtual()) {
-                agent.followTheEnvironment(context.health(), context.stop()::isRequested);
-            } else {
-                agent.followTheWallClock(context.health(), context.stop());
-            }
-            return DONE;
+        var node = new NodeRun(context, chosen);
+        if (dryRun || once) {
+            node.once(!dryRun, printer);
+        } else {
+            node.serve(seen -> watch.set(Optional.of(seen)));
         }
+        return DONE;
     }
 
-    private SimulatedNodes simulated(Settings settings, SimulatedNodes.Layout layout, Instant start) {
-        String boot = UUID.randomUUID().toString().substring(0, 8);
-        return switch (backend) {
-            case SIMULATED -> new SimulatedNodes(layout, start, settings.get(AgentKeys.PERIOD), boot);
-        };
-    }
-
-    private static SimulatedNodes.Layout layout(Settings settings) {
-        int nodes = settings.get(AgentKeys.NODES);
-        int training = settings.get(AgentKeys.TRAINING_NODES).orElse(nodes / 2);
-        if (training > nodes) {
-            throw new SettingsException(
-                    "agent.training-nodes (--training-nodes) is %d, but agent.nodes (--nodes) is %d. Lower it, leave it out for half of the nodes, or ask for more nodes."
-                            .formatted(training, nodes));
-        }
-        int cuttable = settings.get(AgentKeys.CUTTABLE_NODES);
-        if (cuttable > nodes) {
-            throw new SettingsException(
-                    "agent.cuttable-nodes is %d, but agent.nodes (--nodes) is %d. Lower it, or ask for more nodes."
-                            .formatted(cuttable, nodes));
-        }
-        return new SimulatedNodes.Layout(
-                new DomainId(settings.get(AgentKeys.DOMAIN)),
-                nodes,
-                settings.get(AgentKeys.GPUS_PER_NODE),
-                training,
-                cuttable,
-                settings.get(AgentKeys.SEED));
-    }
-
-    private void print(List<Node> inventory, List<GpuTelemetry> samples) {
-        inventory.forEach(node -> out.println(Codecs.encode(TopicCatalogue.NODES, node)));
-        samples.forEach(sample -> out.println(Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample)));
+    private static Backend backend(Settings settings) {
+        return settings.get(AgentKeys.BACKEND)
+                .orElse(settings.get(AgentKeys.DCGM_URL).isBlank() ? Backend.NVML : Backend.DCGM);
     }
 }

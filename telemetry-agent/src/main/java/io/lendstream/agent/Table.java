@@ -4,6 +4,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.RequestRate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,9 +12,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Inventory and samples for people: a line a GPU. */
+/** Inventory, samples and rates for people: a line a GPU, and one a service. */
 final class Table {
     private static final String LINE = "%-10s %-9s %-3s %-40s %-24s %6s %9s %8s %6s";
+    private static final String RATE = "%-24s %-32s %10s %10s %7s %7s %9s %9s";
     private static final long MIB = 1L << 20;
 
     private Table() {}
@@ -43,6 +45,28 @@ final class Table {
                                 shown(sample.flatMap(GpuSample::temperatureCelsius), "C"))
                         .stripTrailing());
             }
+        }
+        return lines;
+    }
+
+    /** A line a service and source; nothing without any. */
+    static List<String> ofRates(List<RequestRate> rates) {
+        var lines = new ArrayList<String>();
+        if (!rates.isEmpty()) {
+            lines.add(RATE.formatted("SERVICE", "SOURCE", "OFFERED", "ANSWERED", "INSIDE", "WAITING", "P50", "P99"));
+        }
+        for (RequestRate rate : rates) {
+            double seconds = rate.window().toMillis() / 1000.0;
+            lines.add(RATE.formatted(
+                            rate.service(),
+                            rate.source(),
+                            "%.1f/s".formatted(rate.arrivalsPerSecond()),
+                            "%.1f/s".formatted(rate.completions() / seconds),
+                            rate.inFlight(),
+                            rate.queueDepth(),
+                            shown(rate.p50LatencySeconds().map(latency -> 1000 * latency), "ms"),
+                            shown(rate.p99LatencySeconds().map(latency -> 1000 * latency), "ms"))
+                    .stripTrailing());
         }
         return lines;
     }

@@ -2,10 +2,15 @@ package io.lendstream.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import io.lendstream.service.ServiceCommand;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class AgentCommandTest {
@@ -18,8 +23,18 @@ class AgentCommandTest {
 
     @Test
     void aDryRunPrintsInventoryAndASampleOfEveryNodeWithoutABroker() {
-        int exit =
-                run("--once", "--json", "--dry-run", "--nodes", "2", "--gpus-per-node", "3", "--training-nodes", "1");
+        int exit = run(
+                "--backend",
+                "simulated",
+                "--once",
+                "--json",
+                "--dry-run",
+                "--nodes",
+                "2",
+                "--gpus-per-node",
+                "3",
+                "--training-nodes",
+                "1");
 
         assertThat(exit).isZero();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
@@ -48,14 +63,84 @@ class AgentCommandTest {
     }
 
     @Test
-    void aBackendThatIsNotThereIsNotListed() {
-        assertThat(run("--backend", "nvml", "--dry-run")).isEqualTo(2);
+    void aBackendThatIsNotThereIsWrongUse() {
+        assertThat(run("--backend", "rocm", "--dry-run")).isEqualTo(2);
+    }
+
+    @Test
+    void nodesAreNotSimulatedUnlessItIsSaid() {
+        assertThat(run("--nodes", "2", "--dry-run")).isEqualTo(2);
+    }
+
+    @Test
+    void whereNoDriverIsThereTheNodeIsToldAsUnavailable() {
+        int exit = run(
+                "--once",
+                "--json",
+                "--dry-run",
+                "--set",
+                "agent.node=n1",
+                "--set",
+                "agent.nvml-libraries=/none/libnvidia-ml.so.1");
+
+        assertThat(exit).isZero();
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+                .hasSize(1)
+                .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""));
+    }
+
+    @Test
+    void anEndpointIsReadTwiceAndItsRateToldWithoutABroker() throws IOException {
+        var served = new AtomicInteger();
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/metrics", exchange -> {
+            byte[] text =
+                    ("# TYPE nv_inference_request_success counter\nnv_inference_request_success{model=\"chat\",version=\"1\"} "
+                                    + served.addAndGet(51) + "\n")
+                            .getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, text.length);
+            exchange.getResponseBody().write(text);
+            exchange.close();
+        });
+        server.start();
+        try {
+            int exit = run(
+                    "--once",
+                    "--json",
+                    "--dry-run",
+                    "--set",
+                    "agent.nvml-libraries=/none/libnvidia-ml.so.1",
+                    "--set",
+                    "agent.rate-endpoints=triton@http://127.0.0.1:"
+                            + server.getAddress().getPort() + "/metrics");
+
+            assertThat(exit).isZero();
+            assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+                    .anyMatch(line -> line.contains("\"service\": \"chat\"") && line.contains("\"arrivals\": 51"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void anEndpointOfAnUnknownPresetIsWrongUse() {
+        assertThat(run("--dry-run", "--set", "agent.rate-endpoints=tritn@http://localhost:1/metrics"))
+                .isEqualTo(2);
+        assertThat(run("--dry-run", "--set", "agent.rate-endpoints=http://localhost:1/metrics"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void realGpusDoNotKeepVirtualTime() {
+        assertThat(run("--dry-run", "--set", "time=virtual")).isEqualTo(2);
     }
 
     @Test
     void halfOfTheNodesAreTrainingsWhereNothingIsSaid() {
-        assertThat(run("--dry-run", "--nodes", "1", "--gpus-per-node", "1")).isZero();
-        assertThat(run("--dry-run", "--nodes", "3", "--gpus-per-node", "1")).isZero();
+        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "1", "--gpus-per-node", "1"))
+                .isZero();
+        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "3", "--gpus-per-node", "1"))
+                .isZero();
 
         assertThat(printed.toString(StandardCharsets.UTF_8).lines().map(line -> line.split(" +", 3)[1]))
                 .containsExactly("POOL", "inference", "POOL", "training", "inference", "inference");
@@ -63,7 +148,8 @@ class AgentCommandTest {
 
     @Test
     void moreTrainingNodesThanNodesIsWrongUse() {
-        assertThat(run("--dry-run", "--nodes", "2", "--training-nodes", "3")).isEqualTo(2);
+        assertThat(run("--backend", "simulated", "--dry-run", "--nodes", "2", "--training-nodes", "3"))
+                .isEqualTo(2);
     }
 
     @Test
@@ -73,7 +159,7 @@ class AgentCommandTest {
 
     @Test
     void aMissingBrokerIsAFailureAndNotAHang() {
-        assertThat(run("--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
+        assertThat(run("--backend", "simulated", "--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
                 .isEqualTo(1);
     }
 }

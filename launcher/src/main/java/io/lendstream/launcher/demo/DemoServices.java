@@ -51,6 +51,7 @@ final class DemoServices {
         launch(
                 starting,
                 ServiceKind.AGENT,
+                "agent.backend=simulated",
                 "agent.domain=" + Demo.DOMAIN,
                 "agent.nodes=" + options.layout().nodes(),
                 "agent.gpus-per-node=" + options.layout().gpusPerNode(),

@@ -56,6 +56,8 @@ final class CuttingIT {
                     deployment,
                     ServiceKind.AGENT,
                     "agent",
+                    "--backend",
+                    "simulated",
                     "--nodes",
                     "1",
                     "--gpus-per-node",

@@ -66,6 +66,7 @@ final class DeploymentIT {
                 kafka.state.dir=%s
                 time=virtual
                 health.port=0
+                agent.backend=simulated
                 agent.nodes=4
                 agent.training-nodes=2
                 agent.period=60s

@@ -125,6 +125,8 @@ final class ElasticTrainingIT {
         startActuator();
         start(
                 ServiceKind.AGENT,
+                "--backend",
+                "simulated",
                 "--nodes",
                 "2",
                 "--gpus-per-node",
@@ -174,7 +176,17 @@ final class ElasticTrainingIT {
 
     @Test
     void anActuatorThatIsKilledInATransferFindsItsProcessesAgainAndDoesNothingTwice() throws Exception {
-        start(ServiceKind.AGENT, "--nodes", "1", "--gpus-per-node", "4", "--training-nodes", "1", "--once");
+        start(
+                ServiceKind.AGENT,
+                "--backend",
+                "simulated",
+                "--nodes",
+                "1",
+                "--gpus-per-node",
+                "4",
+                "--training-nodes",
+                "1",
+                "--once");
         await().atMost(Deployment.PATIENCE)
                 .until(() -> !deployment.read(TopicCatalogue.NODES).isEmpty());
         List<GpuId> gpus = deployment.read(TopicCatalogue.NODES).stream()

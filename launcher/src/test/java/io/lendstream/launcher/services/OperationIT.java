@@ -72,6 +72,8 @@ final class OperationIT {
             start(
                     deployment,
                     ServiceKind.AGENT,
+                    "--backend",
+                    "simulated",
                     "--nodes",
                     "1",
                     "--gpus-per-node",

@@ -68,7 +68,16 @@ final class ServicesIT {
 
     @Test
     void anActuatorThatIsKilledForgetsNothingAndReportsNothingTwice() throws Exception {
-        assertThat(run(ServiceKind.AGENT, "agent", "--once", "--nodes", "2", "--training-nodes", "1")
+        assertThat(run(
+                                ServiceKind.AGENT,
+                                "agent",
+                                "--backend",
+                                "simulated",
+                                "--once",
+                                "--nodes",
+                                "2",
+                                "--training-nodes",
+                                "1")
                         .exit())
                 .isZero();
         List<GpuId> gpus = deployment.read(TopicCatalogue.NODES).stream()
@@ -110,6 +119,8 @@ final class ServicesIT {
         Deployment.Running agent = run(
                 ServiceKind.AGENT,
                 "agent",
+                "--backend",
+                "simulated",
                 "--domain",
                 "elsewhere",
                 "--nodes",

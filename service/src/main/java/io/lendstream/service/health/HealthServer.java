@@ -6,6 +6,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,6 +39,18 @@ public final class HealthServer implements AutoCloseable {
      */
     public static HealthServer start(String host, int port, Health health, PrometheusMeterRegistry metrics)
             throws IOException {
+        return start(host, port, health, metrics, Map.of());
+    }
+
+    /**
+     * Starts to answer, with more texts for Prometheus.
+     *
+     * @param pages by their paths; each is made when it is asked for
+     * @throws IOException where the port is taken or the address is not this machine's
+     */
+    public static HealthServer start(
+            String host, int port, Health health, PrometheusMeterRegistry metrics, Map<String, Supplier<String>> pages)
+            throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(host, port), 0);
         ExecutorService threads = Executors.newFixedThreadPool(2, body -> {
             var thread = new Thread(body, "health");
@@ -47,11 +60,8 @@ public final class HealthServer implements AutoCloseable {
         server.setExecutor(threads);
         server.createContext("/health/live", exchange -> answer(exchange, "/health/live", health::whyDead));
         server.createContext("/health/ready", exchange -> answer(exchange, "/health/ready", health::whyNotReady));
-        server.createContext("/metrics", exchange -> {
-            if (isGetOf(exchange, "/metrics")) {
-                send(exchange, OK, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape());
-            }
-        });
+        show(server, "/metrics", metrics::scrape);
+        pages.forEach((path, page) -> show(server, path, page));
         server.createContext(
                 "/",
                 exchange -> send(
@@ -63,6 +73,14 @@ public final class HealthServer implements AutoCloseable {
         var started = new HealthServer(server, threads);
         LOG.info("health and metrics on http://{}:{}", host, started.port());
         return started;
+    }
+
+    private static void show(HttpServer server, String path, Supplier<String> page) {
+        server.createContext(path, exchange -> {
+            if (isGetOf(exchange, path)) {
+                send(exchange, OK, "text/plain; version=0.0.4; charset=utf-8", page.get());
+            }
+        });
     }
 
     /** The port that it listens on. */

@@ -1,0 +1,49 @@
+package io.lendstream.agent;
+
+import io.lendstream.agent.publish.Outbox;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.schemas.topics.Topic;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Keeps what would be published: of nodes and samples the last word of each, since the first look cannot know everything. */
+final class Collected implements Outbox {
+    private final Map<String, Consumer<Outbox>> words = new LinkedHashMap<>();
+    private final Map<String, Node> nodes = new LinkedHashMap<>();
+    private final Map<String, GpuTelemetry> samples = new LinkedHashMap<>();
+    private final List<RequestRate> rates = new ArrayList<>();
+
+    @Override
+    public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
+        if (value instanceof Node node) {
+            nodes.put(key, node);
+        } else if (value instanceof GpuTelemetry sample) {
+            samples.put(key, sample);
+        } else if (value instanceof RequestRate rate) {
+            rates.add(rate);
+        }
+        String place = value instanceof RequestRate ? topic + key + rates.size() : topic + key;
+        words.put(place, to -> to.publish(topic, key, value, remarks));
+    }
+
+    void publishTo(Outbox outbox) {
+        words.values().forEach(word -> word.accept(outbox));
+    }
+
+    List<Node> nodes() {
+        return List.copyOf(nodes.values());
+    }
+
+    List<GpuTelemetry> samples() {
+        return List.copyOf(samples.values());
+    }
+
+    List<RequestRate> rates() {
+        return List.copyOf(rates);
+    }
+}

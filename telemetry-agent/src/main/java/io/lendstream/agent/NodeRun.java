@@ -1,0 +1,211 @@
+package io.lendstream.agent;
+
+import io.lendstream.agent.gpu.GpuProbe;
+import io.lendstream.agent.gpu.GpuProbes;
+import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.publish.Outlet;
+import io.lendstream.agent.publish.Publisher;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** This machine as a node: looks at its GPUs, reads its servers' counters, and sees to it that both become known. */
+final class NodeRun {
+    static final List<Topic<?>> TOPICS =
+            List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES);
+
+    /** What a stop may take until everything that can be delivered is. */
+    private static final Duration LAST_WORDS = Duration.ofMillis(3500);
+    /** What a reading that is broken off may take. */
+    private static final Duration ENDING = Duration.ofMillis(500);
+    /** What --once gives the broker. */
+    private static final Duration ONCE = Duration.ofSeconds(20);
+    /** Between two looks, where activity is measured between them. */
+    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+
+    private final ServiceContext context;
+    private final Settings settings;
+    private final Identity identity;
+    private final Backend backend;
+
+    NodeRun(ServiceContext context, Backend backend) {
+        this.context = context;
+        this.settings = context.settings();
+        this.backend = backend;
+        this.identity = new Identity(
+                new NodeId(HostName.or(settings.get(AgentKeys.NODE))),
+                new DomainId(settings.get(AgentKeys.DOMAIN)),
+                settings.get(AgentKeys.POOL),
+                SimulatedRun.boot());
+        if (context.isVirtual()) {
+            throw new SettingsException(
+                    "time is virtual, but agent.backend is %s, and real GPUs keep the machine's time. Take the simulated backend, or leave time out."
+                            .formatted(backend));
+        }
+    }
+
+    /** Fails where settings cannot be as they are. */
+    void check() {
+        RateSettings.of(settings, identity);
+        probe().close();
+    }
+
+    /** Samples until it is told to stop; the broker may come and go. */
+    void serve(Consumer<NodeWatch> onlooker) {
+        try (GpuProbe probe = probe();
+                Publisher publisher = publisher()) {
+            NodeWatch watch = watch(probe, publisher);
+            onlooker.accept(watch);
+            try (RateWatch rates = RateSettings.of(settings, identity).watch(publisher, context.metrics())) {
+                Thread counting = new Thread(
+                        () -> Beat.run(settings.get(AgentKeys.RATE_PERIOD), context.stop(), () -> {
+                            rates.look();
+                            return Optional.empty();
+                        }),
+                        "rates");
+                counting.setDaemon(true);
+                if (!rates.isEmpty()) {
+                    counting.start();
+                }
+                Beat.run(settings.get(AgentKeys.PERIOD), context.stop(), () -> {
+                    Optional<Duration> again = watch.look(now());
+                    publisher
+                            .trouble()
+                            .ifPresentOrElse(
+                                    why -> context.health().notReady("records wait: " + why), context.health()::ready);
+                    return again;
+                });
+                rates.stop();
+                await(counting);
+            }
+            publisher.drain(LAST_WORDS);
+        }
+    }
+
+    /** What it is telling is told before the last words go out. */
+    private static void await(Thread counting) {
+        try {
+            counting.join(ENDING.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * One sample of everything.
+     *
+     * @param publish whether others get to know of it too
+     */
+    void once(boolean publish, Printer printer) throws InterruptedException {
+        var collected = new Collected();
+        try (GpuProbe probe = probe();
+                RateWatch rates = RateSettings.of(settings, identity).watch(collected, context.metrics())) {
+            NodeWatch watch = watch(probe, collected);
+            watch.look(now());
+            rates.look();
+            Thread.sleep((rates.isEmpty() ? BETWEEN_LOOKS : RateSettings.BETWEEN_READINGS).toMillis());
+            watch.look(now());
+            rates.look();
+            printer.print(collected.nodes(), collected.samples());
+            printer.say(watch.latest().map(sight -> sight.why()).orElse(""));
+            printer.printRates(collected.rates());
+        }
+        if (publish) {
+            try (Publisher publisher = publisher()) {
+                collected.publishTo(publisher);
+                if (!publisher.drain(ONCE)) {
+                    throw new UnreachableException(
+                            "the sample could not be published within %d s: %s. Look at the broker and the registry, or take --dry-run."
+                                    .formatted(
+                                            ONCE.toSeconds(),
+                                            publisher.trouble().orElse("the broker is slow")),
+                            null);
+                }
+            }
+        }
+    }
+
+    private NodeWatch watch(GpuProbe probe, Outbox outbox) {
+        return new NodeWatch(
+                identity,
+                probe,
+                new Breaks(settings.get(AgentKeys.MAINTENANCE_FILE), settings.get(AgentKeys.MIG_STATE_FILE)),
+                settings.get(AgentKeys.INVENTORY_EVERY),
+                outbox,
+                context.metrics());
+    }
+
+    private Publisher publisher() {
+        Optional<Path> directory = settings.get(AgentKeys.SPOOL_DIR);
+        long bound = settings.get(AgentKeys.SPOOL_BYTES);
+        try {
+            return Publisher.start(
+                    Outlet.to(
+                            context.kafka(),
+                            context.topics(),
+                            TOPICS,
+                            settings.get(CommonKeys.CONNECT_TIMEOUT),
+                            "/lendstream/agent/" + identity.node()),
+                    identity.boot(),
+                    directory,
+                    directory.isPresent() ? bound : bound / 8,
+                    context.metrics());
+        } catch (IOException e) {
+            throw new SettingsException(
+                    "agent.spool-dir is %s, which cannot be used: %s. Give a directory that this user may write and no other agent uses."
+                            .formatted(directory.map(Path::toString).orElse("nothing"), e.getMessage()),
+                    e);
+        }
+    }
+
+    private GpuProbe probe() {
+        Duration patience = settings.get(AgentKeys.PROBE_PATIENCE);
+        List<String> libraries = settings.get(AgentKeys.NVML_LIBRARIES);
+        try {
+            return switch (backend) {
+                case NVML -> GpuProbes.nvml(libraries, patience);
+                case DCGM -> GpuProbes.dcgm(dcgm(), patience);
+                case RECORDED -> GpuProbes.recorded(recording(), true);
+                case SIMULATED -> throw new IllegalStateException("simulated nodes are not this machine");
+            };
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private URI dcgm() {
+        String url = settings.get(AgentKeys.DCGM_URL);
+        try {
+            return URI.create(url.isBlank() ? "http://localhost:9400/metrics" : url.strip());
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(
+                    "agent.dcgm-url is '%s', but must be a URL such as http://localhost:9400/metrics.".formatted(url),
+                    e);
+        }
+    }
+
+    private Path recording() {
+        return settings.get(AgentKeys.RECORDING)
+                .orElseThrow(() -> new SettingsException(
+                        "agent.backend is recorded, but agent.recording names no file. Name the recording to play."));
+    }
+
+    private static Instant now() {
+        return Instant.now().truncatedTo(ChronoUnit.MILLIS);
+    }
+}

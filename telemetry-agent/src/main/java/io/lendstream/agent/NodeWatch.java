@@ -1,0 +1,135 @@
+package io.lendstream.agent;
+
+import io.lendstream.agent.gpu.GpuProbe;
+import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.publish.Outbox;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at a node's GPUs and tells: its inventory when that changes and now and then, and a sample of what they do while they can be
+ * seen. A node of which nothing can be seen is told as such, so that nobody takes it for dead.
+ */
+final class NodeWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeWatch.class);
+
+    private final Identity identity;
+    private final GpuProbe probe;
+    private final Breaks breaks;
+    private final Duration inventoryEvery;
+    private final Outbox outbox;
+    private final MeterRegistry metrics;
+    private final AtomicReference<Optional<Sight>> latest = new AtomicReference<>(Optional.empty());
+    private Optional<Node> told = Optional.empty();
+    private Optional<String> pausedFor = Optional.empty();
+    private String why = "";
+    private long sequence;
+
+    /**
+     * A watch.
+     *
+     * @param inventoryEvery how often the inventory is told where nothing has changed
+     */
+    NodeWatch(
+            Identity identity,
+            GpuProbe probe,
+            Breaks breaks,
+            Duration inventoryEvery,
+            Outbox outbox,
+            MeterRegistry metrics) {
+        this.identity = identity;
+        this.probe = probe;
+        this.breaks = breaks;
+        this.inventoryEvery = inventoryEvery;
+        this.outbox = outbox;
+        this.metrics = metrics;
+    }
+
+    /** Looks once and tells what it saw; when to look again, where that is sooner than usual. */
+    Optional<Duration> look(Instant now) {
+        rest();
+        Sight sight = metrics.timer("lendstream.gpu.look").record(() -> probe.look(now));
+        latest.set(Optional.of(sight));
+        metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
+                .increment();
+        say(sight);
+        tellInventory(sight, now);
+        if (sight.status() == NodeStatus.READY) {
+            sequence++;
+            outbox.publish(
+                    TopicCatalogue.GPU_TELEMETRY,
+                    identity.node().value(),
+                    new GpuTelemetry(
+                            identity.node(), identity.domain(), identity.boot(), sequence, now, sight.samples()));
+        }
+        return sight.again();
+    }
+
+    /** What was seen last, for those who ask. */
+    Optional<Sight> latest() {
+        return latest.get();
+    }
+
+    /** Whose GPUs they are. */
+    NodeId node() {
+        return identity.node();
+    }
+
+    private void rest() {
+        Optional<String> reason = breaks.why();
+        if (reason.isPresent() && !reason.equals(pausedFor)) {
+            probe.pause(reason.get());
+        } else if (reason.isEmpty() && pausedFor.isPresent()) {
+            probe.resume();
+        }
+        pausedFor = reason;
+    }
+
+    private void tellInventory(Sight sight, Instant now) {
+        var node = new Node(
+                identity.node(),
+                identity.domain(),
+                identity.pool(),
+                identity.boot(),
+                now,
+                sight.status(),
+                sight.gpus(),
+                sight.driverVersion());
+        boolean isNews = told.map(before -> !isSame(before, node)
+                        || !now.isBefore(before.at().plus(inventoryEvery))
+                        || now.isBefore(before.at()))
+                .orElse(true);
+        if (isNews) {
+            outbox.publish(TopicCatalogue.NODES, identity.node().value(), node);
+            told = Optional.of(node);
+        }
+    }
+
+    private static boolean isSame(Node one, Node other) {
+        return one.status() == other.status()
+                && one.gpus().equals(other.gpus())
+                && one.driverVersion().equals(other.driverVersion());
+    }
+
+    private void say(Sight sight) {
+        if (!sight.why().equals(why)) {
+            why = sight.why();
+            if (why.isEmpty()) {
+                LOG.info("node {} is {}", identity.node(), sight.status());
+            } else {
+                LOG.warn("node {} is {}: {}", identity.node(), sight.status(), why);
+            }
+        }
+    }
+}

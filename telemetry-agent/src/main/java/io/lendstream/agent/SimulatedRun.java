@@ -1,0 +1,75 @@
+package io.lendstream.agent;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.UUID;
+
+/** Nodes that do not exist, as settings say how many. */
+record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
+
+    static SimulatedRun of(Settings settings) {
+        int nodes = settings.get(AgentKeys.NODES);
+        int training = settings.get(AgentKeys.TRAINING_NODES).orElse(nodes / 2);
+        if (training > nodes) {
+            throw new SettingsException(
+                    "agent.training-nodes (--training-nodes) is %d, but agent.nodes (--nodes) is %d. Lower it, leave it out for half of the nodes, or ask for more nodes."
+                            .formatted(training, nodes));
+        }
+        int cuttable = settings.get(AgentKeys.CUTTABLE_NODES);
+        if (cuttable > nodes) {
+            throw new SettingsException(
+                    "agent.cuttable-nodes is %d, but agent.nodes (--nodes) is %d. Lower it, or ask for more nodes."
+                            .formatted(cuttable, nodes));
+        }
+        return new SimulatedRun(
+                settings,
+                new SimulatedNodes.Layout(
+                        new DomainId(settings.get(AgentKeys.DOMAIN)),
+                        nodes,
+                        settings.get(AgentKeys.GPUS_PER_NODE),
+                        training,
+                        cuttable,
+                        settings.get(AgentKeys.SEED)));
+    }
+
+    /** One sample that nobody gets to know of but the printer. */
+    void show(Printer printer) {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        SimulatedNodes simulated = nodes(now);
+        List<GpuTelemetry> samples = simulated.sampleNow(now);
+        printer.print(simulated.inventory(), samples);
+    }
+
+    void serve(ServiceContext context, boolean once, Printer printer) {
+        try (RecordWriter writer = context.writer();
+                RecordReader reader = context.reader(writer)) {
+            var agent = new SimulatedAgent(
+                    writer, reader, layout.domain(), layout.cutNodes() > 0, this::nodes, printer::printJson);
+            if (once) {
+                agent.publishOnce(Instant.now().truncatedTo(ChronoUnit.MILLIS));
+            } else if (context.isVirtual()) {
+                agent.followTheEnvironment(context.health(), context.stop()::isRequested);
+            } else {
+                agent.followTheWallClock(context.health(), context.stop());
+            }
+        }
+    }
+
+    private SimulatedNodes nodes(Instant start) {
+        return new SimulatedNodes(layout, start, settings.get(AgentKeys.PERIOD), boot());
+    }
+
+    /** A name that no other start has. */
+    static String boot() {
+        return UUID.randomUUID().toString().substring(0, 8);
+    }
+}

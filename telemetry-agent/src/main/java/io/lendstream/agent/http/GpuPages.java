@@ -1,0 +1,190 @@
+package io.lendstream.agent.http;
+
+import io.lendstream.agent.gpu.Sight;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.NodeStatus;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * What was seen of the GPUs, as metrics of others: dcgm-exporter's, so that dashboards made for it can read ours, and OpenTelemetry's.
+ *
+ * @see <a href="https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv">dcgm-exporter's counters</a>
+ * @see <a href="https://opentelemetry.io/docs/specs/semconv/hardware/gpu/">OpenTelemetry's hardware metrics</a>
+ */
+public final class GpuPages {
+    private static final double MIB = 1L << 20;
+    private static final double HERTZ_PER_MEGAHERTZ = 1e6;
+    private static final double MILLIS = 1e3;
+    private static final double PERCENT = 100;
+
+    private GpuPages() {}
+
+    /** By dcgm-exporter's names and units: percent, MiB, MHz, mJ. Sampled values of links are left out: theirs are counters. */
+    public static String dcgm(NodeId node, Sight sight) {
+        var page = new Page();
+        each(sight, (gpu, instance, sample) -> {
+            Map<String, String> labels = dcgmLabels(node, gpu, instance);
+            Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
+            Adder counter = (name, help, value) -> page.add(name, "counter", help, labels, value);
+            gauge.add("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", megahertz(sample.smClockHertz()));
+            gauge.add(
+                    "DCGM_FI_DEV_MEM_CLOCK", "Memory clock frequency (in MHz).", megahertz(sample.memoryClockHertz()));
+            gauge.add("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", sample.memoryTemperatureCelsius());
+            gauge.add("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", sample.temperatureCelsius());
+            gauge.add("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", sample.powerWatts());
+            counter.add(
+                    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
+                    "Total energy consumption since boot (in mJ).",
+                    sample.energyJoules().map(joules -> joules * MILLIS));
+            gauge.add("DCGM_FI_DEV_GPU_UTIL", "GPU utilization (in %).", percent(sample.utilization()));
+            gauge.add("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", percent(sample.memoryUtilization()));
+            gauge.add("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", sample.lastXid());
+            gauge.add(
+                    "DCGM_FI_DEV_FB_FREE",
+                    "Framebuffer memory free (in MiB).",
+                    sample.memoryTotalBytes()
+                            .flatMap(total -> sample.memoryUsedBytes().map(used -> Math.max(0, total - used) / MIB)));
+            gauge.add(
+                    "DCGM_FI_DEV_FB_USED",
+                    "Framebuffer memory used (in MiB).",
+                    sample.memoryUsedBytes().map(used -> used / MIB));
+            gauge.add(
+                    "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+                    "Ratio of time the graphics engine is active.",
+                    sample.smActivity());
+            gauge.add(
+                    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
+                    "Ratio of cycles the tensor (HMMA) pipe is active.",
+                    sample.tensorActivity());
+            gauge.add(
+                    "DCGM_FI_PROF_DRAM_ACTIVE",
+                    "Ratio of cycles the device memory interface is active sending or receiving data.",
+                    sample.dramActivity());
+        });
+        return page.toString();
+    }
+
+    /** By OpenTelemetry's names as Prometheus writes them: base units, {@code _ratio}, {@code _bytes}, {@code _total}. */
+    public static String hardware(NodeId node, Sight sight) {
+        var page = new Page();
+        each(sight, (gpu, instance, sample) -> {
+            Map<String, String> labels = hardwareLabels(node, gpu, instance);
+            Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
+            gauge.add(
+                    "hw_gpu_utilization_ratio",
+                    "Share of time in which the GPU was at work.",
+                    sample.utilization().or(sample::smActivity));
+            gauge.add("hw_gpu_memory_usage_bytes", "Memory in use.", sample.memoryUsedBytes());
+            gauge.add("hw_gpu_memory_limit_bytes", "Memory that there is.", sample.memoryTotalBytes());
+            gauge.add(
+                    "hw_gpu_memory_utilization_ratio",
+                    "Share of memory in use.",
+                    sample.memoryTotalBytes()
+                            .filter(total -> total > 0)
+                            .flatMap(total -> sample.memoryUsedBytes().map(used -> (double) used / total)));
+            gauge.add("hw_power_watts", "Power draw.", sample.powerWatts());
+            page.add("hw_energy_joules_total", "counter", "Energy consumed.", labels, sample.energyJoules());
+            gauge.add("hw_temperature_celsius", "Temperature.", sample.temperatureCelsius());
+            page.add(
+                    "hw_errors_total",
+                    "counter",
+                    "Memory errors.",
+                    and(labels, "error_type", "corrected"),
+                    sample.eccCorrected());
+            page.add(
+                    "hw_errors_total",
+                    "counter",
+                    "Memory errors.",
+                    and(labels, "error_type", "uncorrected"),
+                    sample.eccUncorrected());
+        });
+        String state =
+                sight.status() == NodeStatus.READY ? "ok" : sight.status() == NodeStatus.PAUSED ? "degraded" : "failed";
+        for (Gpu gpu : sight.gpus()) {
+            page.add(
+                    "hw_status",
+                    "gauge",
+                    "1 for the state that the GPU is in.",
+                    and(hardwareLabels(node, gpu, Optional.empty()), "hw_state", state),
+                    Optional.of(1));
+        }
+        return page.toString();
+    }
+
+    private interface Adder {
+        void add(String name, String help, Optional<? extends Number> value);
+    }
+
+    private interface Taker {
+        void take(Gpu gpu, Optional<GpuInstance> instance, GpuSample sample);
+    }
+
+    private static void each(Sight sight, Taker taker) {
+        var gpus = new LinkedHashMap<GpuId, Gpu>();
+        var instances = new LinkedHashMap<GpuId, GpuInstance>();
+        var parents = new LinkedHashMap<GpuId, Gpu>();
+        for (Gpu gpu : sight.gpus()) {
+            gpus.put(gpu.gpuId(), gpu);
+            gpu.instances().forEach(instance -> {
+                instances.put(instance.gpuId(), instance);
+                parents.put(instance.gpuId(), gpu);
+            });
+        }
+        Function<GpuId, Optional<Gpu>> owner =
+                id -> Optional.ofNullable(gpus.get(id)).or(() -> Optional.ofNullable(parents.get(id)));
+        for (GpuSample sample : sight.samples()) {
+            owner.apply(sample.gpuId())
+                    .ifPresent(gpu -> taker.take(gpu, Optional.ofNullable(instances.get(sample.gpuId())), sample));
+        }
+    }
+
+    private static Map<String, String> dcgmLabels(NodeId node, Gpu gpu, Optional<GpuInstance> instance) {
+        var labels = new LinkedHashMap<String, String>();
+        labels.put("gpu", String.valueOf(gpu.index()));
+        labels.put("UUID", gpu.gpuId().value());
+        gpu.pciBusId().ifPresent(bus -> labels.put("pci_bus_id", bus));
+        labels.put("device", "nvidia" + gpu.index());
+        labels.put("modelName", gpu.model());
+        labels.put("hostname", node.value());
+        instance.ifPresent(slice -> {
+            labels.put("GPU_I_PROFILE", slice.profile());
+            slice.gpuInstanceId().ifPresent(id -> labels.put("GPU_I_ID", String.valueOf(id)));
+        });
+        return labels;
+    }
+
+    private static Map<String, String> hardwareLabels(NodeId node, Gpu gpu, Optional<GpuInstance> instance) {
+        var labels = new LinkedHashMap<String, String>();
+        labels.put(
+                "hw_id",
+                instance.map(slice -> slice.uuid().orElse(slice.gpuId().value()))
+                        .orElse(gpu.gpuId().value()));
+        labels.put("hw_type", "gpu");
+        labels.put("hw_vendor", "NVIDIA");
+        labels.put("hw_model", gpu.model());
+        instance.ifPresent(slice -> labels.put("hw_parent", gpu.gpuId().value()));
+        labels.put("host_name", node.value());
+        return labels;
+    }
+
+    private static Map<String, String> and(Map<String, String> labels, String name, String value) {
+        var more = new LinkedHashMap<>(labels);
+        more.put(name, value);
+        return more;
+    }
+
+    private static Optional<Double> percent(Optional<Double> share) {
+        return share.map(part -> part * PERCENT);
+    }
+
+    private static Optional<Double> megahertz(Optional<Long> hertz) {
+        return hertz.map(clock -> clock / HERTZ_PER_MEGAHERTZ);
+    }
+}

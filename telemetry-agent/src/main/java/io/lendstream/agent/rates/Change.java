@@ -1,0 +1,139 @@
+package io.lendstream.agent.rates;
+
+import io.lendstream.core.cluster.ServiceId;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+
+/**
+ * What two readings of an endpoint differ by, service by service.
+ *
+ * <p>A counter that is lower than before belongs to a server that has started anew: all that it counts has come since. A series that
+ * was not there before began at zero, since the endpoint was.
+ */
+final class Change {
+    private final Reading before;
+    private final Reading now;
+    private final Preset preset;
+    private final ServiceNames names;
+    private final Set<ServiceId> restarted = new HashSet<>();
+    private final Map<String, Map<String, Double>> earlier = new HashMap<>();
+
+    Change(Reading before, Reading now, Preset preset, ServiceNames names) {
+        this.before = before;
+        this.now = now;
+        this.preset = preset;
+        this.names = names;
+    }
+
+    /** Services of which a counter went back; complete once all that matters was asked for. */
+    Set<ServiceId> restarted() {
+        return Set.copyOf(restarted);
+    }
+
+    /** By how much counters grew. Nothing where the reading has none of them. */
+    Optional<SortedMap<ServiceId, Double>> growth(Measure measure) {
+        List<Measure.Term> terms = measure.termsIn(now);
+        if (terms.isEmpty()) {
+            return Optional.empty();
+        }
+        var sums = new TreeMap<ServiceId, Double>();
+        terms.forEach(term -> eachGrowth(
+                term.selector(),
+                (point, grown) -> service(point).ifPresent(of -> sums.merge(of, term.sign() * grown, Double::sum))));
+        return Optional.of(sums);
+    }
+
+    /** What gauges show at the end. */
+    SortedMap<ServiceId, Double> level(Measure measure) {
+        return level(measure, now);
+    }
+
+    /** By how much gauges rose, or fell where it is negative. */
+    SortedMap<ServiceId, Double> rise(Measure measure) {
+        var rise = new TreeMap<>(level(measure, now));
+        level(measure, before).forEach((service, level) -> rise.merge(service, -level, Double::sum));
+        return rise;
+    }
+
+    /** How a histogram grew, as far as it did. */
+    SortedMap<ServiceId, Histogram> histograms(Measure measure) {
+        var bars = new TreeMap<ServiceId, SortedMap<Double, Double>>();
+        for (Measure.Term term : measure.termsIn(now, "_bucket")) {
+            eachGrowth(
+                    term.selector(),
+                    (point, grown) -> service(point)
+                            .ifPresent(of -> bound(point)
+                                    .ifPresent(le -> bars.computeIfAbsent(of, any -> new TreeMap<>())
+                                            .merge(le, grown, Double::sum))));
+        }
+        var histograms = new TreeMap<ServiceId, Histogram>();
+        bars.forEach((service, of) -> histograms.put(service, Histogram.ofCumulative(of)));
+        return histograms;
+    }
+
+    /** A quantile that servers tell themselves, over the time that they look back; the largest where several tell one. */
+    SortedMap<ServiceId, Double> quantile(Measure measure, double quantile) {
+        var largest = new TreeMap<ServiceId, Double>();
+        for (Measure.Term term : measure.termsIn(now)) {
+            for (Point point : term.selector().in(now)) {
+                if (number(point.label("quantile"))
+                        .filter(told -> told == quantile)
+                        .isPresent()) {
+                    service(point).ifPresent(of -> largest.merge(of, point.value(), Math::max));
+                }
+            }
+        }
+        return largest;
+    }
+
+    private SortedMap<ServiceId, Double> level(Measure measure, Reading at) {
+        var sums = new TreeMap<ServiceId, Double>();
+        for (Measure.Term term : measure.termsIn(at)) {
+            term.selector()
+                    .in(at)
+                    .forEach(point ->
+                            service(point).ifPresent(of -> sums.merge(of, term.sign() * point.value(), Double::sum)));
+        }
+        return sums;
+    }
+
+    private void eachGrowth(Selector selector, BiConsumer<Point, Double> taker) {
+        Map<String, Double> old = earlier.computeIfAbsent(selector.name(), this::valuesBefore);
+        for (Point point : selector.in(now)) {
+            double was = old.getOrDefault(point.series(), 0.0);
+            if (point.value() < was) {
+                service(point).ifPresent(restarted::add);
+            }
+            taker.accept(point, point.value() < was ? point.value() : point.value() - was);
+        }
+    }
+
+    private Map<String, Double> valuesBefore(String name) {
+        var values = new HashMap<String, Double>();
+        before.named(name).forEach(point -> values.put(point.series(), point.value()));
+        return values;
+    }
+
+    private Optional<ServiceId> service(Point point) {
+        return names.of(point, preset.labels());
+    }
+
+    private static Optional<Double> bound(Point point) {
+        return point.label("le").equals("+Inf") ? Optional.of(Double.POSITIVE_INFINITY) : number(point.label("le"));
+    }
+
+    private static Optional<Double> number(String text) {
+        try {
+            return text.isEmpty() ? Optional.empty() : Optional.of(Double.parseDouble(text));
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
+    }
+}

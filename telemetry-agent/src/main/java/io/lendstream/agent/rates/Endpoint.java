@@ -1,0 +1,75 @@
+package io.lendstream.agent.rates;
+
+import java.net.URI;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Where numbers are read, as settings say it: {@code PRESET@URL}, with {@code ;stats=URL} for Triton's statistics and {@code
+ * ;profile=3g.40gb} for the MIG instance that the server has.
+ *
+ * @param stats Triton's {@code /v2/models/stats}; empty where batches are not asked for
+ * @param profile of the server's MIG instance; empty for a whole GPU
+ */
+public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<String> profile) {
+
+    /**
+     * Reads one.
+     *
+     * @throws IllegalArgumentException where it is not written so; the message says how it must be
+     */
+    public static Endpoint parse(String text, Presets presets) {
+        String[] parts = text.strip().split(";", -1);
+        int at = parts[0].indexOf('@');
+        if (at < 1) {
+            throw new IllegalArgumentException(
+                    "agent.rate-endpoints has '%s', but must have PRESET@URL, such as vllm@http://localhost:8000/metrics."
+                            .formatted(text));
+        }
+        Optional<URI> stats = Optional.empty();
+        Optional<String> profile = Optional.empty();
+        for (int i = 1; i < parts.length; i++) {
+            String part = parts[i].strip();
+            if (part.startsWith("stats=")) {
+                stats = Optional.of(url(part.substring("stats=".length())));
+            } else if (part.startsWith("profile=")) {
+                profile = Optional.of(part.substring("profile=".length()));
+            } else {
+                throw new IllegalArgumentException(
+                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL and profile=NAME may stand there."
+                                .formatted(part));
+            }
+        }
+        return new Endpoint(
+                presets.named(parts[0].substring(0, at).strip()), url(parts[0].substring(at + 1)), stats, profile);
+    }
+
+    private static URI url(String text) {
+        try {
+            URI url = new URI(text.strip());
+            String scheme = Optional.ofNullable(url.getScheme()).orElse("").toLowerCase(Locale.ROOT);
+            if ((scheme.equals("http") || scheme.equals("https")) && url.getHost() != null) {
+                return url;
+            }
+        } catch (java.net.URISyntaxException e) {
+            throw new IllegalArgumentException(notAnAddress(text), e);
+        }
+        throw new IllegalArgumentException(notAnAddress(text));
+    }
+
+    private static String notAnAddress(String text) {
+        return "agent.rate-endpoints has the address '%s', but must have a URL such as http://localhost:8000/metrics."
+                .formatted(text);
+    }
+
+    /** What records name as their source on a node: endpoints of a node are told apart by it. */
+    public String source(String node) {
+        String path = Optional.ofNullable(url.getRawPath()).orElse("");
+        return "%s/%s%s%s"
+                .formatted(
+                        node,
+                        url.getHost(),
+                        url.getPort() < 0 ? "" : ":" + url.getPort(),
+                        path.isEmpty() || path.equals("/metrics") ? "" : path);
+    }
+}

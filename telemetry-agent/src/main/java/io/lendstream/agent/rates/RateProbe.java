@@ -1,0 +1,126 @@
+package io.lendstream.agent.rates;
+
+import io.lendstream.agent.exposition.Exposition;
+import io.lendstream.agent.exposition.ExpositionException;
+import io.lendstream.agent.exposition.Family;
+import io.lendstream.agent.exposition.Format;
+import io.lendstream.core.latency.BatchCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads one endpoint and tells the windows that each reading ends. For one thread at a time. */
+public final class RateProbe {
+    private static final Logger LOG = LoggerFactory.getLogger(RateProbe.class);
+
+    private final Endpoint endpoint;
+    private final Scraper scraper;
+    private final Windows windows;
+    private final MeterRegistry metrics;
+    private final InstantSource clock;
+    private final LongSupplier nanos;
+    private Optional<String> trouble = Optional.empty();
+
+    /**
+     * A probe.
+     *
+     * @param clock the wall's
+     * @param nanos a clock that nobody sets
+     */
+    public RateProbe(
+            Endpoint endpoint,
+            Scraper scraper,
+            Windows windows,
+            MeterRegistry metrics,
+            InstantSource clock,
+            LongSupplier nanos) {
+        this.endpoint = endpoint;
+        this.scraper = scraper;
+        this.windows = windows;
+        this.metrics = metrics;
+        this.clock = clock;
+        this.nanos = nanos;
+    }
+
+    /** Reads once. What cannot be read is said in the log once, counted, and made up for by the next reading. */
+    public List<Window> look() {
+        Reading reading;
+        try {
+            reading = read();
+        } catch (IOException | ExpositionException e) {
+            count("failed");
+            say(Optional.of(String.valueOf(e.getMessage())));
+            return List.of();
+        }
+        count("read");
+        say(Optional.empty());
+        List<Window> ended = windows.upTo(reading);
+        for (Window window : ended) {
+            metrics.counter(
+                            "lendstream.rate.windows",
+                            "endpoint",
+                            endpoint.url().toString())
+                    .increment();
+            if (window.remarks().contains(Window.Remark.RESTARTED)) {
+                metrics.counter(
+                                "lendstream.rate.restarts",
+                                "endpoint",
+                                endpoint.url().toString())
+                        .increment();
+                LOG.warn(
+                        "{}: {} counts from zero again; what it served since the reading before and until then is lost",
+                        endpoint.url(),
+                        window.rate().service());
+            }
+        }
+        return ended;
+    }
+
+    private Reading read() throws IOException {
+        Scraper.Answer answer = scraper.get(endpoint.url());
+        Instant at = clock.instant();
+        long when = nanos.getAsLong();
+        List<Family> families = Format.of(answer.type())
+                .map(format -> Exposition.parse(answer.text(), format))
+                .orElseGet(() -> Exposition.parse(answer.text()));
+        List<Point> points = families.stream()
+                .flatMap(family -> family.samples().stream())
+                .map(sample -> new Point(sample.name(), sample.labels(), sample.value()))
+                .toList();
+        Reading reading = Reading.of(at, when, points);
+        return endpoint.stats().map(stats -> reading.with(batches(stats))).orElse(reading);
+    }
+
+    /** Without batches a window is still worth telling. */
+    private Map<String, Map<Integer, BatchCounter>> batches(URI stats) {
+        try {
+            return TritonStatistics.read(scraper.get(stats).text());
+        } catch (IOException | UnreadableException e) {
+            count("without-batches");
+            LOG.debug("{}", stats, e);
+            return Map.of();
+        }
+    }
+
+    private void count(String outcome) {
+        metrics.counter("lendstream.rate.readings", "endpoint", endpoint.url().toString(), "outcome", outcome)
+                .increment();
+    }
+
+    private void say(Optional<String> now) {
+        if (!now.equals(trouble)) {
+            now.ifPresentOrElse(
+                    why -> LOG.warn("{} cannot be read: {}", endpoint.url(), why),
+                    () -> LOG.info("{} can be read again", endpoint.url()));
+        }
+        trouble = now;
+    }
+}

@@ -1,0 +1,254 @@
+package io.lendstream.agent.rates;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.BatchTimes;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.latency.BatchCounter;
+import io.lendstream.core.latency.Slice;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Makes windows of the readings of one endpoint. The first reading only sets where counting starts. A reading that fails makes the next
+ * window longer, so that no arrival is lost.
+ */
+public final class Windows {
+    /** Shorter windows say nothing of a rate to the scheduler. */
+    public static final Duration SHORTEST = Duration.ofSeconds(5);
+    /** After this much silence it is not known any more what the numbers are of. */
+    private static final Duration FORGOTTEN_AFTER = Duration.ofHours(1);
+    /** How far the wall clock may drift from the other within a window before it counts as set. */
+    private static final Duration DRIFT = Duration.ofSeconds(1);
+    /** Means of batches do not depend on the kind of GPU; the core wants one to compare by. */
+    private static final Slice ANY_SLICE = new Slice(1, 1);
+
+    private final Preset preset;
+    private final ServiceNames names;
+    private final DomainId domain;
+    private final String source;
+    private final String boot;
+    private final Duration longest;
+    private final Optional<String> profile;
+    private final Map<ServiceId, Long> sequences = new TreeMap<>();
+    /** How many arrivals too many were derived; paid back by the next windows. */
+    private final Map<ServiceId, Double> advances = new TreeMap<>();
+
+    private Optional<Reading> last = Optional.empty();
+
+    /**
+     * Of one endpoint.
+     *
+     * @param source what records name as their source
+     * @param longest a longer time between two readings is told as several windows
+     * @param profile of the MIG instance that the server runs on; empty for a whole GPU
+     */
+    public Windows(
+            Preset preset,
+            ServiceNames names,
+            DomainId domain,
+            String source,
+            String boot,
+            Duration longest,
+            Optional<String> profile) {
+        this.preset = preset;
+        this.names = names;
+        this.domain = domain;
+        this.source = source;
+        this.boot = boot;
+        this.longest = longest;
+        this.profile = profile;
+    }
+
+    /** The windows that a reading ends, a service each; none while the last reading is less than {@link #SHORTEST} ago. */
+    public List<Window> upTo(Reading now) {
+        Optional<Reading> before = last;
+        if (before.isPresent() && now.since(before.get()).compareTo(SHORTEST) < 0) {
+            return List.of();
+        }
+        last = Optional.of(now);
+        if (before.isEmpty() || now.since(before.get()).compareTo(FORGOTTEN_AFTER) > 0) {
+            advances.clear();
+            return List.of();
+        }
+        return between(before.get(), now);
+    }
+
+    private List<Window> between(Reading before, Reading now) {
+        var change = new Change(before, now, preset, names);
+        Growth growth = growth(change, before, now);
+        var windows = new ArrayList<Window>();
+        for (ServiceId service : growth.services()) {
+            var remarks = new TreeSet<Window.Remark>();
+            if (growth.counted.isEmpty()) {
+                remarks.add(Window.Remark.ARRIVALS_DERIVED);
+            }
+            if (change.restarted().contains(service)) {
+                remarks.add(Window.Remark.RESTARTED);
+            }
+            Optional<Histogram> latency =
+                    Optional.ofNullable(growth.latencies.get(service)).filter(Histogram::hasQuantiles);
+            if (latency.map(of -> of.quantile(.99).beyond()).orElse(false)) {
+                remarks.add(Window.Remark.P99_BEYOND_HISTOGRAM);
+            }
+            windows.addAll(spread(before, now, numbers(service, change, growth, latency), remarks));
+        }
+        return windows;
+    }
+
+    /** By how much everything grew, service by service; {@code counted} is empty where nothing counts arrivals. */
+    private record Growth(
+            Optional<SortedMap<ServiceId, Double>> counted,
+            SortedMap<ServiceId, Double> finished,
+            SortedMap<ServiceId, Double> completions,
+            SortedMap<ServiceId, Double> inside,
+            SortedMap<ServiceId, Histogram> latencies,
+            SortedMap<ServiceId, Histogram> sizes,
+            Map<ServiceId, List<BatchTimes>> batches) {
+
+        SortedSet<ServiceId> services() {
+            var services = new TreeSet<ServiceId>(completions.keySet());
+            services.addAll(finished.keySet());
+            services.addAll(inside.keySet());
+            counted.ifPresent(arrivals -> services.addAll(arrivals.keySet()));
+            return services;
+        }
+    }
+
+    private Growth growth(Change change, Reading before, Reading now) {
+        SortedMap<ServiceId, Double> inside = change.rise(preset.inFlight());
+        change.rise(preset.queue()).forEach((service, rise) -> inside.merge(service, rise, Double::sum));
+        return new Growth(
+                change.growth(preset.arrivals()),
+                change.growth(preset.finished()).orElse(new TreeMap<>()),
+                change.growth(preset.completions()).orElse(new TreeMap<>()),
+                inside,
+                change.histograms(preset.latency()),
+                change.histograms(preset.sizes()),
+                batches(before, now));
+    }
+
+    private Numbers numbers(ServiceId service, Change change, Growth growth, Optional<Histogram> latency) {
+        double difference =
+                growth.finished.getOrDefault(service, 0.0) + growth.inside.getOrDefault(service, 0.0);
+        return new Numbers(
+                service,
+                growth.counted
+                        .map(arrivals -> whole(arrivals.getOrDefault(service, 0.0)))
+                        .orElseGet(() -> derived(service, difference)),
+                whole(growth.completions.getOrDefault(service, 0.0)),
+                level(change, preset.inFlight(), service),
+                level(change, preset.queue(), service),
+                quantile(change, latency, service, .5),
+                quantile(change, latency, service, .99),
+                Optional.ofNullable(growth.sizes.get(service))
+                        .map(Histogram::sizes)
+                        .orElse(List.of()),
+                growth.batches.getOrDefault(service, List.of()));
+    }
+
+    /** What is said of one service between two readings. */
+    private record Numbers(
+            ServiceId service,
+            long arrivals,
+            long completions,
+            int inFlight,
+            int queueDepth,
+            Optional<Double> p50,
+            Optional<Double> p99,
+            List<SizeCount> sizes,
+            List<BatchTimes> batches) {}
+
+    /**
+     * Requests that came, where nothing counts them. Servers do not read their gauges and counters at the same moment, so it may be
+     * less than none; that is made up for later.
+     */
+    private long derived(ServiceId service, double difference) {
+        double exact = difference - advances.getOrDefault(service, 0.0);
+        double arrivals = Math.max(0, Math.rint(exact));
+        advances.put(service, arrivals - exact);
+        return (long) arrivals;
+    }
+
+    private Optional<Double> quantile(Change change, Optional<Histogram> latency, ServiceId service, double share) {
+        return latency.map(of -> of.quantile(share).value())
+                .or(() -> Optional.ofNullable(
+                        change.quantile(preset.quantiles(), share).get(service)))
+                .map(value -> value * preset.latencySeconds())
+                .filter(seconds -> seconds >= 0);
+    }
+
+    /** One window, or several of equal length that share arrivals and completions; what is known of the end alone is in the last. */
+    private List<Window> spread(Reading before, Reading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
+        Duration length = now.since(before);
+        Instant start = before.at();
+        if (Duration.between(start.plus(length), now.at()).abs().compareTo(DRIFT) > 0) {
+            start = now.at().minus(length);
+            remarks.add(Window.Remark.CLOCK_SET);
+        }
+        long millis = Duration.between(start, now.at()).toMillis();
+        long parts = Math.max(1, (millis + longest.toMillis() - 1) / longest.toMillis());
+        if (parts > 1) {
+            remarks.add(Window.Remark.SPREAD);
+        }
+        var windows = new ArrayList<Window>();
+        for (long part = 0; part < parts; part++) {
+            boolean ends = part == parts - 1;
+            windows.add(new Window(
+                    new RequestRate(
+                            numbers.service,
+                            domain,
+                            source,
+                            boot,
+                            sequences.merge(numbers.service, 1L, Long::sum),
+                            start.plusMillis(millis * part / parts),
+                            start.plusMillis(millis * (part + 1) / parts),
+                            share(numbers.arrivals, part, parts),
+                            share(numbers.completions, part, parts),
+                            ends ? numbers.inFlight : 0,
+                            ends ? numbers.queueDepth : 0,
+                            ends ? numbers.p50 : Optional.empty(),
+                            ends ? numbers.p99 : Optional.empty(),
+                            ends ? numbers.sizes : List.of(),
+                            ends ? numbers.batches : List.of()),
+                    List.copyOf(remarks)));
+        }
+        return windows;
+    }
+
+    private static long share(long all, long part, long parts) {
+        return all * (part + 1) / parts - all * part / parts;
+    }
+
+    private Map<ServiceId, List<BatchTimes>> batches(Reading before, Reading now) {
+        var batches = new TreeMap<ServiceId, List<BatchTimes>>();
+        now.batches().forEach((model, counters) -> {
+            Map<Integer, BatchCounter> old = before.batches().get(model);
+            if (old != null) {
+                names.called(model)
+                        .ifPresent(service -> BatchCounter.served(ANY_SLICE, 1, old, counters).stream()
+                                .map(ran -> new BatchTimes(profile, ran.batch(), 0, ran.count(), ran.meanMillis()))
+                                .forEach(times -> batches.computeIfAbsent(service, any -> new ArrayList<>())
+                                        .add(times)));
+            }
+        });
+        return batches;
+    }
+
+    private static int level(Change change, Measure gauge, ServiceId service) {
+        return (int) Math.min(Integer.MAX_VALUE, whole(change.level(gauge).getOrDefault(service, 0.0)));
+    }
+
+    private static long whole(double number) {
+        return Math.max(0, Math.round(number));
+    }
+}

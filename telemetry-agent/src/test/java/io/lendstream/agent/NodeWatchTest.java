@@ -1,0 +1,187 @@
+package io.lendstream.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.agent.exposition.Exposition;
+import io.lendstream.agent.gpu.GpuProbe;
+import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.http.GpuPages;
+import io.lendstream.agent.publish.Outbox;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.Quality;
+import io.lendstream.schemas.topics.Topic;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NodeWatchTest {
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final GpuId ID = new GpuId("GPU-1");
+    private static final Gpu WHOLE = Gpu.whole(ID, 0, "NVIDIA H100 80GB HBM3", 80L << 30);
+
+    @TempDir
+    Path directory;
+
+    private final List<Node> nodes = new ArrayList<>();
+    private final List<GpuTelemetry> samples = new ArrayList<>();
+    private final Script probe = new Script();
+
+    /** Sees what it is told to, until it has to look away. */
+    private static final class Script implements GpuProbe {
+        private Sight sight = ready(WHOLE);
+        private Optional<String> paused = Optional.empty();
+
+        @Override
+        public Sight look(Instant now) {
+            return paused.map(why -> Sight.without(NodeStatus.PAUSED, why, List.of(WHOLE), Optional.empty()))
+                    .orElse(sight);
+        }
+
+        @Override
+        public void pause(String why) {
+            paused = Optional.of(why);
+        }
+
+        @Override
+        public void resume() {
+            paused = Optional.empty();
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final class Kept implements Outbox {
+        @Override
+        public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
+            assertThat(key).isEqualTo("n1");
+            if (value instanceof Node node) {
+                nodes.add(node);
+            } else if (value instanceof GpuTelemetry sample) {
+                samples.add(sample);
+            }
+        }
+    }
+
+    @Test
+    void tellsTheInventoryOnceAndSamplesAtEachLook() {
+        NodeWatch watch = watch(Optional.empty(), Optional.empty());
+        watch.look(NOON);
+        watch.look(NOON.plusSeconds(1));
+
+        assertThat(nodes).extracting(Node::status).containsExactly(NodeStatus.READY);
+        assertThat(samples).extracting(GpuTelemetry::sequence).containsExactly(1L, 2L);
+        assertThat(samples).extracting(GpuTelemetry::bootId).containsOnly("boot");
+    }
+
+    @Test
+    void tellsTheInventoryAgainWhenItChangesAndNowAndThen() {
+        NodeWatch watch = watch(Optional.empty(), Optional.empty());
+        watch.look(NOON);
+        probe.sight = ready(WHOLE.switchable());
+        watch.look(NOON.plusSeconds(1));
+        watch.look(NOON.plusSeconds(30));
+        watch.look(NOON.plusSeconds(31));
+
+        assertThat(nodes).extracting(Node::at).containsExactly(NOON, NOON.plusSeconds(1), NOON.plusSeconds(31));
+    }
+
+    @Test
+    void aNodeWithoutDriverIsToldAsSuchAndHasNoSamples() {
+        probe.sight = Sight.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
+        watch(Optional.empty(), Optional.empty()).look(NOON);
+
+        assertThat(nodes).extracting(Node::status).containsExactly(NodeStatus.UNAVAILABLE);
+        assertThat(samples).isEmpty();
+    }
+
+    @Test
+    void whileSomebodyWorksOnTheNodeTheGpusAreLetGo() throws IOException {
+        Path marker = directory.resolve("maintenance");
+        NodeWatch watch = watch(Optional.of(marker), Optional.empty());
+        watch.look(NOON);
+        Files.createFile(marker);
+        watch.look(NOON.plusSeconds(1));
+        Files.delete(marker);
+        watch.look(NOON.plusSeconds(2));
+
+        assertThat(nodes)
+                .extracting(Node::status)
+                .containsExactly(NodeStatus.READY, NodeStatus.PAUSED, NodeStatus.READY);
+        assertThat(samples).hasSize(2);
+    }
+
+    @Test
+    void whileMigIsChangedTheGpusAreLetGo() throws IOException {
+        Path labels = Files.writeString(directory.resolve("labels"), """
+                nvidia.com/gpu.present="true"
+                nvidia.com/mig.config.state="pending"
+                """);
+        NodeWatch watch = watch(Optional.empty(), Optional.of(labels));
+        watch.look(NOON);
+        Files.writeString(labels, "nvidia.com/mig.config.state=\"success\"\n");
+        watch.look(NOON.plusSeconds(1));
+
+        assertThat(nodes).extracting(Node::status).containsExactly(NodeStatus.PAUSED, NodeStatus.READY);
+    }
+
+    @Test
+    void othersReadTheGpusByTheNamesThatTheyKnow() {
+        String dcgm = GpuPages.dcgm(new NodeId("n1"), probe.sight);
+        String hardware = GpuPages.hardware(new NodeId("n1"), probe.sight);
+
+        assertThat(dcgm.lines())
+                .contains(
+                        "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-1\",device=\"nvidia0\",modelName=\"NVIDIA H100 80GB HBM3\",hostname=\"n1\"} 25",
+                        "DCGM_FI_DEV_FB_USED{gpu=\"0\",UUID=\"GPU-1\",device=\"nvidia0\",modelName=\"NVIDIA H100 80GB HBM3\",hostname=\"n1\"} 1024")
+                .noneMatch(line -> line.contains("DCGM_FI_DEV_POWER_USAGE{"));
+        assertThat(hardware.lines())
+                .contains(
+                        "hw_gpu_utilization_ratio{hw_id=\"GPU-1\",hw_type=\"gpu\",hw_vendor=\"NVIDIA\",hw_model=\"NVIDIA H100 80GB HBM3\",host_name=\"n1\"} 0.25");
+        assertThat(Exposition.parse(dcgm)).hasSize(4);
+        assertThat(Exposition.parse(hardware))
+                .extracting(family -> family.name())
+                .contains("hw_status");
+    }
+
+    private NodeWatch watch(Optional<Path> marker, Optional<Path> labels) {
+        return new NodeWatch(
+                new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),
+                probe,
+                new Breaks(marker, labels),
+                Duration.ofSeconds(30),
+                new Kept(),
+                new SimpleMeterRegistry());
+    }
+
+    private static Sight ready(Gpu gpu) {
+        var sample = new GpuSample(
+                ID,
+                Quality.MEASURED,
+                Optional.of(.25),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(1L << 30),
+                Optional.of(80L << 30),
+                Optional.empty(),
+                Optional.of(41.0),
+                Optional.empty());
+        return new Sight(NodeStatus.READY, "", List.of(gpu), List.of(sample), List.of(), Optional.empty());
+    }
+}

@@ -138,8 +138,7 @@ public final class Windows {
     }
 
     private Numbers numbers(ServiceId service, Change change, Growth growth, Optional<Histogram> latency) {
-        double difference =
-                growth.finished.getOrDefault(service, 0.0) + growth.inside.getOrDefault(service, 0.0);
+        double difference = growth.finished.getOrDefault(service, 0.0) + growth.inside.getOrDefault(service, 0.0);
         return new Numbers(
                 service,
                 growth.counted

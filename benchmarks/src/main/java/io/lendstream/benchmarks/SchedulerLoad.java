@@ -184,7 +184,7 @@ final class SchedulerLoad implements AutoCloseable {
         int port = Ports.free();
         RunningChild child = stack.start(ServiceKind.SCHEDULER
                 .child(stack.installation())
-                .withJvm(Jvm.quick(plan.heapMegabytes))
+                .withJvm(Jvm.thorough(plan.heapMegabytes))
                 .withArguments(
                         "--bootstrap-server",
                         stack.bootstrapServers(),

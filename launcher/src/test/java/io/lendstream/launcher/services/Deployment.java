@@ -112,6 +112,20 @@ final class Deployment implements AutoCloseable {
         }
     }
 
+    /** What stands at an address. */
+    static String text(URI address) {
+        try {
+            return HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString())
+                    .body();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
     /** With our topics, of so many partitions, and their schemas. */
     Deployment(int partitions) {
         this(Map.of(), Map.of());

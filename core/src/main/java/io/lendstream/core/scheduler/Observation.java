@@ -24,6 +24,7 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
@@ -120,6 +121,9 @@ final class Observation {
                 reported.add(gpu.gpuId());
                 add(node, gpu.gpuId(), Optional.empty());
             }
+        }
+        if (node.status() != NodeStatus.READY) {
+            return; // it does not see its GPUs just now, which is not to say that they are gone
         }
         for (GpuState gpu : draft.gpus().values()) {
             boolean isComing = gpu.owner() instanceof Owner.Recutting recutting && recutting.coming();

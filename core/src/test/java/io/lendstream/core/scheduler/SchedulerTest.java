@@ -11,6 +11,7 @@ import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
@@ -22,6 +23,8 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
@@ -465,6 +468,33 @@ class SchedulerTest {
                 .filter(gpu -> owner.isInstance(gpu.owner()))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    @Test
+    void aNodeThatDoesNotSeeItsGpusKeepsThem() {
+        smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
+        ClusterState before = story.state();
+        NodeId node = first(Owner.Serving.class).nodeId();
+
+        story.tell(inventory(node, NodeStatus.UNAVAILABLE));
+
+        assertThat(story.state().gpus()).isEqualTo(before.gpus());
+    }
+
+    @Test
+    void aGpuThatItsNodeNoLongerReportsIsOutOfServiceWhereSomebodyHasIt() {
+        smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
+        GpuState replica = first(Owner.Serving.class);
+
+        story.tell(inventory(replica.nodeId(), NodeStatus.READY));
+
+        assertThat(story.owner(replica.gpuId().value()))
+                .isEqualTo(new Owner.Quarantined("its node no longer reports it"));
+    }
+
+    private Node inventory(NodeId node, NodeStatus status) {
+        Node known = story.state().nodes().require(node).node();
+        return new Node(node, known.domain(), known.pool(), "boot-2", story.now(), status, List.of());
     }
 
     @Test

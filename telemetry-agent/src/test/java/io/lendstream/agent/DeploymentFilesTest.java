@@ -19,9 +19,9 @@ import java.util.TreeSet;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
-/** What deploy/agent has is well-formed, asks for no more rights than it needs, and sets settings that there are. */
+/** What deploy has for agents is well-formed, asks for no more rights than it needs, and sets settings that there are. */
 class DeploymentFilesTest {
-    private static final Path DEPLOY = Path.of("../deploy/agent");
+    private static final Path DEPLOY = Path.of("../deploy");
 
     @Test
     void theDaemonSetHasTheLeastRights() throws IOException {
@@ -124,7 +124,7 @@ class DeploymentFilesTest {
         var kinds = new TreeSet<String>();
         JsonNode found = mapper.nullNode();
         try (var documents = mapper.readerFor(JsonNode.class)
-                .<JsonNode>readValues(DEPLOY.resolve("daemonset.yaml").toFile())) {
+                .<JsonNode>readValues(DEPLOY.resolve("agent/daemonset.yaml").toFile())) {
             Iterable<JsonNode> all = () -> documents;
             for (JsonNode document :
                     StreamSupport.stream(all.spliterator(), false).toList()) {
@@ -142,7 +142,7 @@ class DeploymentFilesTest {
     private static Map<String, List<String>> unit() throws IOException {
         var sections = new TreeMap<String, List<String>>();
         String section = "";
-        for (String line : Files.readAllLines(DEPLOY.resolve("lendstream-agent.service"))) {
+        for (String line : Files.readAllLines(DEPLOY.resolve("systemd/lendstream-agent.service"))) {
             if (line.startsWith("[")) {
                 section = line.substring(1, line.length() - 1);
                 sections.put(section, new ArrayList<>());

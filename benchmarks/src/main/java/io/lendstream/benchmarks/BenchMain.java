@@ -27,6 +27,7 @@ public final class BenchMain {
         Optional<ForecasterPace> pace = ForecasterPace.parse(name.equals("forecaster") ? options : List.of());
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "afe", () -> afe.orElseThrow().measure(),
+                "agent", AgentCost::measure,
                 "batch-plan", () -> new BatchPlanStudy().measure(),
                 "decision-latency", () -> latency.orElseThrow().measure(),
                 "forecast", () -> new ForecastStudy().measure(),

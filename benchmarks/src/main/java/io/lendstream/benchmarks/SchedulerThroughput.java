@@ -1,8 +1,6 @@
 package io.lendstream.benchmarks;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.lendstream.launcher.stack.RunningChild;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -70,7 +68,7 @@ final class SchedulerThroughput {
                 metrics.put(name + "_cores_" + process, share);
                 cores.append(String.format(Locale.ROOT, " %s %.2f", process, share));
             });
-            double resident = residentMegabytes(load.schedulerPid());
+            double resident = RunningChild.residentBytes(load.schedulerPid()).orElse(0) / 1e6;
             metrics.put(name + "_scheduler_megabytes", resident);
             System.out.printf(
                     Locale.ROOT,
@@ -87,18 +85,6 @@ final class SchedulerThroughput {
         } catch (IllegalStateException e) {
             System.out.printf("%-16s %6d records/s: not held: %s%n", guarantee, pace, e.getMessage());
             return Optional.empty();
-        }
-    }
-
-    private static double residentMegabytes(long pid) {
-        try {
-            return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
-                    .filter(line -> line.startsWith("VmRSS:"))
-                    .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) / 1024)
-                    .findFirst()
-                    .orElse(Double.NaN);
-        } catch (IOException e) {
-            return Double.NaN;
         }
     }
 }

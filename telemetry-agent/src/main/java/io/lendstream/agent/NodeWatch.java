@@ -9,6 +9,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
@@ -30,6 +31,7 @@ final class NodeWatch {
     private final Duration inventoryEvery;
     private final Outbox outbox;
     private final MeterRegistry metrics;
+    private final Timer looks;
     private final AtomicReference<Optional<Sight>> latest = new AtomicReference<>(Optional.empty());
     private Optional<Node> told = Optional.empty();
     private Optional<String> pausedFor = Optional.empty();
@@ -54,12 +56,15 @@ final class NodeWatch {
         this.inventoryEvery = inventoryEvery;
         this.outbox = outbox;
         this.metrics = metrics;
+        this.looks = Timer.builder("lendstream.gpu.look")
+                .publishPercentiles(0.5, 0.99)
+                .register(metrics);
     }
 
     /** Looks once and tells what it saw; when to look again, where that is sooner than usual. */
     Optional<Duration> look(Instant now) {
         rest();
-        Sight sight = metrics.timer("lendstream.gpu.look").record(() -> probe.look(now));
+        Sight sight = looks.record(() -> probe.look(now));
         latest.set(Optional.of(sight));
         metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
                 .increment();

@@ -1,0 +1,270 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.mig.MigProfile;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.Ports;
+import io.lendstream.launcher.stack.Readiness;
+import io.lendstream.launcher.stack.RunningChild;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
+import io.lendstream.schemas.topics.TopicAdmin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.Settings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+
+/**
+ * What an agent costs its node: processor time, memory and how long a look takes, on the largest machine that there is (eight
+ * H100 of seven instances each), played by the double of NVML that the agent's tests use; at one look a second, and at ten.
+ */
+final class AgentCost {
+    private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native");
+    private static final int GPUS = 8;
+    private static final int INSTANCES = 7;
+    private static final Duration WARM_UP = Duration.ofMinutes(1);
+    private static final Duration MEASURED = Duration.ofMinutes(2);
+
+    private AgentCost() {}
+
+    static BenchMain.Result measure() {
+        Map<String, Double> metrics = new LinkedHashMap<>();
+        Map<String, Double> reference = new LinkedHashMap<>();
+        Map<String, Double> ratio = new LinkedHashMap<>();
+        measure(1, 0.02, metrics, reference, ratio);
+        measure(10, 0.05, metrics, reference, ratio);
+        return new BenchMain.Result(metrics, reference, ratio);
+    }
+
+    private static void prepare(Stack stack) {
+        TopicCatalogue topics = TopicCatalogue.standard();
+        KafkaSettings kafka = KafkaSettings.of(
+                "bench",
+                Settings.of(
+                        CommonKeys.ALL,
+                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                        "schema.registry.url=" + stack.confluentUrl()));
+        try (Admin admin = Admin.create(kafka.admin())) {
+            new TopicAdmin(admin, topics).create(1, (short) 1);
+        }
+        new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), topics).register();
+    }
+
+    private static void measure(
+            int perSecond,
+            double bound,
+            Map<String, Double> metrics,
+            Map<String, Double> reference,
+            Map<String, Double> ratio) {
+        try (Stack stack = Stack.start(StackSettings.defaults(), Installation.find(), line -> {})) {
+            prepare(stack);
+            Path driver = driver(stack.dataDirectory().resolve("nvml"));
+            measure(start(stack, driver, perSecond), perSecond, bound, metrics, reference, ratio);
+        }
+    }
+
+    private record Agent(long pid, URI health) {}
+
+    private static Agent start(Stack stack, Path driver, int perSecond) {
+        int port = Ports.free();
+        URI health = URI.create("http://127.0.0.1:" + port);
+        RunningChild agent = stack.start(ServiceKind.AGENT
+                .child(stack.installation())
+                .withArguments(
+                        "--bootstrap-server",
+                        stack.bootstrapServers(),
+                        "--registry",
+                        stack.confluentUrl().toString(),
+                        "--backend",
+                        "nvml",
+                        "--set",
+                        "agent.nvml-libraries=" + driver,
+                        "--set",
+                        "agent.period=" + 1000 / perSecond + "ms",
+                        "--set",
+                        "health.port=" + port));
+        stack.awaitReady(agent, Readiness.http(health.resolve("/health/ready")), Duration.ofSeconds(60));
+        return new Agent(agent.pid(), health);
+    }
+
+    private static void measure(
+            Agent agent,
+            int perSecond,
+            double bound,
+            Map<String, Double> metrics,
+            Map<String, Double> reference,
+            Map<String, Double> ratio) {
+        System.out.printf(
+                "agent at %d a second: %d s of warm-up, %d s measured%n",
+                perSecond, WARM_UP.toSeconds(), MEASURED.toSeconds());
+        sleep(WARM_UP);
+        double before = processorSeconds(agent.pid);
+        double looksBefore = meter(agent.health, "lendstream_gpu_look_seconds_count");
+        sleep(MEASURED);
+        double share = (processorSeconds(agent.pid) - before) / MEASURED.toSeconds();
+        double looks = (meter(agent.health, "lendstream_gpu_look_seconds_count") - looksBefore) / MEASURED.toSeconds();
+        double resident = RunningChild.residentBytes(agent.pid).orElseThrow() / 1e6;
+        double p99 = 1000 * meter(agent.health, "lendstream_gpu_look_seconds{quantile=\"0.99\"}");
+        String name = "hz_" + perSecond;
+        metrics.put(name + "_core_share", share);
+        metrics.put(name + "_resident_megabytes", resident);
+        metrics.put(name + "_look_p99_ms", p99);
+        metrics.put(name + "_looks_per_second", looks);
+        reference.put(name + "_core_share", bound);
+        reference.put(name + "_resident_megabytes", 150.0);
+        reference.put(name + "_look_p99_ms", 20.0);
+        ratio.put(name + "_core_share", share / bound);
+        ratio.put(name + "_resident_megabytes", resident / 150);
+        ratio.put(name + "_look_p99_ms", p99 / 20);
+        System.out.printf(
+                Locale.ROOT,
+                "%d GPUs of %d instances, %.2f looks a second: %.2f %% of a core (at most %.0f), %.0f MB (150), look p99 %.1f ms (20)%n",
+                GPUS,
+                INSTANCES,
+                looks,
+                100 * share,
+                100 * bound,
+                resident,
+                p99);
+    }
+
+    private static double processorSeconds(long pid) {
+        return ProcessHandle.of(pid)
+                .flatMap(process -> process.info().totalCpuDuration())
+                .map(used -> used.toMillis() / 1000.0)
+                .orElseThrow(() -> new IllegalStateException("the agent ended"));
+    }
+
+    /** One meter of those that the agent shows. */
+    private static double meter(URI health, String name) {
+        try {
+            return HttpClient.newHttpClient()
+                    .send(
+                            HttpRequest.newBuilder(health.resolve("/metrics")).build(),
+                            HttpResponse.BodyHandlers.ofString())
+                    .body()
+                    .lines()
+                    .filter(line -> line.startsWith(name + " "))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException("the agent shows no meter " + name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void sleep(Duration time) {
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Compiles the double, and gives it the machine to play. */
+    private static Path driver(Path directory) {
+        try {
+            Files.createDirectories(directory);
+            List<String> command = new ArrayList<>(List.of(
+                    "cc",
+                    "-shared",
+                    "-fPIC",
+                    "-O1",
+                    "-DNEW_DRIVER",
+                    "-Wl,-Bsymbolic",
+                    "-Wl,-soname,libnvidia-ml.so.1",
+                    "-o",
+                    directory.resolve("libnvidia-ml.so.1").toString()));
+            try (Stream<Path> sources = Files.list(DOUBLE)) {
+                sources.map(Path::toString)
+                        .filter(name -> name.endsWith(".c"))
+                        .sorted()
+                        .forEach(command::add);
+            }
+            command.addAll(List.of("-ldl", "-lpthread"));
+            Process compiler =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            String said = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (compiler.waitFor() != 0) {
+                throw new IllegalStateException("cc fails on %s: %s".formatted(DOUBLE, said));
+            }
+            Files.writeString(directory.resolve("machine"), machine());
+            return directory;
+        } catch (IOException e) {
+            throw new UncheckedIOException("needs a C compiler (cc) for the double of NVML", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What the double plays, in the words of its {@code machine.c}. */
+    private static String machine() {
+        MigGpu kind = MigGpu.named("H100-SXM5").orElseThrow();
+        MigProfile smallest = kind.profile("1g.10gb").orElseThrow();
+        List<String> lines = new ArrayList<>(List.of("driver 570.124.06"));
+        for (int gpu = 0; gpu < GPUS; gpu++) {
+            lines.add("gpu GPU-%d".formatted(gpu));
+            lines.add(" name NVIDIA H100 80GB HBM3");
+            lines.add(" pci 00000000:%02X:00.0".formatted(7 + 8 * gpu));
+            lines.add(" capability 9 0");
+            lines.add(" memory %d %d %d".formatted(80L << 30, 600L << 20, 2048L << 20));
+            lines.addAll(List.of(
+                    " power 143250",
+                    " energy 9876543210",
+                    " temperature 41",
+                    " memoryTemperature 47",
+                    " clocks 1410 1593",
+                    " reasons 0x4",
+                    " ecc 3 0",
+                    " mig 1 1"));
+            lines.add(" profile 0 %d 1 7 %d %d 1 1g.10gb %s"
+                    .formatted(
+                            smallest.id(),
+                            smallest.sms().orElse(0),
+                            Math.round(smallest.memoryGib().orElse(0) * 1024),
+                            smallest.starts().stream().map(String::valueOf).collect(Collectors.joining(" "))));
+            for (int i = 0; i < INSTANCES; i++) {
+                lines.add(" instance %d 0 %d %d %d MIG-%d-%d %d %d %d %d 0 1"
+                        .formatted(
+                                7 + i,
+                                smallest.id(),
+                                i,
+                                smallest.memorySlices(),
+                                gpu,
+                                i,
+                                10L << 30,
+                                37L << 20,
+                                10 * i,
+                                8 * i));
+            }
+        }
+        return String.join("\n", lines) + "\n";
+    }
+}

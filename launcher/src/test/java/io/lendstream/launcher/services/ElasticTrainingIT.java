@@ -20,7 +20,9 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
@@ -399,8 +401,22 @@ final class ElasticTrainingIT {
                         Optional.empty(),
                         List.of(),
                         List.of()));
+        writer.write(TopicCatalogue.DEMAND_FORECASTS, CHAT.value(), asNow(perSecond));
         writer.flush();
         return told;
+    }
+
+    /** Demand stays as it is; without a forecast the greatest of ten minutes would be expected. */
+    private DemandForecast asNow(double perSecond) {
+        return new DemandForecast(
+                CHAT,
+                DOMAIN,
+                told,
+                Duration.ofMinutes(1),
+                "persistence",
+                List.of(new HorizonQuantiles(Duration.ofMinutes(5), perSecond, perSecond, perSecond, perSecond)),
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static InferenceService chat() {

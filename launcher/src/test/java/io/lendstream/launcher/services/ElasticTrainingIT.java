@@ -323,7 +323,7 @@ final class ElasticTrainingIT {
     private void awaitLeases(double perSecond, String what, Predicate<Map<GpuId, Lease>> which) {
         AtomicReference<Map<GpuId, Lease>> last = new AtomicReference<>(Map.of());
         try {
-            await().atMost(Duration.ofMinutes(3))
+            await().atMost(Duration.ofMinutes(4))
                     .pollDelay(Duration.ZERO)
                     .pollInterval(Duration.ofMillis(500))
                     .until(() -> {
@@ -337,7 +337,7 @@ final class ElasticTrainingIT {
             throw new AssertionError(
                     "not within %s: %s%nleases %s%nreports %s"
                             .formatted(
-                                    Duration.ofMinutes(3),
+                                    Duration.ofMinutes(4),
                                     what,
                                     last.get().values(),
                                     deployment.read(TopicCatalogue.ACTUATION_REPORTS)),

@@ -44,8 +44,8 @@ final class AgentCost {
     private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native");
     private static final int GPUS = 8;
     private static final int INSTANCES = 7;
-    private static final Duration WARM_UP = Duration.ofMinutes(1);
-    private static final Duration MEASURED = Duration.ofMinutes(2);
+    private static final Duration WARM_UP = Duration.ofSeconds(30);
+    private static final Duration MEASURED = Duration.ofMinutes(1);
 
     private AgentCost() {}
 
@@ -121,12 +121,13 @@ final class AgentCost {
                 perSecond, WARM_UP.toSeconds(), MEASURED.toSeconds());
         sleep(WARM_UP);
         double before = processorSeconds(agent.pid);
-        double looksBefore = meter(agent.health, "lendstream_gpu_look_seconds_count");
+        double looksBefore = meter(agent.health, "lendstream_gpu_look_seconds_count", "");
         sleep(MEASURED);
         double share = (processorSeconds(agent.pid) - before) / MEASURED.toSeconds();
-        double looks = (meter(agent.health, "lendstream_gpu_look_seconds_count") - looksBefore) / MEASURED.toSeconds();
+        double looks =
+                (meter(agent.health, "lendstream_gpu_look_seconds_count", "") - looksBefore) / MEASURED.toSeconds();
         double resident = RunningChild.residentBytes(agent.pid).orElseThrow() / 1e6;
-        double p99 = 1000 * meter(agent.health, "lendstream_gpu_look_seconds{quantile=\"0.99\"}");
+        double p99 = 1000 * meter(agent.health, "lendstream_gpu_look_seconds", "quantile=\"0.99\"");
         String name = "hz_" + perSecond;
         metrics.put(name + "_core_share", share);
         metrics.put(name + "_resident_megabytes", resident);
@@ -157,8 +158,8 @@ final class AgentCost {
                 .orElseThrow(() -> new IllegalStateException("the agent ended"));
     }
 
-    /** One meter of those that the agent shows. */
-    private static double meter(URI health, String name) {
+    /** One meter of those that the agent shows, the first with that label. */
+    private static double meter(URI health, String name, String label) {
         try {
             return HttpClient.newHttpClient()
                     .send(
@@ -166,10 +167,11 @@ final class AgentCost {
                             HttpResponse.BodyHandlers.ofString())
                     .body()
                     .lines()
-                    .filter(line -> line.startsWith(name + " "))
+                    .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
+                    .filter(line -> line.contains(label))
                     .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                     .findFirst()
-                    .orElseThrow(() -> new IllegalStateException("the agent shows no meter " + name));
+                    .orElseThrow(() -> new IllegalStateException("the agent shows no meter " + name + " " + label));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

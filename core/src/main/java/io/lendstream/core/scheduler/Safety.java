@@ -6,6 +6,7 @@ import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceState;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Duration;
 import java.time.Instant;
@@ -82,7 +83,8 @@ record Safety(SchedulerSettings settings) {
             if (!isBefore(node, settings.nodeStaleAfter(), draft.now())) {
                 break;
             }
-            stale += isBefore(node, nodeStaleAfter(node.getValue()), draft.now()) ? 1 : 0;
+            boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // it said that it would be silent
+            stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), draft.now()) ? 1 : 0;
         }
         if (sampled > 0 && stale > TOO_MANY_STALE_NODES * sampled) {
             return Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"

@@ -5,15 +5,19 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.lending.Policies;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -179,5 +183,48 @@ class GuardsTest {
         assertThatThrownBy(() -> transfers(0)).hasMessageContaining("scheduler.max-transfers must be at least 1");
         assertThatThrownBy(() -> new Guards(1.1, 1, 1, Duration.ZERO, QuietWindows.NONE))
                 .hasMessageContaining("between 0 and 1");
+    }
+
+    /** Of four nodes two are silent for two minutes, after they have said this of themselves. */
+    private long lentWhileHalfIsSilent(NodeStatus said) {
+        guarded(USUAL);
+        story.node("train", Pool.TRAINING, 1)
+                .node("infer", Pool.INFERENCE, 4)
+                .node("third", Pool.INFERENCE, 4)
+                .node("fourth", Pool.INFERENCE, 4)
+                .service("chat", 1)
+                .settled();
+        for (String node : List.of("train", "infer", "third", "fourth")) {
+            story.sample(node, Optional.empty());
+        }
+        for (String node : List.of("third", "fourth")) {
+            Node known = story.state().nodes().require(new NodeId(node)).node();
+            story.tell(new Node(
+                    known.nodeId(), known.domain(), known.pool(), known.bootId(), story.now(), said, known.gpus()));
+        }
+        for (int i = 0; i < 9; i++) {
+            story.after(ofSeconds(15));
+            story.sample("train", Optional.empty()).sample("infer", Optional.empty());
+            story.rate("chat", 1).settled();
+        }
+        story.rigidJob("a", 1).rigidJob("b", 1);
+        for (int i = 0; i < 4; i++) {
+            story.after(ofSeconds(15));
+            story.sample("train", Optional.empty()).sample("infer", Optional.empty());
+            story.rate("chat", 1).settled();
+        }
+        return story.decisions().stream()
+                .filter(decision -> decision.action() instanceof Action.Lend)
+                .count();
+    }
+
+    @Test
+    void nothingIsLentWhileTooManyNodesAreSilent() {
+        assertThat(lentWhileHalfIsSilent(NodeStatus.READY)).isZero();
+    }
+
+    @Test
+    void aNodeThatSaidThatItWouldPauseIsNotTakenForSilent() {
+        assertThat(lentWhileHalfIsSilent(NodeStatus.PAUSED)).isEqualTo(1);
     }
 }

@@ -166,8 +166,7 @@ final class ActuatorService {
         }
         recover(new Recovery(reports));
         driver = settings.driven().map(driven -> driven.maker().make(surroundings(), ear()));
-        actuation.orders();
-        actuation.standingOrders().forEach(this::order);
+        actuation.resume(virtual ? actuation.clock() : wallClock.instant()).forEach(this::order);
         measure();
         LOG.info(
                 "{} is ready: {} GPUs held, {} decisions to take, driver {}, {} time",

@@ -114,6 +114,10 @@ public final class ProcessDriver implements Driver {
         if (!free.isEmpty()) {
             ear.tell(new Deed.Left(place.tenant(), free, false, ""));
         }
+        there.map(running -> gpus(running.bound()))
+                .map(bound -> place.units().stream().filter(bound::contains).toList())
+                .filter(bound -> !bound.isEmpty())
+                .ifPresent(bound -> ear.tell(new Deed.Came(place.tenant(), bound)));
         if (place.units().isEmpty()) {
             if (there.isPresent()) {
                 jobs.stop(id, place.decision());
@@ -144,10 +148,8 @@ public final class ProcessDriver implements Driver {
     private void tellAgain(Order.Place place, JobHost.Running there) {
         if (there.settled()) {
             List<GpuId> wanted = gpus(there.wanted());
-            List<GpuId> here = place.units().stream().filter(wanted::contains).toList();
             List<GpuId> lost =
                     place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
-            ear.tell(new Deed.Came(place.tenant(), here));
             if (!lost.isEmpty()) {
                 ear.tell(new Deed.Left(place.tenant(), lost, true, "its worker is gone"));
             }

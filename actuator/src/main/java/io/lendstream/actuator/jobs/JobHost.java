@@ -63,11 +63,13 @@ public final class JobHost implements AutoCloseable {
      * What runs of a job.
      *
      * @param wanted slots that it is to run in
+     * @param bound those of them in which it has trained
      * @param occupied slots in which processes of it are
      * @param change the last change asked for
      * @param settled whether that has been applied
      */
-    public record Running(JobId job, List<Slot> wanted, List<Slot> occupied, DecisionId change, boolean settled) {}
+    public record Running(
+            JobId job, List<Slot> wanted, List<Slot> bound, List<Slot> occupied, DecisionId change, boolean settled) {}
 
     private JobHost(Path directory, JobListener listener, FileChannel lockFile) {
         this.directory = directory;
@@ -163,6 +165,10 @@ public final class JobHost implements AutoCloseable {
                 .map(job -> new Running(
                         job.id,
                         job.wanted.values().stream().map(Job.Wanted::slot).toList(),
+                        job.wanted.values().stream()
+                                .filter(Job.Wanted::bound)
+                                .map(Job.Wanted::slot)
+                                .toList(),
                         job.workers.values().stream()
                                 .flatMap(worker -> worker.slots.stream())
                                 .toList(),

@@ -27,6 +27,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What an actuator does with decisions, and what it reports: obeys the latest epoch, each decision once and none that is
@@ -50,6 +52,8 @@ public final class Actuation {
     static final Duration KILL_AGAIN = Duration.ofSeconds(10);
     /** How long after a decision's deadline it counts as not achieved that it is in force. */
     static final Duration PATIENCE = Duration.ofMinutes(5);
+    /** How long after a restart what ran before it may take to be seen again. */
+    static final Duration RETURN = Duration.ofMinutes(2);
 
     private final Work work;
 
@@ -206,15 +210,22 @@ public final class Actuation {
     }
 
     /**
-     * Who has which GPU, as reports; GPUs on which something is under way are left out, and domains that have decided nothing yet. A
+     * Who has which GPU, as reports; GPUs on which something is under way, or not yet seen again after a restart, are left out, and domains that have decided nothing yet. A
      * scheduler that believes otherwise has missed something.
      */
     public List<ActuationReport> stock() {
         var reports = new ArrayList<ActuationReport>();
+        Set<GpuId> unseen = work.steps.stream()
+                .filter(step -> step.kind() == Step.Kind.RETURN)
+                .flatMap(step -> step.gpus().stream())
+                .collect(Collectors.toSet());
         work.latest.forEach((domain, decision) -> {
             var byTenant = new HashMap<Optional<Tenant>, List<GpuId>>();
             for (GpuId gpu : gpusOf(domain)) {
                 Optional<Holding> holding = work.holdings.of(gpu);
+                if (unseen.contains(gpu)) {
+                    continue;
+                }
                 if (holding.map(Holding::phase)
                         .filter(phase -> phase != Holding.Phase.BOUND)
                         .isEmpty()) {
@@ -254,9 +265,27 @@ public final class Actuation {
         return due;
     }
 
-    /** All that drivers are to bring about or to keep, to be given again after a restart. */
-    public List<Order> standingOrders() {
+    /**
+     * All that drivers are to bring about or to keep, to be given again after a restart. What ran before it may be gone without a
+     * word: where a driver does not say in time that it is there, it is killed and counts as gone.
+     */
+    public List<Order> resume(Instant now) {
+        work.orders.clear();
+        work.steps.removeIf(step -> step.kind() == Step.Kind.RETURN);
+        Instant by = Work.laterOf(now, work.clock).plus(RETURN);
         List<Order> standing = new ArrayList<>();
+        work.places.values().forEach(place -> {
+            List<GpuId> bound = place.units().stream()
+                    .filter(unit -> work.holdings
+                            .of(unit)
+                            .filter(holding -> holding.tenant().equals(place.tenant()))
+                            .filter(holding -> holding.phase() == Holding.Phase.BOUND)
+                            .isPresent())
+                    .toList();
+            if (!bound.isEmpty()) {
+                work.await(by, Step.Kind.RETURN, place.decision(), place.tenant(), bound, "");
+            }
+        });
         work.places.values().stream()
                 .sorted(Comparator.comparing(Order.Place::decision))
                 .forEach(standing::add);

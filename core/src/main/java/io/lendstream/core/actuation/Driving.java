@@ -37,6 +37,7 @@ final class Driving {
     }
 
     private void left(Deed.Left left) {
+        work.withdraw(left.units(), step -> step.returns(left.tenant()));
         var rest = new TreeSet<>(work.holdings.of(left.tenant()));
         rest.retainAll(Set.copyOf(left.units()));
         for (Step step : work.driven(left.tenant(), Step::ends)) {
@@ -92,6 +93,7 @@ final class Driving {
         if (!strays.isEmpty()) {
             work.orders.add(new Order.Force(anyDecision(came.tenant()), came.tenant(), strays));
         }
+        work.withdraw(came.units(), step -> step.returns(came.tenant()));
         for (Step step : work.driven(came.tenant(), other -> other.kind() == Step.Kind.BIND)) {
             List<GpuId> here =
                     step.gpus().stream().filter(came.units()::contains).toList();
@@ -109,6 +111,8 @@ final class Driving {
     }
 
     private void settled(Deed.Settled settled) {
+        work.steps.removeIf(
+                step -> step.returns(settled.tenant()) && step.decision().equals(settled.decision()));
         for (Step step : work.driven(settled.tenant(), other -> other.kind() == Step.Kind.APPLY)) {
             int order = step.decision().compareTo(settled.decision());
             if (step.decision().domain().equals(settled.decision().domain()) && order <= 0) {
@@ -125,6 +129,7 @@ final class Driving {
 
     /** What it has, it keeps. What it was to gain may have come up by half: that is killed before it counts as nobody's. */
     private void failed(Deed.Failed failed) {
+        work.steps.removeIf(step -> step.returns(failed.tenant()));
         for (Step step : work.driven(
                 failed.tenant(),
                 other -> (other.binds() || other.kind() == Step.Kind.APPLY)
@@ -176,6 +181,12 @@ final class Driving {
             case RECUT -> {
                 step.gpus().forEach(work.cuts::remove);
                 work.complete(step.ended(Step.Kind.NOT_CUT, work.clock, "not cut until " + work.clock), reports);
+            }
+            case RETURN -> {
+                Tenant tenant = step.tenant().orElseThrow();
+                work.displace(tenant, step.gpus());
+                work.orders.add(new Order.Force(step.decision(), tenant, step.gpus()));
+                work.steps.add(step.until(work.clock.plus(Actuation.KILL_AGAIN), step.kind(), "did not come back"));
             }
             case APPLY ->
                 work.complete(step.ended(Step.Kind.GIVE_UP, work.clock, "not in force until " + work.clock), reports);

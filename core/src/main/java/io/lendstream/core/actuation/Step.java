@@ -46,6 +46,8 @@ public record Step(
         FAIL,
         APPLY,
         RECUT,
+        /** What was there before a restart is there still, or again. */
+        RETURN,
         /** A driver did not cut, or not in time. */
         NOT_CUT,
         /** A driver did not get done in time. */
@@ -104,6 +106,10 @@ public record Step(
     /** Whether what runs is being killed. */
     boolean kills() {
         return kind == Kind.FORCE || kind == Kind.FAIL;
+    }
+
+    boolean returns(Tenant who) {
+        return kind == Kind.RETURN && tenant.filter(who::equals).isPresent();
     }
 
     boolean frees() {

@@ -92,6 +92,7 @@ final class Work {
             case FAIL, NOT_CUT -> Outcome.FAILED;
             case APPLY, RECUT -> Outcome.APPLIED;
             case GIVE_UP -> Outcome.TIMED_OUT;
+            case RETURN -> throw new IllegalStateException(step + " is nobody's business but the actuator's");
         };
         switch (step.kind()) {
             case RELEASE, FORCE, FAIL -> step.gpus().forEach(holdings::remove);
@@ -99,7 +100,7 @@ final class Work {
                 step.gpus()
                         .forEach(gpu ->
                                 holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.BOUND))));
-            case APPLY, RECUT, NOT_CUT, GIVE_UP -> {}
+            case APPLY, RECUT, NOT_CUT, GIVE_UP, RETURN -> {}
         }
         if (step.kind() == Step.Kind.FAIL) {
             withdraw(step.gpus(), other -> other.kind() == Step.Kind.APPLY);
@@ -149,7 +150,7 @@ final class Work {
         if (gpus.isEmpty()) {
             return clock;
         }
-        withdraw(gpus, step -> step.binds() || step.kind() == Step.Kind.APPLY);
+        withdraw(gpus, step -> step.binds() || step.returns(tenant) || step.kind() == Step.Kind.APPLY);
         for (GpuId gpu : gpus) {
             holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.RELEASING)));
         }

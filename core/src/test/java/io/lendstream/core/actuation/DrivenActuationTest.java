@@ -54,6 +54,15 @@ class DrivenActuationTest {
         note(actuation.done(deed, at(second)));
     }
 
+    private void advance(double second) {
+        note(actuation.advance(at(second)));
+    }
+
+    private void restart(double second) {
+        actuation = RandomDecisions.restarted(actuation, undertaking -> Course.DRIVEN);
+        assertThat(actuation.resume(at(second))).isNotEmpty();
+    }
+
     private void note(List<ActuationReport> reports) {
         reports.forEach(report -> log.add("%d %s %s"
                 .formatted(
@@ -191,7 +200,52 @@ class DrivenActuationTest {
         done(50, new Deed.Left(JOB, List.of(A), false, "exit status 0"));
 
         assertThat(log).containsExactly("1 ACCEPTED [0]", "1 BOUND [0]", "1 RELEASED [0]");
-        assertThat(actuation.standingOrders()).isEmpty();
+        assertThat(actuation.resume(RandomDecisions.START)).isEmpty();
+    }
+
+    @Example
+    void whatDoesNotComeBackAfterARestartIsKilledAndReportedAsGone() {
+        take(0, resize(A, B));
+        done(1, new Deed.Came(JOB, List.of(A, B)));
+        restart(100);
+
+        done(101, new Deed.Came(JOB, List.of(B)));
+        assertThat(actuation.stock())
+                .flatExtracting(ActuationReport::gpus)
+                .doesNotContain(A)
+                .contains(B);
+        advance(219);
+        assertThat(actuation.orders()).isEmpty();
+        advance(220);
+        assertThat(actuation.orders())
+                .anySatisfy(order -> assertThat(order)
+                        .isInstanceOfSatisfying(
+                                Order.Force.class,
+                                force -> assertThat(force.units()).containsExactly(A)));
+        done(221, new Deed.Left(JOB, List.of(A), true, ""));
+
+        assertThat(log).containsExactly("1 ACCEPTED [0, 1]", "1 BOUND [0, 1]", "1 FORCED [0]");
+        advance(1000);
+        assertThat(actuation.orders()).isEmpty();
+        assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(B);
+    }
+
+    @Example
+    void aDriverThatSaysThatAllIsAsDecidedOrThatItCannotChangeItVouchesForWhatRan() {
+        DecisionId decision = take(0, resize(A, B));
+        done(1, new Deed.Came(JOB, List.of(A, B)));
+        double second = 0;
+        for (Deed vouching :
+                List.of(new Deed.Settled(JOB, decision), new Deed.Failed(JOB, decision, "nobody knows its program"))) {
+            second += 1000;
+            restart(second);
+
+            done(second + 1, vouching);
+            advance(second + 500);
+
+            assertThat(actuation.orders()).isEmpty();
+            assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactlyInAnyOrder(A, B);
+        }
     }
 
     @Example
@@ -224,8 +278,9 @@ class DrivenActuationTest {
                 deeds.addAll(machine.crash(RandomDecisions.GPUS.get(random.nextInt(RandomDecisions.GPUS.size()))));
             }
             if (random.nextInt(20) == 0) {
+                deeds.clear(); // it ends before it has taken them in
                 actuation = RandomDecisions.restarted(actuation, driver);
-                for (Order order : actuation.standingOrders()) {
+                for (Order order : actuation.resume(now)) {
                     deeds.addAll(machine.take(order, now));
                 }
             }

@@ -100,8 +100,7 @@ final class Hand {
         deeds.clear();
         heldBack.clear();
         actuation = restored(kept);
-        actuation.orders();
-        actuation.standingOrders().forEach(order -> carryOut(order, until));
+        actuation.resume(until).forEach(order -> carryOut(order, until));
     }
 
     private Actuation restored(ActuationSnapshot snapshot) {

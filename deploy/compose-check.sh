@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Brings docker-compose.yml up for real and looks at it from outside: a GPU is lent and taken back, a container of each kind is
-# killed and comes back, and what follows works; then brings it down and looks that nothing is left. Ends with a line of JSON.
+# killed and comes back, and what follows works; then brings it down and looks that nothing is left. Then it runs the test on a
+# containerised broker. Ends with a line of JSON.
 # Gets an engine, images and ports of its own; see deploy/engine.sh and deploy/standins. Exit status 0 where all held, 1 where
 # something did not, 3 where no engine can be had (it says why).
 set -euo pipefail
@@ -113,6 +114,23 @@ leaves_nothing() {
     [ -z "$left" ] || fail "left behind: $left"
 }
 
+# The services as processes, on a broker in a container that a test of ours starts.
+containerised_broker() {
+    local report=launcher/target/failsafe-reports/TEST-io.lendstream.launcher.services.ContainerIT.xml api
+    rm -f "$report"
+    # Testcontainers speaks 1.44 unless it is told to speak an older one; what it would start to clean up has no stand-in.
+    api=$("$DOCKER" version --format '{{.Server.APIVersion}}')
+    [ "${api#1.}" -ge 44 ] || export LENDSTREAM_DOCKER_API=$api
+    TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
+        -pl launcher -am verify -Dtest=none -Dit.test=ContainerIT -Dsurefire.failIfNoSpecifiedTests=false \
+        -Dfailsafe.failIfNoSpecifiedTests=false >"$work/container-test.log" 2>&1 || {
+        tail -n 30 "$work/container-test.log"
+        fail "services on a containerised broker: all of it is in $work/container-test.log"
+    }
+    grep -q ' skipped="0"' "$report" || fail "the test on a containerised broker was skipped: $report says why"
+    say "a test of the services on a containerised broker has passed: $(grep -o '<testsuite [^>]*' "$report" | grep -oE '(tests|skipped)="[0-9]+"' | paste -sd' ' -)"
+}
+
 cleanup() {
     local status=$?
     trap - EXIT
@@ -182,6 +200,9 @@ compose down -v -t 20 >"$work/down.log" 2>&1 || fail "the stack does not go down
 leaves_nothing
 measured downSeconds $((SECONDS - phase))
 
+phase=$SECONDS
+containerised_broker
+measured containerTestSeconds $((SECONDS - phase))
 measured totalSeconds $((SECONDS - began))
 say "down, and nothing is left"
 printf '{"name":"compose-check","metrics":{%s},"reference":{},"ratio":{},"machine":"%s cores, %s","commit":"%s"}\n' \

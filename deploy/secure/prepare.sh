@@ -2,7 +2,8 @@
 # Makes what a secured broker and its clients need, for trying: deploy/secure/prepare.sh DIR [NAME...] writes to DIR
 #   broker.p12                    the broker's key, for localhost and the NAMEs, signed by itself; trusted.pem is its certificate
 #   passwords.properties          a password for every file in deploy/acl, for lendstream acls apply --passwords
-#   broker.properties             the broker's settings; listeners and their protocols are yours
+#   broker.env                    the broker's settings, as Kafka's image takes them
+#   broker.properties             the same, as a broker takes them
 #   USER.properties, admin.properties   what each service and the administrator are given with --config
 # What is there already stays. Where you have certificates and users of your own, only the last ones are of interest.
 set -euo pipefail
@@ -58,8 +59,10 @@ scram="org.apache.kafka.common.security.scram.ScramLoginModule required;"
 
 setting() { # name, value
     echo "$1=$2" >>broker.properties
+    # Kafka's image takes ___ for a dash.
+    echo "KAFKA_$(tr 'a-z.' 'A-Z_' <<<"$1" | sed 's/-/___/g')=$2" >>broker.env
 }
-: >broker.properties
+: >broker.env
 setting authorizer.class.name org.apache.kafka.metadata.authorizer.StandardAuthorizer
 setting super.users 'User:broker;User:admin'
 setting allow.everyone.if.no.acl.found false
@@ -71,6 +74,14 @@ for listener in plaintext internal external controller; do
     setting "listener.name.$listener.scram-sha-512.sasl.jaas.config" "$scram"
 done
 setting listener.name.controller.sasl.enabled.mechanisms PLAIN
+cat >>broker.env <<BROKER
+KAFKA_SSL_KEYSTORE_TYPE=PKCS12
+KAFKA_SSL_KEYSTORE_LOCATION=/etc/kafka/secrets/broker.p12
+KAFKA_SSL_KEYSTORE_PASSWORD=$store
+KAFKA_SSL_KEY_PASSWORD=$store
+KAFKA_SSL_TRUSTSTORE_TYPE=PEM
+KAFKA_SSL_TRUSTSTORE_LOCATION=/etc/kafka/secrets/trusted.pem
+BROKER
 cat >>broker.properties <<BROKER
 ssl.keystore.type=PKCS12
 ssl.keystore.location=$PWD/broker.p12

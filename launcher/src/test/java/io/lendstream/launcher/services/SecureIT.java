@@ -1,0 +1,200 @@
+package io.lendstream.launcher.services;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsFile;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A broker that lets in only whom it knows and lets each do only what {@code deploy/acl} says, by TLS and SCRAM. */
+@Timeout(value = 6, unit = TimeUnit.MINUTES)
+final class SecureIT {
+    private static final List<String> MAY_NOT_DECIDE =
+            List.of("actuator", "agent", "forecaster", "installer", "operator", "workload");
+
+    @TempDir
+    private Path directory;
+
+    private final Path home = Installation.find().home();
+
+    @Test
+    void eachServiceCanDoAllItNeedsAndNobodyButTheSchedulerCanDecide() throws Exception {
+        Path secrets = directory.resolve("secrets");
+        prepare(secrets);
+        Map<String, String> admin = clientOf(secrets.resolve("admin.properties"));
+        try (Deployment deployment = new Deployment(brokerOf(secrets), admin)) {
+            run(
+                    deployment,
+                    "admin",
+                    "acls",
+                    "apply",
+                    home.resolve("deploy/acl").toString(),
+                    "--passwords",
+                    secrets.resolve("passwords.properties").toString());
+            run(deployment, "installer", "topics", "create", "--partitions", "1", "--replication", "1");
+            run(deployment, "installer", "schemas", "register");
+
+            lendsAndTakesBack(deployment, secrets);
+
+            assertThat(run(deployment, "operator", "top", "--once").out()).contains("LAST DECISIONS");
+            assertThat(run(deployment, "operator", "topics", "describe").out()).contains("lendstream.decisions");
+            for (String user : MAY_NOT_DECIDE) {
+                assertThatThrownBy(() -> write(deployment, user, TopicCatalogue.DECISIONS))
+                        .as(user)
+                        .hasCauseInstanceOf(AuthorizationException.class);
+            }
+            assertThatThrownBy(() -> write(deployment, "scheduler", TopicCatalogue.ACTUATION_REPORTS))
+                    .hasCauseInstanceOf(AuthorizationException.class);
+            write(deployment, "scheduler", TopicCatalogue.DECISIONS);
+        }
+    }
+
+    /** An accelerated run of all five, each with its own password. */
+    private void lendsAndTakesBack(Deployment deployment, Path secrets) throws Exception {
+        var services = new TreeMap<ServiceKind, Deployment.Running>();
+        for (ServiceKind kind : ServiceKind.values()) {
+            if (kind != ServiceKind.LOAD) {
+                services.put(kind, start(deployment, kind, config(secrets, kind.command())));
+            }
+        }
+        services.values().forEach(Deployment.Running::ready);
+
+        Deployment.Running load = start(
+                deployment,
+                ServiceKind.LOAD,
+                config(secrets, "workload"),
+                "--nodes",
+                "4",
+                "--training-nodes",
+                "2",
+                "--set",
+                "load.stop-after=45s");
+
+        await().atMost(Duration.ofMinutes(3)).until(() -> !load.process().isAlive());
+        assertThat(load.exit()).as(load.printed()).isZero();
+        List<Decision> decisions = deployment.read(TopicCatalogue.DECISIONS);
+        assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Lend);
+        assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Reclaim);
+        assertThat(deployment.read(TopicCatalogue.DEMAND_FORECASTS)).isNotEmpty();
+        services.forEach((kind, service) ->
+                assertThat(service.printed()).as(kind.command()).doesNotContainIgnoringCase("not authorized"));
+        services.values().forEach(service -> service.process().destroy());
+    }
+
+    private void prepare(Path secrets) throws Exception {
+        Process prepare = new ProcessBuilder(
+                        "bash", home.resolve("deploy/secure/prepare.sh").toString(), secrets.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("prepare.log").toFile())
+                .start();
+        assertThat(prepare.waitFor())
+                .as(() -> text(directory.resolve("prepare.log")))
+                .isZero();
+    }
+
+    /** What the broker is told, on the two listeners that it has anyhow. */
+    private static Map<String, String> brokerOf(Path secrets) {
+        Map<String, String> broker = properties(secrets.resolve("broker.properties"));
+        broker.put("listener.security.protocol.map", "PLAINTEXT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT");
+        return broker;
+    }
+
+    private static Map<String, String> clientOf(Path file) {
+        var client = new TreeMap<String, String>();
+        properties(file).forEach((name, value) -> client.put(name.substring("kafka.".length()), value));
+        return client;
+    }
+
+    private Path config(Path secrets, String user) throws IOException {
+        Path file = directory.resolve(user + ".properties");
+        Files.copy(secrets.resolve(user + ".properties"), file);
+        return Files.writeString(file, """
+                time=virtual
+                health.port=0
+                connect-timeout=60s
+                agent.nodes=4
+                agent.training-nodes=2
+                agent.period=60s
+                kafka.state.dir=%s
+                """.formatted(directory.resolve("scheduler-state")), StandardOpenOption.APPEND);
+    }
+
+    private Deployment.Running start(Deployment deployment, ServiceKind kind, Path config, String... more) {
+        List<String> arguments = deployment.with(more);
+        arguments.addAll(List.of("--config", config.toString()));
+        return deployment.start(kind, directory.resolve(kind.command() + ".log"), arguments);
+    }
+
+    private Deployment.Printed run(Deployment deployment, String user, String... arguments) {
+        var all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of(
+                "--config", directory.resolve("secrets/" + user + ".properties").toString()));
+        Deployment.Printed printed = deployment.command(directory, all.toArray(String[]::new));
+        assertThat(printed.exit()).as(all + printed.out() + printed.err()).isZero();
+        return printed;
+    }
+
+    private void write(Deployment deployment, String user, Topic<?> topic) throws Exception {
+        SettingsFile file = SettingsFile.read(directory.resolve("secrets/" + user + ".properties"));
+        KafkaSettings kafka = KafkaSettings.of(
+                "test",
+                Settings.of(
+                        CommonKeys.ALL,
+                        file,
+                        Map.of(),
+                        List.of("kafka.bootstrap.servers=" + deployment.bootstrapServers())));
+        try (var producer = new KafkaProducer<byte[], byte[]>(kafka.producer())) {
+            producer.send(new ProducerRecord<>(
+                            Deployment.TOPICS.name(topic), "default".getBytes(UTF_8), new byte[] {1, 2, 3}))
+                    .get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private static Map<String, String> properties(Path file) {
+        var properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        var all = new TreeMap<String, String>();
+        properties.stringPropertyNames().forEach(name -> all.put(name, properties.getProperty(name)));
+        return all;
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Brings docker-compose.yml up for real and looks at it from outside: a GPU is lent and taken back, a container of each kind is
-# killed and comes back, and what follows works; then brings it down and looks that nothing is left. Then it runs the test on a
-# containerised broker. Ends with a line of JSON.
+# killed and comes back, and what follows works; then brings it down and looks that nothing is left. Then it goes through the
+# steps of docs/deploy.md on the secured stack, each with its check, and runs the test on a containerised broker. Ends with a line
+# of JSON.
 # Gets an engine, images and ports of its own; see deploy/engine.sh and deploy/standins. Exit status 0 where all held, 1 where
 # something did not, 3 where no engine can be had (it says why).
 set -euo pipefail
@@ -10,8 +11,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 project=lendstream-check
 export KAFKA_PORT=${KAFKA_PORT:-29092} REGISTRY_PORT=${REGISTRY_PORT:-28081}
+work=$PWD/target/compose-check
+export SECURE=$work/secure
+files=(-f docker-compose.yml)
 at=(--bootstrap-server "localhost:$KAFKA_PORT" --registry "http://localhost:$REGISTRY_PORT/apis/ccompat/v7")
-work=target/compose-check
+as=() # who asks, where the broker wants to know
 metrics=
 began=$SECONDS
 
@@ -21,7 +25,7 @@ measured() { # name, seconds
     metrics="$metrics${metrics:+,}\"$1\":$2"
 }
 
-compose() { "${COMPOSE[@]}" -p "$project" --profile load "$@"; }
+compose() { "${COMPOSE[@]}" "${files[@]}" -p "$project" --profile load "$@"; }
 
 fail() {
     say "FAILED: $*"
@@ -47,10 +51,10 @@ await_healthy() { # service, seconds
 
 # What the deployment shows to somebody with a command line beside it.
 look() {
-    ./lendstream top --once --json "${at[@]}" >"$work/top.json" 2>"$work/top.err"
+    ./lendstream top --once --json "${at[@]}" "${as[@]}" >"$work/top.new" 2>"$work/top.err" && mv "$work/top.new" "$work/top.json"
 }
 
-# Waits until what top shows holds: a description, seconds, a jq-less test of target/compose-check/top.json.
+# Waits until what top shows holds: a description, seconds, a test of target/compose-check/top.json.
 await_seen() {
     local what=$1 until=$((SECONDS + $2))
     shift 2
@@ -121,7 +125,7 @@ containerised_broker() {
     # Testcontainers speaks 1.44 unless it is told to speak an older one; what it would start to clean up has no stand-in.
     api=$("$DOCKER" version --format '{{.Server.APIVersion}}')
     [ "${api#1.}" -ge 44 ] || export LENDSTREAM_DOCKER_API=$api
-    TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
+    TESTCONTAINERS_HOST_OVERRIDE=localhost TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
         -pl launcher -am verify -Dtest=none -Dit.test=ContainerIT -Dsurefire.failIfNoSpecifiedTests=false \
         -Dfailsafe.failIfNoSpecifiedTests=false >"$work/container-test.log" 2>&1 || {
         tail -n 30 "$work/container-test.log"
@@ -139,6 +143,137 @@ cleanup() {
     exit $status
 }
 
+bring_up() {
+    local phase=$SECONDS service
+    compose up -d >"$work/up.log" 2>&1 || {
+        tail -n 5 "$work/up.log"
+        fail "the stack does not come up"
+    }
+    for service in $services load; do
+        await_healthy "$service" 180
+    done
+    measured upSeconds $((SECONDS - phase))
+    say "up: $services"
+    local root
+    root=$(for service in $services load; do "$DOCKER" exec "$(compose ps -q "$service")" id -u; done | grep -c '^0$' || true)
+    [ "$root" -eq 0 ] || fail "$root containers run as root, but none may"
+}
+
+lends_and_takes_back() {
+    local phase=$SECONDS
+    await_seen "GPUs lent to training" 240 lent
+    measured firstLoanSeconds $((SECONDS - phase))
+    phase=$SECONDS
+    await_seen "a GPU taken back for inference" 240 decided_since reclaim 0
+    measured firstReclaimSeconds $((SECONDS - phase))
+}
+
+recovers() { # services to be killed, one after another
+    local service other phase before until
+    for service; do
+        phase=$SECONDS
+        before=$(restarts "$service")
+        crash "$service"
+        until=$((SECONDS + 30))
+        while [ "$(restarts "$service")" = "$before" ] && [ $SECONDS -lt $until ]; do sleep 0.5; done
+        sleep 2 # until its health is asked for anew
+        for other in $services; do
+            await_healthy "$other" 180
+        done
+        measured "$(sed 's/-\(.\)/\U\1/' <<<"$service")RecoverySeconds" $((SECONDS - phase))
+        say "$service was killed, and all are well after $((SECONDS - phase)) s"
+    done
+    phase=$SECONDS
+    local since
+    since=$(date +%s)
+    await_seen "a loan after all that" 300 decided_since lend "$since"
+    await_seen "a reclaim after all that" 300 decided_since reclaim "$since"
+    ask doctor
+    say "the doctor finds no fault: $(grep -c '^ok' "$work/doctor.txt") ok, $(grep -c '^warn' "$work/doctor.txt") warnings"
+    measured loanAfterFaultsSeconds $((SECONDS - phase))
+}
+
+bring_down() { # name of what it took
+    local phase=$SECONDS
+    compose down -v -t 20 >"$work/down.log" 2>&1 || fail "the stack does not go down"
+    leaves_nothing
+    measured "$1" $((SECONDS - phase))
+    say "down, and nothing is left"
+}
+
+# A command beside the deployment; what it prints is in target/compose-check/COMMAND.txt.
+ask() {
+    ./lendstream "$@" "${at[@]}" "${as[@]}" >"$work/$1.txt" 2>&1 ||
+        fail "lendstream $*: $(grep '^FAIL' "$work/$1.txt" || tail -n 3 "$work/$1.txt")"
+}
+
+asked_by() { # a user in deploy/acl, or admin
+    as=(--config "$SECURE/$1.properties")
+}
+
+advice() { # what top.json has of it: the last loan's ID
+    python3 - "$work/top.json" <<'PY'
+import json, sys
+made = [d for d in json.load(open(sys.argv[1]))["decisions"] if d["advisory"] and d["kind"] == "lend"]
+print(made[-1]["id"] if made else "")
+PY
+}
+
+advised() { [ -n "$(advice)" ]; }
+
+# docs/deploy.md, step by step: a cluster that asks who one is, and ours beside it.
+guide() {
+    local phase=$SECONDS id
+    files=(-f docker-compose.yml -f docker-compose.secure.yml)
+    deploy/secure/prepare.sh "$SECURE" kafka
+    compose up -d --no-deps kafka registry >"$work/up.log" 2>&1 || fail "broker and registry do not come up: $(tail -n 3 "$work/up.log")"
+    await_healthy kafka 120
+    await_healthy registry 120
+    asked_by admin
+    ask acls apply deploy/acl --passwords "$SECURE/passwords.properties"
+    asked_by installer
+    ask topics create --partitions 2 --replication 1
+    ask topics describe
+    ask schemas register
+    ask schemas check
+    say "guide, 1 to 3: users and rights, topics, schemas"
+    compose up -d --no-deps flink-jobmanager flink-taskmanager scheduler agent load >"$work/up.log" 2>&1 ||
+        fail "the services do not come up: $(tail -n 3 "$work/up.log")"
+    local service
+    for service in flink-jobmanager flink-taskmanager scheduler agent load; do
+        await_healthy "$service" 180
+    done
+    asked_by operator
+    ask advisory on --reason "first installation" --timeout 60s
+    say "guide, 4 and 5: services are well, and give advice only"
+    compose run --rm --no-deps actuator actuator --check --config /secure/actuator.properties >"$work/check.txt" 2>&1 ||
+        fail "actuator --check: $(tail -n 3 "$work/check.txt")"
+    compose up -d --no-deps actuator >"$work/up.log" 2>&1 || fail "the actuator does not come up: $(tail -n 3 "$work/up.log")"
+    await_healthy actuator 120
+    ask doctor
+    await_seen "advice to lend" 240 advised
+    id=$(advice)
+    ask explain "$id"
+    owned lent && fail "a GPU is lent in advisory mode"
+    say "guide, 6 and 7: the actuator is well, and does nothing; $id is advice and is explained"
+    asked_by workload
+    if ./lendstream freeze "${at[@]}" "${as[@]}" >"$work/freeze.txt" 2>&1; then
+        fail "workload has frozen the cluster, to which it has no right"
+    fi
+    asked_by operator
+    until ./lendstream approve "$id" "${at[@]}" "${as[@]}" >"$work/approve.txt" 2>&1; do
+        [ $((SECONDS - phase)) -lt 400 ] || fail "no advice could be approved: $(tail -n 2 "$work/approve.txt")"
+        sleep 5
+        look && id=$(advice)
+    done
+    await_seen "what was approved is done" 120 lent
+    ask advisory off --reason "trusted"
+    ask doctor
+    say "guide, 8: $id was approved and is done; advice has ended"
+    measured guideSeconds $((SECONDS - phase))
+    bring_down secureDownSeconds
+}
+
 mkdir -p "$work"
 trap cleanup EXIT
 trap 'exit 130' INT
@@ -153,57 +288,17 @@ phase=$SECONDS
 images
 measured imagesSeconds $((SECONDS - phase))
 
-phase=$SECONDS
-compose up -d >"$work/up.log" 2>&1 || {
-    tail -n 5 "$work/up.log"
-    fail "the stack does not come up"
-}
 services="kafka registry flink-jobmanager flink-taskmanager scheduler actuator agent"
-for service in $services load; do
-    await_healthy "$service" 180
-done
-measured upSeconds $((SECONDS - phase))
-say "up: $services"
-root=$(for service in $services load; do "$DOCKER" exec "$(compose ps -q "$service")" id -u; done | grep -c '^0$' || true)
-[ "$root" -eq 0 ] || fail "$root containers run as root, but none may"
-
-phase=$SECONDS
-await_seen "GPUs lent to training" 240 lent
-measured firstLoanSeconds $((SECONDS - phase))
-await_seen "a GPU taken back for inference" 240 decided_since reclaim 0
-measured firstReclaimSeconds $((SECONDS - phase))
-
-for service in $services; do
-    phase=$SECONDS
-    before=$(restarts "$service")
-    crash "$service"
-    until=$((SECONDS + 30))
-    while [ "$(restarts "$service")" = "$before" ] && [ $SECONDS -lt $until ]; do sleep 0.5; done
-    sleep 2 # until its health is asked for anew
-    for other in $services; do
-        await_healthy "$other" 180
-    done
-    measured "$(sed 's/-\(.\)/\U\1/' <<<"$service")RecoverySeconds" $((SECONDS - phase))
-    say "$service was killed, and all are well after $((SECONDS - phase)) s"
-done
-
-phase=$SECONDS
-since=$(date +%s)
-await_seen "a loan after all that" 300 decided_since lend "$since"
-await_seen "a reclaim after all that" 300 decided_since reclaim "$since"
-./lendstream doctor "${at[@]}" >"$work/doctor.txt" 2>&1 || fail "the doctor finds: $(grep '^FAIL' "$work/doctor.txt" || tail -n 3 "$work/doctor.txt")"
-say "the doctor finds no fault: $(grep -c '^ok' "$work/doctor.txt") ok, $(grep -c '^warn' "$work/doctor.txt") warnings"
-measured loanAfterFaultsSeconds $((SECONDS - phase))
-
-phase=$SECONDS
-compose down -v -t 20 >"$work/down.log" 2>&1 || fail "the stack does not go down"
-leaves_nothing
-measured downSeconds $((SECONDS - phase))
-
+bring_up
+lends_and_takes_back
+# shellcheck disable=SC2086 # services are words
+recovers $services
+bring_down downSeconds
+guide
 phase=$SECONDS
 containerised_broker
 measured containerTestSeconds $((SECONDS - phase))
+
 measured totalSeconds $((SECONDS - began))
-say "down, and nothing is left"
 printf '{"name":"compose-check","metrics":{%s},"reference":{},"ratio":{},"machine":"%s cores, %s","commit":"%s"}\n' \
     "$metrics" "$(getconf _NPROCESSORS_ONLN)" "$(uname -sm)" "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"

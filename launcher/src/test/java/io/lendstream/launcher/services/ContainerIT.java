@@ -1,21 +1,12 @@
 package io.lendstream.launcher.services;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.Decision;
-import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.schemas.topics.TopicCatalogue;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -70,54 +61,9 @@ final class ContainerIT {
                     "http://%s:%d/apis/ccompat/v7".formatted(registry.getHost(), registry.getMappedPort(REGISTRY_PORT));
             try (Deployment deployment =
                     new Deployment(() -> {}, broker.getBootstrapServers(), url, Map.of()).prepared(1)) {
-                play(deployment);
+                new AcceleratedLoop(deployment, directory).play(Map.of());
+                deployment.awaitCleanHistory(new DomainId("default"));
             }
         }
-    }
-
-    private void play(Deployment deployment) throws Exception {
-        Path config = Files.writeString(
-                directory.resolve("lendstream.properties"), """
-                time=virtual
-                health.port=0
-                connect-timeout=60s
-                agent.nodes=4
-                agent.training-nodes=2
-                agent.period=60s
-                kafka.state.dir=%s
-                """.formatted(directory.resolve("scheduler-state")));
-        Map<ServiceKind, Deployment.Running> services = new TreeMap<>();
-        for (ServiceKind kind : ServiceKind.values()) {
-            if (kind != ServiceKind.LOAD) {
-                services.put(kind, start(deployment, kind, config));
-            }
-        }
-        services.values().forEach(Deployment.Running::ready);
-
-        Deployment.Running load = start(
-                deployment,
-                ServiceKind.LOAD,
-                config,
-                "--nodes",
-                "4",
-                "--training-nodes",
-                "2",
-                "--set",
-                "load.stop-after=25s");
-
-        await().atMost(Duration.ofMinutes(3)).until(() -> !load.process().isAlive());
-        assertThat(load.exit()).as(load.printed()).isZero();
-        List<Decision> decisions = deployment.read(TopicCatalogue.DECISIONS);
-        assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Lend);
-        assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Reclaim);
-        assertThat(deployment.read(TopicCatalogue.DEMAND_FORECASTS)).isNotEmpty();
-        deployment.awaitCleanHistory(new DomainId("default"));
-        services.values().forEach(service -> service.process().destroy());
-    }
-
-    private Deployment.Running start(Deployment deployment, ServiceKind kind, Path config, String... more) {
-        List<String> arguments = deployment.with(more);
-        arguments.addAll(List.of("--config", config.toString()));
-        return deployment.start(kind, directory.resolve(kind.command() + ".log"), arguments);
     }
 }

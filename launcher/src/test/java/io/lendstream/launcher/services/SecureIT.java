@@ -3,10 +3,7 @@ package io.lendstream.launcher.services;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.Decision;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.Topic;
@@ -19,8 +16,6 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -79,34 +74,16 @@ final class SecureIT {
 
     /** An accelerated run of all five, each with its own password. */
     private void lendsAndTakesBack(Deployment deployment, Path secrets) throws Exception {
-        var services = new TreeMap<ServiceKind, Deployment.Running>();
+        var own = new TreeMap<ServiceKind, String>();
         for (ServiceKind kind : ServiceKind.values()) {
-            if (kind != ServiceKind.LOAD) {
-                services.put(kind, start(deployment, kind, config(secrets, kind.command())));
-            }
+            String user = kind == ServiceKind.LOAD ? "workload" : kind.command();
+            own.put(kind, Files.readString(secrets.resolve(user + ".properties")));
         }
-        services.values().forEach(Deployment.Running::ready);
 
-        Deployment.Running load = start(
-                deployment,
-                ServiceKind.LOAD,
-                config(secrets, "workload"),
-                "--nodes",
-                "4",
-                "--training-nodes",
-                "2",
-                "--set",
-                "load.stop-after=45s");
+        Map<ServiceKind, String> printed = new AcceleratedLoop(deployment, directory).play(own);
 
-        await().atMost(Duration.ofMinutes(3)).until(() -> !load.process().isAlive());
-        assertThat(load.exit()).as(load.printed()).isZero();
-        List<Decision> decisions = deployment.read(TopicCatalogue.DECISIONS);
-        assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Lend);
-        assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Reclaim);
-        assertThat(deployment.read(TopicCatalogue.DEMAND_FORECASTS)).isNotEmpty();
-        services.forEach((kind, service) ->
-                assertThat(service.printed()).as(kind.command()).doesNotContainIgnoringCase("not authorized"));
-        services.values().forEach(service -> service.process().destroy());
+        printed.forEach(
+                (kind, lines) -> assertThat(lines).as(kind.command()).doesNotContainIgnoringCase("not authorized"));
     }
 
     private void prepare(Path secrets) throws Exception {
@@ -131,26 +108,6 @@ final class SecureIT {
         var client = new TreeMap<String, String>();
         properties(file).forEach((name, value) -> client.put(name.substring("kafka.".length()), value));
         return client;
-    }
-
-    private Path config(Path secrets, String user) throws IOException {
-        Path file = directory.resolve(user + ".properties");
-        Files.copy(secrets.resolve(user + ".properties"), file);
-        return Files.writeString(file, """
-                time=virtual
-                health.port=0
-                connect-timeout=60s
-                agent.nodes=4
-                agent.training-nodes=2
-                agent.period=60s
-                kafka.state.dir=%s
-                """.formatted(directory.resolve("scheduler-state")), StandardOpenOption.APPEND);
-    }
-
-    private Deployment.Running start(Deployment deployment, ServiceKind kind, Path config, String... more) {
-        List<String> arguments = deployment.with(more);
-        arguments.addAll(List.of("--config", config.toString()));
-        return deployment.start(kind, directory.resolve(kind.command() + ".log"), arguments);
     }
 
     private Deployment.Printed run(Deployment deployment, String user, String... arguments) {

@@ -1,15 +1,71 @@
-{{- define "lendstream.labels" -}}
+{{/* What a part of the release is called. A StatefulSet's name may have 52 characters. */}}
+{{- define "lendstream.name" -}}
+{{- if gt (len .root.Release.Name) 40 -}}
+{{- fail (printf "the release's name is %s, of %d characters, but may have 40; choose a shorter one" .root.Release.Name (len .root.Release.Name)) -}}
+{{- end -}}
+{{ .root.Release.Name }}-{{ .service }}
+{{- end }}
+
+{{/* What a part's pods are found by; it stays for ever. */}}
+{{- define "lendstream.selector" -}}
 app.kubernetes.io/name: lendstream
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .service }}
 {{- end }}
 
-{{- define "lendstream.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- define "lendstream.labels" -}}
+{{ include "lendstream.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end }}
+
+{{/* The parts that have settings. */}}
+{{- define "lendstream.parts" -}}
+{{- if and .Values.agent.enabled .Values.agent.simulated.enabled -}}
+{{- fail "agent.enabled and agent.simulated.enabled are both true, and simulated nodes would be lent like real ones; choose one" -}}
+{{- end -}}
+scheduler actuator
+{{- if .Values.prepare.enabled }} prepare{{ end }}
+{{- if .Values.forecaster.enabled }} forecaster{{ end }}
+{{- if .Values.agent.enabled }} agent{{ end }}
+{{- if .Values.agent.simulated.enabled }} simulated-agent{{ end }}
+{{- end }}
+
+{{/* A part's settings, a line each: what the chart knows, before it what all are told, before that its own. */}}
+{{- define "lendstream.settings" -}}
+{{- $values := .root.Values -}}
+{{- $said := dict "health.address" "0.0.0.0" "topic-prefix" $values.topicPrefix -}}
+{{- $_ := set $said "kafka.bootstrap.servers" (required "kafka.bootstrapServers is empty; give the brokers' addresses, such as kafka:9092" $values.kafka.bootstrapServers) -}}
+{{- $_ := set $said "schema.registry.url" (required "registry.url is empty; give the schema registry's address, such as http://registry:8081" $values.registry.url) -}}
+{{- if $values.trustedCertificates -}}
+{{- range $client := list "kafka" "schema.registry" -}}
+{{- $_ := set $said (print $client ".ssl.truststore.type") "PEM" -}}
+{{- $_ := set $said (print $client ".ssl.truststore.location") "/etc/lendstream/trusted.pem" -}}
+{{- end -}}
+{{- end -}}
+{{- range $settings := list $values.settings .own.settings -}}
+{{- range $name, $value := $settings -}}
+{{- $_ := set $said $name $value -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $value := $said }}
+{{ $name }}={{ include "lendstream.value" $value }}
+{{- end }}
+{{- end }}
+
+{{/* As a properties file has it. Whole numbers come from YAML as 1e+06. */}}
+{{- define "lendstream.value" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}
+{{ int64 . }}
+{{- else -}}
+{{ toString . | replace "\\" "\\\\" }}
+{{- end -}}
 {{- end }}
 
 {{/* What every pod is: nobody in particular, with no right to anything. */}}
 {{- define "lendstream.pod" -}}
+serviceAccountName: {{ .Release.Name }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
@@ -21,6 +77,10 @@ securityContext:
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+
+{{/* Where pods go that go anywhere: all but the agents of real nodes. */}}
+{{- define "lendstream.placement" -}}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -30,39 +90,65 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 
 {{- define "lendstream.container" -}}
-image: {{ include "lendstream.image" .root }}
-imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
+  privileged: false
   readOnlyRootFilesystem: true
   capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* Where the settings lie: all services', this one's, and what is secret. What is said last counts. */}}
+{{/* Native libraries are unpacked to tmp, and run. Settings, certificates and a token lie in one directory. */}}
 {{- define "lendstream.volumes" -}}
 - name: tmp
-  emptyDir: {medium: Memory, sizeLimit: 128Mi}
+  emptyDir: {sizeLimit: 256Mi}
 - name: settings
   projected:
     sources:
       - configMap:
-          name: {{ .root.Release.Name }}-settings
+          name: {{ include "lendstream.name" (dict "root" .root "service" "settings") }}
           items: [{key: {{ .service }}.properties, path: lendstream.properties}]
+      {{- with .root.Values.trustedCertificates }}
+      - secret:
+          name: {{ . | quote }}
+          items: [{key: trusted.pem, path: trusted.pem}]
+      {{- end }}
+      {{- with .secret }}
+      - secret:
+          name: {{ . | quote }}
+          optional: true
+          items: [{key: token, path: token}]
+      {{- end }}
 {{- end }}
 
-{{- define "lendstream.environment" -}}
-- name: LENDSTREAM_HEALTH_PORT
-  value: "9404"
-{{- with .secret }}
-- name: LENDSTREAM_KAFKA_SASL_JAAS_CONFIG
-  valueFrom: {secretKeyRef: {name: {{ . }}, key: sasl.jaas.config}}
+{{- define "lendstream.mounts" -}}
+- {name: settings, mountPath: /etc/lendstream, readOnly: true}
+- {name: tmp, mountPath: /tmp}
 {{- end }}
+
+{{/* Who a part is, to the brokers and to the registry. */}}
+{{- define "lendstream.login" -}}
+- name: LENDSTREAM_KAFKA_SASL_JAAS_CONFIG
+  valueFrom: {secretKeyRef: {name: {{ . | quote }}, key: sasl.jaas.config}}
+- name: LENDSTREAM_SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO
+  valueFrom: {secretKeyRef: {name: {{ . | quote }}, key: basic.auth.user.info, optional: true}}
 {{- end }}
 
 {{- define "lendstream.probes" -}}
 ports: [{name: http, containerPort: 9404}]
 # It may take minutes to read its log again; until then it is not ready, and not restarted either.
-startupProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 5, failureThreshold: 60}
+startupProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
 livenessProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
 readinessProbe: {httpGet: {path: /health/ready, port: http}, periodSeconds: 5, timeoutSeconds: 5}
+{{- end }}
+
+{{/* A pod starts anew where its settings have changed. */}}
+{{- define "lendstream.annotations" -}}
+lendstream/settings: {{ include "lendstream.settings" . | sha256sum }}
+prometheus.io/scrape: "true"
+prometheus.io/port: "9404"
+{{- with .root.Values.podAnnotations }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}

@@ -1,0 +1,497 @@
+package io.lendstream.launcher.deploy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.marcnuri.helm.Helm;
+import com.marcnuri.helm.LintResult;
+import com.marcnuri.helm.TemplateCommand;
+import io.lendstream.launcher.cluster.SchemasCommand;
+import io.lendstream.launcher.cluster.TopicsCommand;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** The chart, as Helm itself reads it. */
+final class HelmChartTest {
+    private static final Path CHART = Path.of("../deploy/helm/lendstream");
+    private static final String ADDRESSES =
+            "{kafka: {bootstrapServers: 'kafka:9092'}, registry: {url: 'http://registry:8081'}}";
+    private static final String DEFAULTS = "{}";
+    private static final String AGENTS = "{agent: {enabled: true}}";
+    private static final String SIMULATED = "{agent: {simulated: {enabled: true}}}";
+
+    @TempDir
+    private Path directory;
+
+    @BeforeAll
+    static void theLibraryIsForThisPlatform() {
+        String platform = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+        assumeTrue(
+                Set.of("Linux amd64", "Linux x86_64").contains(platform),
+                "Helm's library is here for Linux on x86-64 only, and this is " + platform);
+    }
+
+    @Test
+    void helmFindsNothingToWarnOf() {
+        LintResult lint = new Helm(CHART).lint().strict().call();
+
+        assertThat(lint.isFailed()).as(lint.getMessages().toString()).isFalse();
+        assertThat(lint.getMessages()).allMatch(message -> message.startsWith("[INFO]"));
+    }
+
+    @Test
+    void thereAreASchedulerAForecasterAndAnActuatorThatIsNotStarted() throws IOException {
+        List<Manifest> chart = rendered(DEFAULTS);
+
+        assertThat(chart.stream().filter(Manifest::hasPods))
+                .extracting(Manifest::kind, Manifest::name)
+                .containsExactlyInAnyOrder(
+                        tuple("StatefulSet", "gpus-scheduler"),
+                        tuple("StatefulSet", "gpus-forecaster"),
+                        tuple("StatefulSet", "gpus-actuator"),
+                        tuple("Job", "gpus-prepare-1"));
+        assertThat(replicas(chart, "scheduler")).isEqualTo(2);
+        assertThat(replicas(chart, "forecaster")).isEqualTo(1);
+        assertThat(replicas(chart, "actuator")).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {DEFAULTS, AGENTS, SIMULATED})
+    void podsAreNobodyAndMayDoNothing(String values) throws IOException {
+        for (Manifest manifest : pods(values)) {
+            JsonNode pod = manifest.pod();
+            assertThat(pod.at("/automountServiceAccountToken").asBoolean(true))
+                    .as(manifest.name())
+                    .isFalse();
+            assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
+            assertThat(pod.at("/securityContext/runAsUser").asInt()).isPositive();
+            assertThat(pod.at("/securityContext/seccompProfile/type").asText()).isEqualTo("RuntimeDefault");
+            for (String ofTheNode : List.of("hostNetwork", "hostPID", "hostIPC")) {
+                assertThat(pod.path(ofTheNode).asBoolean()).as(ofTheNode).isFalse();
+            }
+            for (JsonNode container : manifest.containers()) {
+                JsonNode security = container.at("/securityContext");
+                assertThat(security.at("/readOnlyRootFilesystem").asBoolean()).isTrue();
+                assertThat(security.at("/allowPrivilegeEscalation").asBoolean(true))
+                        .isFalse();
+                assertThat(security.at("/privileged").asBoolean(true)).isFalse();
+                assertThat(security.at("/capabilities")).hasToString("{\"drop\":[\"ALL\"]}");
+            }
+        }
+    }
+
+    @Test
+    void theAccountOfPodsHasNoRoleAndNoToken() throws IOException {
+        List<Manifest> chart = rendered(AGENTS);
+
+        Manifest account = only(chart, "ServiceAccount", "gpus");
+        assertThat(account.root().at("/automountServiceAccountToken").asBoolean(true))
+                .isFalse();
+        assertThat(chart).extracting(Manifest::kind).noneMatch(kind -> kind.contains("Role"));
+        assertThat(pods(AGENTS))
+                .allMatch(manifest ->
+                        manifest.pod().at("/serviceAccountName").asText().equals("gpus"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {DEFAULTS, AGENTS, SIMULATED})
+    void containersSayWhatTheyNeedAndWhetherTheyAreWell(String values) throws IOException {
+        for (Manifest manifest : pods(values)) {
+            for (JsonNode container : manifest.containers()) {
+                assertThat(container.at("/resources/requests/cpu").asText())
+                        .as(manifest.name())
+                        .isNotEmpty();
+                assertThat(container.at("/resources/requests/memory").asText()).isNotEmpty();
+                assertThat(container.at("/resources/limits/memory").asText()).isNotEmpty();
+                assertThat(container.at("/resources/limits").has("nvidia.com/gpu"))
+                        .as("takes no GPU")
+                        .isFalse();
+                if (!manifest.kind().equals("Job")) {
+                    String port = container.at("/ports/0/name").asText();
+                    for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+                        assertThat(container.path(probe).at("/httpGet/port").asText())
+                                .as(probe)
+                                .isEqualTo(port);
+                    }
+                    assertThat(container.at("/readinessProbe/httpGet/path").asText())
+                            .isEqualTo("/health/ready");
+                }
+            }
+        }
+    }
+
+    @Test
+    void drainsTakeOnePodOfAServiceAtATime() throws IOException {
+        List<Manifest> chart = rendered(DEFAULTS);
+
+        for (String service : List.of("scheduler", "forecaster", "actuator")) {
+            Manifest budget = only(chart, "PodDisruptionBudget", "gpus-" + service);
+            assertThat(budget.root().at("/spec/maxUnavailable").asInt()).isEqualTo(1);
+            assertThat(budget.root().at("/spec/selector"))
+                    .isEqualTo(
+                            only(chart, "StatefulSet", "gpus-" + service).root().at("/spec/selector"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {DEFAULTS, AGENTS, SIMULATED})
+    void whatManifestsNameIsThere(String values) throws IOException {
+        List<Manifest> chart = rendered(values);
+        var names = new HashSet<String>();
+        Manifest settings = only(chart, "ConfigMap", "gpus-settings");
+
+        for (Manifest manifest : chart) {
+            assertThat(manifest.name()).matches("[a-z0-9]([-a-z0-9]*[a-z0-9])?").hasSizeLessThan(53);
+            assertThat(names.add(manifest.kind() + " " + manifest.name()))
+                    .as("%s %s is there once", manifest.kind(), manifest.name())
+                    .isTrue();
+        }
+        for (Manifest manifest : chart.stream().filter(Manifest::hasPods).toList()) {
+            if (!manifest.kind().equals("Job")) {
+                assertThat(manifest.template().at("/metadata/labels"))
+                        .containsAll(manifest.root().at("/spec/selector/matchLabels"));
+            }
+            if (manifest.kind().equals("StatefulSet")) {
+                Manifest service = only(
+                        chart,
+                        "Service",
+                        manifest.root().at("/spec/serviceName").asText());
+                assertThat(service.root().at("/spec/selector"))
+                        .isEqualTo(manifest.root().at("/spec/selector/matchLabels"));
+            }
+            assertThat(settings.root().at("/data").has(manifest.settingsKey())).isTrue();
+            Map<String, JsonNode> unmounted = manifest.volumes();
+            for (JsonNode container : manifest.containers()) {
+                for (JsonNode mount : container.path("volumeMounts")) {
+                    String name = mount.get("name").asText();
+                    assertThat(manifest.volumes()).containsKey(name);
+                    assertThat(!manifest.volumes().get(name).has("hostPath")
+                                    || mount.path("readOnly").asBoolean())
+                            .as("what is of the node is read-only")
+                            .isTrue();
+                    unmounted.remove(name);
+                }
+            }
+            assertThat(unmounted).as("volumes that nobody mounts").isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                DEFAULTS,
+                AGENTS,
+                SIMULATED,
+                "{prepare: {secret: a}, scheduler: {secret: b, staticMembership: true}, forecaster: {secret: c}, actuator: {secret: d},"
+                        + " agent: {enabled: true, secret: e}, trustedCertificates: f}"
+            })
+    void commandsAndSettingsAreThoseThatThereAre(String values) throws IOException {
+        for (Manifest manifest : pods(values)) {
+            SettingsFile file = settings(values, manifest.settingsKey());
+            for (JsonNode container : manifest.containers()) {
+                List<String> arguments = Manifest.arguments(container);
+                String command = arguments.get(0);
+                Map<String, String> environment = Manifest.environment(container, "from-elsewhere");
+                switch (command) {
+                    case "topics" -> parse(new TopicsCommand(), arguments);
+                    case "schemas" -> parse(new SchemasCommand(), arguments);
+                    default ->
+                        assertThat(ServiceKind.named(command)).as(command).isPresent();
+                }
+                assertThat(arguments).endsWith("--config", "/etc/lendstream/lendstream.properties");
+
+                Settings settings = Settings.of(
+                        ServiceKind.named(command).isPresent() ? KnownSettings.of(command) : CommonKeys.ALL,
+                        file,
+                        environment,
+                        List.of());
+
+                assertThat(settings.under("kafka.")).containsEntry("bootstrap.servers", "kafka:9092");
+                assertThat(settings.under("schema.registry.")).containsEntry("url", "http://registry:8081");
+                assertThat(settings.get(CommonKeys.TOPIC_PREFIX)).isEqualTo("lendstream.");
+                if (ServiceKind.named(command).isPresent()) {
+                    assertThat(settings.get(CommonKeys.HEALTH_PORT))
+                            .hasValue(container.at("/ports/0/containerPort").asInt());
+                    assertThat(settings.get(CommonKeys.HEALTH_ADDRESS)).isEqualTo("0.0.0.0");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aPartsOwnSettingsGoBeforeThoseOfAllAsTheyWereSaid() throws IOException {
+        String values = """
+                settings: {scheduler.lending: true, scheduler.max-transfers: 3000000, scheduler.max-share-lent: 0.25,
+                  scheduler.quiet-windows: 'mon-fri 08:00-10:00', kafka.ssl.truststore.location: 'C:\\trusted.pem'}
+                scheduler: {settings: {scheduler.lending: false, health.address: 127.0.0.1}}
+                """;
+
+        Map<String, String> scheduler = settings(values, "scheduler.properties").values();
+
+        assertThat(scheduler)
+                .containsEntry("scheduler.lending", "false")
+                .containsEntry("scheduler.max-transfers", "3000000")
+                .containsEntry("scheduler.max-share-lent", "0.25")
+                .containsEntry("scheduler.quiet-windows", "mon-fri 08:00-10:00")
+                .containsEntry("kafka.ssl.truststore.location", "C:\\trusted.pem")
+                .containsEntry("health.address", "127.0.0.1");
+        assertThat(settings(values, "actuator.properties").values()).containsEntry("scheduler.lending", "true");
+    }
+
+    @Test
+    void podsStartAnewWhereTheirSettingsHaveChangedAndOnlyThere() throws IOException {
+        List<Manifest> before = rendered(DEFAULTS);
+        List<Manifest> after = rendered("{scheduler: {settings: {scheduler.notice: 60s}}}");
+
+        assertThat(only(after, "StatefulSet", "gpus-scheduler").template())
+                .isNotEqualTo(only(before, "StatefulSet", "gpus-scheduler").template());
+        assertThat(only(after, "StatefulSet", "gpus-actuator")).isEqualTo(only(before, "StatefulSet", "gpus-actuator"));
+    }
+
+    @Test
+    void eachSchedulerHasStateOfItsOwnAndNoIdentityInTheGroupUnlessItIsWanted() throws IOException {
+        Manifest scheduler = only(rendered(DEFAULTS), "StatefulSet", "gpus-scheduler");
+        Manifest withIdentity =
+                only(rendered("{scheduler: {staticMembership: true}}"), "StatefulSet", "gpus-scheduler");
+
+        Map<String, String> environment = Manifest.environment(scheduler.container(), "");
+        assertThat(environment).containsEntry("LENDSTREAM_KAFKA_STATE_DIR", "/var/lib/lendstream/scheduler");
+        assertThat(scheduler
+                        .root()
+                        .at("/spec/volumeClaimTemplates/0/metadata/name")
+                        .asText())
+                .isEqualTo("state");
+        assertThat(scheduler.container().at("/volumeMounts"))
+                .anyMatch(mount -> mount.get("name").asText().equals("state")
+                        && mount.get("mountPath").asText().equals("/var/lib/lendstream"));
+        assertThat(environment).doesNotContainKey("LENDSTREAM_KAFKA_CONSUMER_GROUP_INSTANCE_ID");
+        assertThat(variable(withIdentity, "LENDSTREAM_KAFKA_CONSUMER_GROUP_INSTANCE_ID"))
+                .as("the pod's name, which is another for each and stays")
+                .hasToString("{\"fieldRef\":{\"fieldPath\":\"metadata.name\"}}");
+    }
+
+    @Test
+    void passwordsComeFromSecretsAndStandNowhereElse() throws IOException {
+        String values =
+                "{scheduler: {secret: kafka-scheduler}, actuator: {secret: kafka-actuator}, prepare: {secret: kafka-installer}}";
+
+        for (Manifest manifest : pods(values)) {
+            String service = manifest.settingsKey().replace(".properties", "");
+            String secret = service.equals("prepare") ? "kafka-installer" : "kafka-" + service;
+            for (JsonNode container : manifest.containers()) {
+                if (service.equals("forecaster")) {
+                    assertThat(container.toString()).doesNotContain("JAAS", "secretKeyRef");
+                } else {
+                    JsonNode login = variable(container, "LENDSTREAM_KAFKA_SASL_JAAS_CONFIG");
+                    assertThat(login.at("/secretKeyRef/name").asText()).isEqualTo(secret);
+                    assertThat(login.at("/secretKeyRef/key").asText()).isEqualTo("sasl.jaas.config");
+                }
+            }
+        }
+    }
+
+    @Test
+    void trustedCertificatesAreWhereTheSettingsSay() throws IOException {
+        String values = "{trustedCertificates: brokers}";
+
+        Map<String, String> settings = settings(values, "scheduler.properties").values();
+        Manifest scheduler = only(rendered(values), "StatefulSet", "gpus-scheduler");
+
+        assertThat(settings)
+                .containsEntry("kafka.ssl.truststore.location", "/etc/lendstream/trusted.pem")
+                .containsEntry("schema.registry.ssl.truststore.type", "PEM");
+        assertThat(scheduler.pod().findPath("projected").findPath("secret"))
+                .hasToString("{\"name\":\"brokers\",\"items\":[{\"key\":\"trusted.pem\",\"path\":\"trusted.pem\"}]}");
+    }
+
+    @Test
+    void theForecasterMayRunElsewhere() throws IOException {
+        List<Manifest> chart = rendered("{forecaster: {enabled: false}}");
+
+        assertThat(chart).extracting(Manifest::name).noneMatch(name -> name.contains("forecaster"));
+        assertThat(only(chart, "ConfigMap", "gpus-settings").root().at("/data").has("forecaster.properties"))
+                .isFalse();
+    }
+
+    @Test
+    void simulatedNodesAreToldByASinglePodThatIsRecreated() throws IOException {
+        Manifest agent = only(rendered(SIMULATED), "Deployment", "gpus-simulated-agent");
+
+        assertThat(agent.root().at("/spec/replicas").asInt()).isEqualTo(1);
+        assertThat(agent.root().at("/spec/strategy/type").asText()).isEqualTo("Recreate");
+        assertThat(Manifest.environment(agent.container(), "")).containsEntry("LENDSTREAM_AGENT_BACKEND", "simulated");
+        assertThat(rendered(SIMULATED)).extracting(Manifest::kind).doesNotContain("DaemonSet");
+    }
+
+    @Test
+    void agentsAskWhatTheDaemonSetWithoutHelmAsks() throws IOException {
+        Manifest chart = only(rendered(AGENTS), "DaemonSet", "gpus-agent");
+        Manifest plain = only(
+                Manifest.readAll(Files.readString(Path.of("../deploy/agent/daemonset.yaml"))),
+                "DaemonSet",
+                "lendstream-agent");
+
+        for (String same : List.of(
+                "securityContext",
+                "automountServiceAccountToken",
+                "runtimeClassName",
+                "priorityClassName",
+                "nodeSelector",
+                "tolerations",
+                "terminationGracePeriodSeconds",
+                "hostNetwork",
+                "hostPID")) {
+            assertThat(chart.pod().path(same)).as(same).isEqualTo(plain.pod().path(same));
+        }
+        assertThat(chart.container().at("/securityContext"))
+                .isEqualTo(plain.container().at("/securityContext"));
+        assertThat(chart.container().at("/resources"))
+                .isEqualTo(plain.container().at("/resources"));
+        assertThat(chart.root().at("/spec/updateStrategy"))
+                .isEqualTo(plain.root().at("/spec/updateStrategy"));
+        assertThat(chart.volumes().get("maintenance")).isEqualTo(plain.volumes().get("maintenance"));
+        Map<String, String> environment = Manifest.environment(plain.container(), "node");
+        environment.remove("LENDSTREAM_HEALTH_ADDRESS"); // which the chart has in the settings
+        assertThat(Manifest.environment(chart.container(), "node")).isEqualTo(environment);
+        assertThat(variable(chart, "LENDSTREAM_AGENT_NODE"))
+                .isEqualTo(variable(plain, "LENDSTREAM_AGENT_NODE"))
+                .hasToString("{\"fieldRef\":{\"fieldPath\":\"spec.nodeName\"}}");
+    }
+
+    @Test
+    void agentsGoWithoutARuntimeClassAndSpoolToTheNodeWhereTheyAreToldTo() throws IOException {
+        Manifest agent = only(
+                rendered("{agent: {enabled: true, runtimeClassName: '', spoolDirectory: /var/spool/lendstream}}"),
+                "DaemonSet",
+                "gpus-agent");
+
+        assertThat(agent.pod().has("runtimeClassName")).isFalse();
+        assertThat(agent.volumes().get("spool").at("/hostPath/path").asText()).isEqualTo("/var/spool/lendstream");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "{kafka: {bootstrapServers: ''}} | kafka.bootstrapServers is empty; give the brokers' addresses",
+                "{registry: {url: ''}} | registry.url is empty; give the schema registry's address",
+                "{registry: {url: 'registry:8081'}} | at '/registry/url': 'registry:8081' does not match pattern",
+                "{scheduler: {replicas: two}} | at '/scheduler/replicas': got string, want integer",
+                "{scheduler: {replica: 2}} | at '/scheduler': additional properties 'replica' not allowed",
+                "{actuator: {replicas: 2}} | at '/actuator/replicas': maximum: got 2, want 1",
+                "{agent: {enabled: 'yes'}} | at '/agent/enabled': got string, want boolean",
+                "{agents: {enabled: true}} | additional properties 'agents' not allowed",
+                "{settings: {kafka: {security.protocol: SSL}}} | at '/settings/kafka': got object",
+                "{scheduler: {resources: {request: {cpu: 1}}}} | at '/scheduler/resources': additional properties 'request' not allowed",
+                "{image: {pullPolicy: Sometimes}} | at '/image/pullPolicy': value must be one of",
+                "{agent: {enabled: true, simulated: {enabled: true}}} | agent.enabled and agent.simulated.enabled are both true",
+                "{scheduler: {settings: {kafka.consumer.group.instance.id: a}}} | scheduler.settings has kafka.consumer.group.instance.id"
+            })
+    void aWrongValueIsNamed(String values, String said) {
+        assertThatThrownBy(() -> rendered(values))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(said);
+    }
+
+    @Test
+    void addressesMustBeGiven() throws IOException {
+        Path none = Files.writeString(directory.resolve("none.yaml"), "registry: {url: 'http://registry:8081'}");
+
+        assertThatThrownBy(() -> template("gpus").withValuesFile(none).call())
+                .hasMessageContaining("kafka.bootstrapServers is empty");
+    }
+
+    @Test
+    void aNameThatIsTooLongForWhatComesAfterItIsRefused() {
+        assertThatThrownBy(() -> template("a".repeat(41))
+                        .set("kafka.bootstrapServers", "kafka")
+                        .set("registry.url", "http://registry")
+                        .call())
+                .hasMessageContaining("of 41 characters, but may have 40");
+    }
+
+    private static void parse(Object command, List<String> arguments) {
+        var parsed = new CommandLine(command)
+                .parseArgs(arguments.subList(1, arguments.size()).toArray(String[]::new));
+        assertThat(parsed.hasSubcommand()).isTrue();
+    }
+
+    private static int replicas(List<Manifest> chart, String service) {
+        return only(chart, "StatefulSet", "gpus-" + service)
+                .root()
+                .at("/spec/replicas")
+                .asInt(-1);
+    }
+
+    private static JsonNode variable(Manifest manifest, String name) {
+        return variable(manifest.container(), name);
+    }
+
+    /** Where a variable's value comes from. */
+    private static JsonNode variable(JsonNode container, String name) {
+        var found = new TreeMap<String, JsonNode>();
+        container.path("env").forEach(variable -> found.put(variable.get("name").asText(), variable));
+        assertThat(found).containsKey(name);
+        return found.get(name).path("valueFrom");
+    }
+
+    private static Manifest only(List<Manifest> manifests, String kind, String name) {
+        List<Manifest> found = manifests.stream()
+                .filter(manifest ->
+                        manifest.kind().equals(kind) && manifest.name().equals(name))
+                .toList();
+        assertThat(found).as("%s %s", kind, name).hasSize(1);
+        return found.get(0);
+    }
+
+    private List<Manifest> pods(String values) throws IOException {
+        return rendered(values).stream().filter(Manifest::hasPods).toList();
+    }
+
+    /** A part's settings, read as services read them. */
+    private SettingsFile settings(String values, String key) throws IOException {
+        String text = only(rendered(values), "ConfigMap", "gpus-settings")
+                .root()
+                .at("/data")
+                .path(key)
+                .asText();
+        return SettingsFile.read(Files.writeString(directory.resolve(key), text));
+    }
+
+    /** For the oldest Kubernetes that the chart is for. */
+    private static TemplateCommand template(String release) {
+        return new Helm(CHART)
+                .template()
+                .withName(release)
+                .withNamespace("lending")
+                .withKubeVersion("1.25.0");
+    }
+
+    private List<Manifest> rendered(String values) throws IOException {
+        return Manifest.readAll(template("gpus")
+                .withValuesFile(Files.writeString(directory.resolve("addresses.yaml"), ADDRESSES))
+                .withValuesFile(Files.writeString(directory.resolve("values.yaml"), values))
+                .call());
+    }
+}

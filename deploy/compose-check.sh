@@ -124,7 +124,7 @@ containerised_broker() {
     rm -f "$report"
     # Testcontainers speaks 1.44 unless it is told to speak an older one; what it would start to clean up has no stand-in.
     api=$("$DOCKER" version --format '{{.Server.APIVersion}}')
-    [ "${api#1.}" -ge 44 ] || export LENDSTREAM_DOCKER_API=$api
+    [ "${api#1.}" -ge 44 ] || export DOCKER_API_VERSION=$api
     TESTCONTAINERS_HOST_OVERRIDE=localhost TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CHECKS_DISABLE=true ./mvnw -B -ntp -q -Dspotless.check.skip \
         -pl launcher -am verify -Dtest=none -Dit.test=ContainerIT -Dsurefire.failIfNoSpecifiedTests=false \
         -Dfailsafe.failIfNoSpecifiedTests=false >"$work/container-test.log" 2>&1 || {

@@ -21,7 +21,7 @@ import org.testcontainers.utility.DockerImageName;
 
 /**
  * The services against a broker and a registry from the images that docker-compose.yml names. Skipped where no Docker engine
- * answers; {@code ./dev compose-check} gets one. {@code LENDSTREAM_DOCKER_API} names the API's version for engines that are older
+ * answers; {@code ./dev compose-check} gets one. {@code DOCKER_API_VERSION} names the API's version for engines that are older
  * than what Testcontainers speaks.
  */
 @Timeout(value = 8, unit = TimeUnit.MINUTES)
@@ -36,7 +36,7 @@ final class ContainerIT {
 
     @BeforeAll
     static void findAnEngine() {
-        Optional.ofNullable(System.getenv("LENDSTREAM_DOCKER_API"))
+        Optional.ofNullable(System.getenv("DOCKER_API_VERSION"))
                 .ifPresent(version -> System.setProperty("api.version", version));
         assumeTrue(
                 DockerClientFactory.instance().isDockerAvailable(),

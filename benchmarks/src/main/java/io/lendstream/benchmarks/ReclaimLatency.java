@@ -17,12 +17,12 @@ final class ReclaimLatency {
     private static final int GPUS = 1000;
     private static final int SAMPLES_PER_SECOND = GPUS / 8;
     private static final int BURST = 750;
-    private static final double SPIKES_PER_SECOND = 50;
     private static final int HEAP_MEGABYTES = 384;
 
     private final int samples;
     private final int warmUpSeconds;
     private final int recordsPerSecond;
+    private final int spikesPerSecond;
     private final List<Setting> settings;
 
     private record Setting(String guarantee, int commitMillis) {
@@ -37,17 +37,22 @@ final class ReclaimLatency {
         }
     }
 
-    private ReclaimLatency(int samples, int warmUpSeconds, int recordsPerSecond, List<Setting> settings) {
+    private ReclaimLatency(
+            int samples, int warmUpSeconds, int recordsPerSecond, int spikesPerSecond, List<Setting> settings) {
         this.samples = samples;
         this.warmUpSeconds = warmUpSeconds;
         this.recordsPerSecond = recordsPerSecond;
+        this.spikesPerSecond = spikesPerSecond;
         this.settings = settings;
     }
 
-    /** Reads {@code [--samples N] [--warm-up S] [--records N] [--setting NAME]}; empty where that is not what the arguments say. */
+    /**
+     * Reads {@code [--samples N] [--warm-up S] [--records N] [--spikes N] [--setting NAME]}, records and spikes a second; empty where
+     * that is not what the arguments say.
+     */
     static Optional<ReclaimLatency> parse(List<String> arguments) {
-        Map<String, String> options =
-                new TreeMap<>(Map.of("--samples", "10000", "--warm-up", "60", "--records", "2000", "--setting", ""));
+        Map<String, String> options = new TreeMap<>(Map.of(
+                "--samples", "10000", "--warm-up", "60", "--records", "2000", "--spikes", "10", "--setting", ""));
         for (int i = 0; i < arguments.size(); i += 2) {
             if (!options.containsKey(arguments.get(i)) || i + 1 == arguments.size()) {
                 return Optional.empty();
@@ -62,9 +67,11 @@ final class ReclaimLatency {
             int samples = Integer.parseInt(options.getOrDefault("--samples", ""));
             int warmUp = Integer.parseInt(options.getOrDefault("--warm-up", ""));
             int records = Integer.parseInt(options.getOrDefault("--records", ""));
-            return chosen.isEmpty() || samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND
+            int spikes = Integer.parseInt(options.getOrDefault("--spikes", ""));
+            boolean isBad = samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND || spikes < 1;
+            return chosen.isEmpty() || isBad
                     ? Optional.empty()
-                    : Optional.of(new ReclaimLatency(samples, warmUp, records, chosen));
+                    : Optional.of(new ReclaimLatency(samples, warmUp, records, spikes, chosen));
         } catch (NumberFormatException e) {
             return Optional.empty();
         }
@@ -101,8 +108,8 @@ final class ReclaimLatency {
 
     private void run(Setting setting, List<Double> reclaims, List<Double> bare) {
         System.out.printf(
-                "%s, commits every %d ms, at %d records a second: %d reclaims, after %d s of warm-up%n",
-                setting.guarantee, setting.commitMillis, recordsPerSecond, samples, warmUpSeconds);
+                "%s, commits every %d ms, at %d records and %d spikes a second: %d reclaims, after %d s of warm-up%n",
+                setting.guarantee, setting.commitMillis, recordsPerSecond, spikesPerSecond, samples, warmUpSeconds);
         var plan = new SchedulerLoad.Plan(
                 1,
                 GPUS,
@@ -115,11 +122,11 @@ final class ReclaimLatency {
             load.start();
             long warm = System.nanoTime() + warmUpSeconds * 1_000_000_000L;
             do {
-                load.burst(BURST, SPIKES_PER_SECOND, false);
+                load.burst(BURST, spikesPerSecond, false);
             } while (System.nanoTime() < warm);
             int otherwise = 0;
             while (reclaims.size() < samples) {
-                load.burst(BURST, SPIKES_PER_SECOND, true);
+                load.burst(BURST, spikesPerSecond, true);
                 SchedulerLoad.Samples more = load.take();
                 reclaims.addAll(more.reclaims);
                 bare.addAll(more.bare);

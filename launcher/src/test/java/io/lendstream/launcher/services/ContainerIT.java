@@ -1,5 +1,6 @@
 package io.lendstream.launcher.services;
 
+import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lendstream.core.cluster.DomainId;
@@ -13,15 +14,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.ContainerFetchException;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.wait.strategy.Wait;
+import org.testcontainers.images.RemoteDockerImage;
 import org.testcontainers.kafka.KafkaContainer;
 import org.testcontainers.utility.DockerImageName;
 
 /**
  * The services against a broker and a registry from the images that docker-compose.yml names. Skipped where no Docker engine
- * answers; {@code ./dev compose-check} gets one. {@code DOCKER_API_VERSION} names the API's version for engines that are older
+ * answers, or has no such images; {@code ./dev compose-check} gets one. {@code DOCKER_API_VERSION} names the API's version for engines that are older
  * than what Testcontainers speaks.
  */
 @Timeout(value = 8, unit = TimeUnit.MINUTES)
@@ -41,6 +44,17 @@ final class ContainerIT {
         assumeTrue(
                 DockerClientFactory.instance().isDockerAvailable(),
                 "no Docker engine answers; ./dev compose-check gets one and runs this");
+        findOrPull(KAFKA);
+        findOrPull(REGISTRY);
+    }
+
+    private static void findOrPull(DockerImageName image) {
+        try {
+            new RemoteDockerImage(image).get();
+        } catch (ContainerFetchException e) {
+            abort("%s can neither be found nor pulled; ./dev compose-check makes what stands for it and runs this"
+                    .formatted(image));
+        }
     }
 
     @Test

@@ -90,7 +90,11 @@ final class ClusterChecks {
             int brokers = answer(admin.describeCluster().nodes()).size();
             check("broker", () -> broker(admin, brokers));
             check("clock", () -> clock(admin));
-            List<TopicState> topics = new TopicAdmin(admin, cluster.topics()).describe();
+            Optional<List<TopicState>> described = topics(admin);
+            if (described.isEmpty()) {
+                return;
+            }
+            List<TopicState> topics = described.get();
             Finding there = Diagnosis.topics(topics);
             to.accept(there);
             check("replication", () -> Diagnosis.replication(brokers, topics, minInsync(admin, topics)));
@@ -99,6 +103,19 @@ final class ClusterChecks {
                 return;
             }
             services(admin);
+        }
+    }
+
+    /** The topics, where one may look at all of them. */
+    private Optional<List<TopicState>> topics(Admin admin) {
+        try {
+            return Optional.of(new TopicAdmin(admin, cluster.topics()).describe());
+        } catch (KafkaException e) {
+            to.accept(Finding.warn(
+                    "topics",
+                    "cannot be looked at: " + message(e),
+                    "ask as somebody who may describe all of them, such as deploy/acl's operator; the services were not looked at"));
+            return Optional.empty();
         }
     }
 

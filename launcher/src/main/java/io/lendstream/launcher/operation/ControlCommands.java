@@ -192,7 +192,7 @@ public final class ControlCommands {
         private final Kind kind;
         private final String done;
 
-        @Option(names = "--domain", paramLabel = "D", description = "The domain. Default: every one that has nodes.")
+        @Option(names = "--domain", paramLabel = "D", description = "The domain. Default: every one that has nodes. Advice may begin before there is any.")
         private Optional<String> domain = Optional.empty();
 
         OfDomains(Kind kind, String done) {
@@ -213,6 +213,11 @@ public final class ControlCommands {
         List<ControlCommand> commands(Reading reading, Instant now) {
             SortedSet<DomainId> known = new TreeSet<>();
             reading.values(TopicCatalogue.NODES, node -> known.add(node.domain()));
+            Optional<DomainId> chosen = domain.map(DomainId::new);
+            if (kind() == Kind.ADVISORY_ON && chosen.filter(name -> !known.contains(name)).isPresent()) {
+                // Before there is anything to decide is the time for it.
+                return List.of(command(chosen.get(), now, kind(), Optional.empty(), List.of()));
+            }
             if (known.isEmpty()) {
                 throw UserError.failed(
                         "there is no domain: no node has said that it is there. Start 'lendstream agent'.");
@@ -222,7 +227,7 @@ public final class ControlCommands {
                         "--domain is '%s', but no node is of it; there are %s.".formatted(domain.get(), known));
             }
             return known.stream()
-                    .filter(name -> domain.isEmpty() || domain.get().equals(name.value()))
+                    .filter(name -> chosen.isEmpty() || chosen.get().equals(name))
                     .map(name -> command(name, now, kind(), Optional.empty(), List.of()))
                     .toList();
         }

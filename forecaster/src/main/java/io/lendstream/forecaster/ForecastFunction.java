@@ -76,7 +76,8 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
     private <T> ValueStateDescriptor<T> forgotten(ValueStateDescriptor<T> state) {
         state.enableTimeToLive(StateTtlConfig.newBuilder(forgetAfter)
                 .cleanupFullSnapshot()
-                .cleanupIncrementally(10, false)
+                // one at each look: whoever looks pays for it, and all of them are met often enough
+                .cleanupIncrementally(1, false)
                 .build());
         return state;
     }

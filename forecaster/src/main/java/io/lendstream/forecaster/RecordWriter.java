@@ -70,10 +70,7 @@ abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T>, Kaf
         }
         String key = key(value);
         var headers = new CloudEventHeaders(
-                        key + "/" + time(value).toEpochMilli(),
-                        "/lendstream/forecaster",
-                        here.type,
-                        time(value))
+                        key + "/" + time(value).toEpochMilli(), "/lendstream/forecaster", here.type, time(value))
                 .toHeaders();
         // no timestamp: retention counts from the time of writing, also where event time is virtual
         return new ProducerRecord<>(

@@ -90,7 +90,9 @@ final class ForecasterPace {
 
     private void measure(ForecasterLoad load, int count, String name, Map<String, Double> metrics) {
         load.fill(windows);
-        metrics.put(name + "records_per_second", load.drain());
+        ForecasterLoad.Drained drained = load.drain();
+        metrics.put(name + "records_per_second", drained.perSecond());
+        metrics.put(name + "later_records_per_second", drained.laterPerSecond());
         ForecasterLoad.Checkpoints checkpoints = load.checkpoints();
         metrics.put(name + "state_bytes", checkpoints.bytes() / count);
         metrics.put(name + "checkpoint_ms", checkpoints.longestMillis());

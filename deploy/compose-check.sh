@@ -84,8 +84,11 @@ images() {
     local image pulled=0 made=0
     for image in $(deploy/standins/images.sh); do
         "$DOCKER" image inspect "$image" >/dev/null 2>&1 && continue
-        if timeout 60 "$DOCKER" pull -q "$image" >/dev/null 2>&1; then
+        if timeout 600 "$DOCKER" pull -q "$image" >"$work/pull.log" 2>&1; then
             pulled=$((pulled + 1))
+        elif [ -z "$ENGINE_PID" ]; then
+            # A stand-in of that name would be taken for the image ever after.
+            fail "$image cannot be pulled: $(tail -n 1 "$work/pull.log")"
         else
             DOCKER=$DOCKER deploy/standins/build.sh "$image" || fail "$image can neither be pulled nor made"
             made=$((made + 1))
@@ -101,14 +104,20 @@ images() {
     say "our images: $("$DOCKER" images --format '{{.Repository}} {{.Size}}' | grep '^lendstream' | grep -v standin | paste -sd, -)"
 }
 
-# Nobody restarts what was stopped on purpose, and docker kill counts as that: the process itself is killed.
+# Nobody restarts what was stopped on purpose, and docker kill counts as that: the process itself is killed, where the engine is our
+# own and so its processes are this machine's. Another engine is told to restart the container at once.
 crash() {
-    local pid
-    pid=$("$DOCKER" inspect -f '{{.State.Pid}}' "$(compose ps -q "$1")")
-    kill -9 "$pid" 2>/dev/null || "$DOCKER" restart -t 0 "$(compose ps -q "$1")" >/dev/null
+    local id pid
+    id=$(compose ps -q "$1")
+    pid=$("$DOCKER" inspect -f '{{.State.Pid}}' "$id")
+    if [ -n "$ENGINE_PID" ] && [ "$pid" -gt 1 ]; then
+        kill -9 "$pid"
+    else
+        "$DOCKER" restart -t 0 "$id" >/dev/null
+    fi
 }
 
-restarts() { "$DOCKER" inspect -f '{{.RestartCount}}' "$(compose ps -q "$1")"; }
+started() { "$DOCKER" inspect -f '{{.State.StartedAt}}' "$(compose ps -q "$1")"; }
 
 leaves_nothing() {
     local left
@@ -154,9 +163,11 @@ bring_up() {
     done
     measured upSeconds $((SECONDS - phase))
     say "up: $services"
-    local root
-    root=$(for service in $services load; do "$DOCKER" exec "$(compose ps -q "$service")" id -u; done | grep -c '^0$' || true)
-    [ "$root" -eq 0 ] || fail "$root containers run as root, but none may"
+    local user
+    for service in $services load; do
+        user=$("$DOCKER" exec "$(compose ps -q "$service")" id -u) || fail "$service does not tell whom it runs as"
+        [ "$user" -ne 0 ] || fail "$service runs as root, but none may"
+    done
 }
 
 lends_and_takes_back() {
@@ -172,10 +183,13 @@ recovers() { # services to be killed, one after another
     local service other phase before until
     for service; do
         phase=$SECONDS
-        before=$(restarts "$service")
+        before=$(started "$service")
         crash "$service"
         until=$((SECONDS + 30))
-        while [ "$(restarts "$service")" = "$before" ] && [ $SECONDS -lt $until ]; do sleep 0.5; done
+        while [ "$(started "$service")" = "$before" ]; do
+            [ $SECONDS -lt $until ] || fail "$service was killed and is not started again within 30 s"
+            sleep 0.5
+        done
         sleep 2 # until its health is asked for anew
         for other in $services; do
             await_healthy "$other" 180
@@ -221,6 +235,8 @@ PY
 
 advised() { [ -n "$(advice)" ]; }
 
+earnest() { grep -q '"advisory" : false' "$work/top.json"; }
+
 # docs/deploy.md, step by step: a cluster that asks who one is, and ours beside it.
 guide() {
     local phase=$SECONDS id
@@ -237,15 +253,19 @@ guide() {
     ask schemas register
     ask schemas check
     say "guide, 1 to 3: users and rights, topics, schemas"
-    compose up -d --no-deps flink-jobmanager flink-taskmanager scheduler agent load >"$work/up.log" 2>&1 ||
-        fail "the services do not come up: $(tail -n 3 "$work/up.log")"
+    compose up -d --no-deps flink-jobmanager flink-taskmanager scheduler >"$work/up.log" 2>&1 ||
+        fail "scheduler and forecaster do not come up: $(tail -n 3 "$work/up.log")"
     local service
-    for service in flink-jobmanager flink-taskmanager scheduler agent load; do
+    for service in flink-jobmanager flink-taskmanager scheduler; do
         await_healthy "$service" 180
     done
     asked_by operator
-    ask advisory on --reason "first installation" --timeout 60s
-    say "guide, 4 and 5: services are well, and give advice only"
+    ask advisory on --domain default --reason "first installation" --timeout 60s
+    compose up -d --no-deps agent load >"$work/up.log" 2>&1 || fail "the agent does not come up: $(tail -n 3 "$work/up.log")"
+    await_healthy agent 120
+    await_healthy load 120
+    ask doctor
+    say "guide, 4 to 6: services are well, and give advice only"
     compose run --rm --no-deps actuator actuator --check --config /secure/actuator.properties >"$work/check.txt" 2>&1 ||
         fail "actuator --check: $(tail -n 3 "$work/check.txt")"
     compose up -d --no-deps actuator >"$work/up.log" 2>&1 || fail "the actuator does not come up: $(tail -n 3 "$work/up.log")"
@@ -255,7 +275,8 @@ guide() {
     id=$(advice)
     ask explain "$id"
     owned lent && fail "a GPU is lent in advisory mode"
-    say "guide, 6 and 7: the actuator is well, and does nothing; $id is advice and is explained"
+    earnest && fail "a decision was made in earnest in advisory mode: $work/top.json"
+    say "guide, 7 and 8: the actuator is well, and does nothing; $id is advice and is explained"
     asked_by workload
     if ./lendstream freeze "${at[@]}" "${as[@]}" >"$work/freeze.txt" 2>&1; then
         fail "workload has frozen the cluster, to which it has no right"
@@ -269,12 +290,21 @@ guide() {
     await_seen "what was approved is done" 120 lent
     ask advisory off --reason "trusted"
     ask doctor
-    say "guide, 8: $id was approved and is done; advice has ended"
+    say "guide, 9: $id was approved and is done; advice has ended"
     measured guideSeconds $((SECONDS - phase))
     bring_down secureDownSeconds
 }
 
 mkdir -p "$work"
+exec 9>"$work/lock"
+flock -n 9 || {
+    echo "another compose-check runs in $work; wait for it." >&2
+    exit 1
+}
+command -v python3 >/dev/null || {
+    echo "compose-check is not run: it needs python3." >&2
+    exit 3
+}
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM

@@ -40,13 +40,17 @@ engine_install() {
     [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null || return 1
     engine_say "installing ${packages[*]}"
     DEBIAN_FRONTEND=noninteractive apt-get update -qq >/dev/null 2>&1 || true
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null 2>&1
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-remove "${packages[@]}" >/dev/null 2>&1
 }
 
 engine_start() {
     if engine_docker && engine_compose && "$DOCKER" info >/dev/null 2>&1; then
         engine_say "using the engine that answers: $("$DOCKER" version --format '{{.Server.Version}}')"
         return
+    fi
+    if [ -n "${DOCKER:-}" ] && "$DOCKER" info >/dev/null 2>&1 || { command -v docker >/dev/null && docker info >/dev/null 2>&1; }; then
+        ENGINE_MISSING="a Docker engine answers, but its command has no buildx, or there is no docker-compose or compose plugin: install them"
+        return 1
     fi
     if [ "$(id -u)" -ne 0 ]; then
         ENGINE_MISSING="no Docker engine answers, and only root can start one"
@@ -60,7 +64,7 @@ engine_start() {
     export DOCKER_HOST=unix://$ENGINE_DIR/docker.sock
     # What --bridge and --iptables leave out, the host would be left with.
     dockerd --data-root "$ENGINE_DIR/data" --exec-root "$ENGINE_DIR/run" --pidfile "$ENGINE_DIR/pid" -H "$DOCKER_HOST" \
-        --bridge none --iptables=false --ip6tables=false --ip-masq=false >"$ENGINE_DIR/log" 2>&1 </dev/null &
+        --bridge none --iptables=false --ip6tables=false --ip-masq=false >"$ENGINE_DIR/log" 2>&1 </dev/null 9>&- &
     ENGINE_PID=$!
     local tries
     for tries in $(seq 100); do

@@ -47,7 +47,7 @@ public final class BenchMain {
                     "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
                             + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
                             + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--setting GUARANTEE_MILLIS]%n"
-                            + "       ./dev bench forecaster [--services N] [--windows N] [--rounds N]%n",
+                            + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n",
                     String.join(", ", benches.keySet()), RUNS);
             System.exit(2);
         }

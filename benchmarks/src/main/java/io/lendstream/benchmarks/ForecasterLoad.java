@@ -126,24 +126,38 @@ final class ForecasterLoad implements AutoCloseable {
         writer.flush();
     }
 
-    /** Starts the forecaster and waits until it has answered all of them; records a second from its first answer to its last. */
-    double drain() {
+    /**
+     * Records a second from the first answer to the last, and in the later half of them, when a process that has just begun has
+     * compiled most of what it runs.
+     */
+    record Drained(double perSecond, double laterPerSecond) {}
+
+    /** Starts the forecaster and waits until it has answered all of them. */
+    Drained drain() {
         var child = stack.start(ServiceKind.FORECASTER
                 .child(stack.installation())
-                .withJvm(Jvm.thorough(HEAP_MEGABYTES))
+                .withJvm(Jvm.thorough(HEAP_MEGABYTES).withWholeHeap())
                 .withArguments(arguments()));
         stack.awaitReady(
                 child, Readiness.http(URI.create("http://127.0.0.1:" + healthPort() + "/health/ready")), PATIENCE);
         long expected = (long) services.size() * (windows / WINDOWS_PER_STEP);
         long first = 0;
+        long half = 0;
         long seen = 0;
+        long seenByHalf = 0;
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (seen < expected) {
             seen += poll(deadline).size();
             first = first == 0 && seen > 0 ? System.nanoTime() : first;
+            if (half == 0 && seen >= expected / 2) {
+                half = System.nanoTime();
+                seenByHalf = seen;
+            }
         }
-        double seconds = (System.nanoTime() - first) / 1e9;
-        return services.size() * (double) (windows - WINDOWS_PER_STEP + 1) / seconds;
+        long last = System.nanoTime();
+        return new Drained(
+                services.size() * (double) (windows - WINDOWS_PER_STEP + 1) / ((last - first) / 1e9),
+                (expected - seenByHalf) * (double) WINDOWS_PER_STEP / ((last - half) / 1e9));
     }
 
     private List<String> arguments() {

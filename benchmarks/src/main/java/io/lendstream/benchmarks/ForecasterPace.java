@@ -22,42 +22,55 @@ final class ForecasterPace {
     private static final double CHECKPOINT_MILLIS = 2000;
 
     private final List<Integer> services;
+    private final List<Guarantee> guarantees;
     private final int windows;
     private final int rounds;
 
     /** @param checkpointSeconds between two checkpoints; under exactly-once no forecast is read before the next one */
     private record Guarantee(String delivery, int checkpointSeconds) {}
 
-    private ForecasterPace(List<Integer> services, int windows, int rounds) {
+    private ForecasterPace(List<Integer> services, List<Guarantee> guarantees, int windows, int rounds) {
         this.services = services;
+        this.guarantees = guarantees;
         this.windows = windows;
         this.rounds = rounds;
     }
 
-    /** Reads {@code [--services N] [--windows N] [--rounds N]}; empty where that is not what the arguments say. */
+    /**
+     * Reads {@code [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]}; empty where that is not what the arguments
+     * say.
+     */
     static Optional<ForecasterPace> parse(List<String> arguments) {
         Map<String, Integer> options = new TreeMap<>(Map.of("--services", 0, "--windows", 100, "--rounds", 5));
+        List<Guarantee> guarantees = GUARANTEES;
         for (int i = 0; i < arguments.size(); i += 2) {
-            if (!options.containsKey(arguments.get(i))
-                    || i + 1 == arguments.size()
-                    || !arguments.get(i + 1).matches("[1-9]\\d{0,5}")) {
+            String value = i + 1 == arguments.size() ? "" : arguments.get(i + 1);
+            if (arguments.get(i).equals("--delivery")) {
+                guarantees = GUARANTEES.stream()
+                        .filter(each -> each.delivery().equals(value))
+                        .toList();
+            } else if (options.containsKey(arguments.get(i)) && value.matches("[1-9]\\d{0,5}")) {
+                options.put(arguments.get(i), Integer.parseInt(value));
+            } else {
                 return Optional.empty();
             }
-            options.put(arguments.get(i), Integer.parseInt(arguments.get(i + 1)));
         }
         int only = options.getOrDefault("--services", 0);
         int windows = options.getOrDefault("--windows", 0);
-        return windows < 2 * ForecasterLoad.WINDOWS_PER_STEP
+        return guarantees.isEmpty() || windows < 2 * ForecasterLoad.WINDOWS_PER_STEP
                 ? Optional.empty()
                 : Optional.of(new ForecasterPace(
-                        only == 0 ? SERVICES : List.of(only), windows, options.getOrDefault("--rounds", 0)));
+                        only == 0 ? SERVICES : List.of(only),
+                        guarantees,
+                        windows,
+                        options.getOrDefault("--rounds", 0)));
     }
 
     BenchMain.Result measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         for (int count : services) {
-            for (Guarantee guarantee : GUARANTEES) {
+            for (Guarantee guarantee : guarantees) {
                 String name = "%s_%d_".formatted(guarantee.delivery().replace('-', '_'), count);
                 try (var load = new ForecasterLoad(count, guarantee.delivery(), guarantee.checkpointSeconds())) {
                     measure(load, count, name, metrics);
@@ -77,7 +90,9 @@ final class ForecasterPace {
 
     private void measure(ForecasterLoad load, int count, String name, Map<String, Double> metrics) {
         load.fill(windows);
-        metrics.put(name + "records_per_second", load.drain());
+        ForecasterLoad.Drained drained = load.drain();
+        metrics.put(name + "records_per_second", drained.perSecond());
+        metrics.put(name + "later_records_per_second", drained.laterPerSecond());
         ForecasterLoad.Checkpoints checkpoints = load.checkpoints();
         metrics.put(name + "state_bytes", checkpoints.bytes() / count);
         metrics.put(name + "checkpoint_ms", checkpoints.longestMillis());

@@ -76,7 +76,8 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
     private <T> ValueStateDescriptor<T> forgotten(ValueStateDescriptor<T> state) {
         state.enableTimeToLive(StateTtlConfig.newBuilder(forgetAfter)
                 .cleanupFullSnapshot()
-                .cleanupIncrementally(10, false)
+                // one at each look: whoever looks pays for it, and all of them are met often enough
+                .cleanupIncrementally(1, false)
                 .build());
         return state;
     }
@@ -113,6 +114,10 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
             here.forecaster.clear();
             return;
         }
+        if (forecaster.closesBy().map(Instant::toEpochMilli).orElse(Long.MAX_VALUE) > timestamp) {
+            setTimer(here, forecaster, context.timerService());
+            return;
+        }
         Optional<DemandForecast> forecast = forecaster.advanceTo(Instant.ofEpochMilli(timestamp));
         here.metrics.took(forecaster, 0, 0, context.timerService().currentWatermark());
         leave(here, forecaster, forecast, context.timerService(), out);
@@ -126,20 +131,28 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
             Collector<DemandForecast> out)
             throws Exception {
         here.forecaster.update(forecaster);
-        Long set = here.timer.value();
-        Long wanted = forecaster.closesBy().map(Instant::toEpochMilli).orElse(null);
-        if (set != null && !set.equals(wanted)) {
-            timers.deleteEventTimeTimer(set);
-            here.timer.clear();
-        }
-        if (wanted != null && !wanted.equals(set)) {
-            timers.registerEventTimeTimer(wanted);
-            here.timer.update(wanted);
-        }
+        setTimer(here, forecaster, timers);
         if (forecast.isPresent()) {
             here.metrics.issued(forecast.get());
             out.collect(forecast.get());
         }
+    }
+
+    /**
+     * Sees to it that event time comes by when the step has to be closed, or sooner: most records put that off, and a timer that
+     * comes too soon is set anew then, once and not with each of them.
+     */
+    private static void setTimer(Store here, ServiceForecaster forecaster, TimerService timers) throws Exception {
+        Long set = here.timer.value();
+        long wanted = forecaster.closesBy().map(Instant::toEpochMilli).orElse(Long.MAX_VALUE);
+        if (wanted == Long.MAX_VALUE || (set != null && set <= wanted)) {
+            return;
+        }
+        if (set != null) {
+            timers.deleteEventTimeTimer(set);
+        }
+        timers.registerEventTimeTimer(wanted);
+        here.timer.update(wanted);
     }
 
     private Store store() {

@@ -1,14 +1,21 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
-import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.core.event.HorizonQuantiles;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.types.StringValue;
 
-/** Forecasts between tasks, as their topic's Avro records. */
+/** Forecasts between tasks, field by field; they are in no checkpoint, so the form may change with any version. */
 final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
     private static final long serialVersionUID = 1L;
 
@@ -16,12 +23,47 @@ final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
 
     @Override
     public void serialize(DemandForecast forecast, DataOutputView target) throws IOException {
-        AvroForm.write(TopicCatalogue.DEMAND_FORECASTS, forecast, target);
+        StringValue.writeString(forecast.service().value(), target);
+        StringValue.writeString(forecast.domain().value(), target);
+        target.writeLong(forecast.issuedAt().toEpochMilli());
+        target.writeLong(forecast.step().toMillis());
+        StringValue.writeString(forecast.model(), target);
+        target.writeInt(forecast.horizons().size());
+        for (HorizonQuantiles line : forecast.horizons()) {
+            target.writeLong(line.horizon().toMillis());
+            target.writeDouble(line.p10());
+            target.writeDouble(line.p50());
+            target.writeDouble(line.p90());
+            target.writeDouble(line.p99());
+        }
+        writeOptional(forecast.recentError(), target);
+        writeOptional(forecast.recentCoverage90(), target);
     }
 
     @Override
     public DemandForecast deserialize(DataInputView source) throws IOException {
-        return AvroForm.read(TopicCatalogue.DEMAND_FORECASTS, source);
+        return new DemandForecast(
+                new ServiceId(StringValue.readString(source)),
+                new DomainId(StringValue.readString(source)),
+                Instant.ofEpochMilli(source.readLong()),
+                Duration.ofMillis(source.readLong()),
+                StringValue.readString(source),
+                readHorizons(source),
+                readOptional(source),
+                readOptional(source));
+    }
+
+    private static List<HorizonQuantiles> readHorizons(DataInputView source) throws IOException {
+        List<HorizonQuantiles> horizons = new ArrayList<>();
+        for (int left = source.readInt(); left > 0; left--) {
+            horizons.add(new HorizonQuantiles(
+                    Duration.ofMillis(source.readLong()),
+                    source.readDouble(),
+                    source.readDouble(),
+                    source.readDouble(),
+                    source.readDouble()));
+        }
+        return horizons;
     }
 
     @Override

@@ -111,8 +111,8 @@ final class ForecasterJob {
     private Configuration options() {
         Configuration options = new Configuration();
         options.set(PipelineOptions.NAME, NAME);
-        // every record on its way at once: the loop waits for the forecast, not for a full buffer
-        options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ZERO);
+        // records go on together where many come at once; the loop waits for the forecast, not for a full buffer
+        options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ofMillis(1));
         // an operator without a name of its own would lose its state with the next change of the graph
         options.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
         options.set(StateBackendOptions.STATE_BACKEND, settings.stateBackend().nameInFlink());

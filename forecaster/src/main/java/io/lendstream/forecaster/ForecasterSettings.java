@@ -149,6 +149,9 @@ record ForecasterSettings(
             // a forecast waits for no company
             producer.put("linger.ms", "0");
         }
+        // but those that come while others are on their way go together: one by one they keep the broker busy
+        producer.putIfAbsent("max.in.flight.requests.per.connection", "1");
+        producer.putIfAbsent("batch.size", "131072");
         Map<String, String> consumer = texts(kafka.consumer());
         // Flink has these its own way, and says so at every start
         producer.keySet().removeAll(Set.of("key.serializer", "value.serializer"));

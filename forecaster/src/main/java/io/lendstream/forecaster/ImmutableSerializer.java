@@ -1,6 +1,7 @@
 package io.lendstream.forecaster;
 
 import java.io.IOException;
+import java.util.Optional;
 import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
@@ -53,5 +54,15 @@ abstract class ImmutableSerializer<T> extends TypeSerializerSingleton<T> {
         byte[] bytes = new byte[source.readInt()];
         source.readFully(bytes);
         return bytes;
+    }
+
+    static void writeOptional(Optional<Double> value, DataOutputView target) throws IOException {
+        target.writeDouble(value.orElse(Double.NaN));
+    }
+
+    /** No measure of ours is ever NaN. */
+    static Optional<Double> readOptional(DataInputView source) throws IOException {
+        double value = source.readDouble();
+        return Double.isNaN(value) ? Optional.empty() : Optional.of(value);
     }
 }

@@ -29,6 +29,7 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
 
     private static final long serialVersionUID = 1L;
     private static final int PATIENCE_STEPS = 10;
+    private static final long SWEEP_MILLIS = Duration.ofHours(1).toMillis();
 
     private final Duration forgetAfter;
     private transient @Nullable Store store;
@@ -42,7 +43,11 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
 
     @Override
     public void open(OpenContext context) {
-        var ttl = StateTtlConfig.newBuilder(forgetAfter).cleanupFullSnapshot().build();
+        // Flink's own cleaning looks at the whole map with every forecast; here dropForgotten does it
+        var ttl = StateTtlConfig.newBuilder(forgetAfter)
+                .cleanupFullSnapshot()
+                .disableCleanupInBackground()
+                .build();
         var latest = new MapStateDescriptor<>("latest", Types.STRING, Types.LONG);
         latest.enableTimeToLive(ttl);
         store = new Store(
@@ -80,12 +85,22 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
         Long told = here.told.value();
         if (told == null || reached > told) {
             here.told.update(reached);
+            if (told != null && reached / SWEEP_MILLIS > told / SWEEP_MILLIS) {
+                dropForgotten(here.latest);
+            }
             out.collect(new Progress(
                     SERVICE,
                     new DomainId(context.getCurrentKey()),
                     Instant.ofEpochMilli(reached),
                     Map.of(),
                     Optional.empty()));
+        }
+    }
+
+    /** Whoever looks at all services meets those that have been silent for too long, and Flink drops them. */
+    private static void dropForgotten(MapState<String, Long> latest) throws Exception {
+        for (Iterator<String> services = latest.keys().iterator(); services.hasNext(); ) {
+            services.next();
         }
     }
 

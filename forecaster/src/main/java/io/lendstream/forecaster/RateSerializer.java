@@ -75,16 +75,6 @@ final class RateSerializer extends ImmutableSerializer<RequestRate> {
                 readBatches(source));
     }
 
-    private static void writeOptional(Optional<Double> value, DataOutputView target) throws IOException {
-        target.writeDouble(value.orElse(Double.NaN));
-    }
-
-    /** A latency is never NaN. */
-    private static Optional<Double> readOptional(DataInputView source) throws IOException {
-        double value = source.readDouble();
-        return Double.isNaN(value) ? Optional.empty() : Optional.of(value);
-    }
-
     private static List<SizeCount> readSizes(DataInputView source) throws IOException {
         List<SizeCount> sizes = new ArrayList<>();
         for (int left = source.readInt(); left > 0; left--) {

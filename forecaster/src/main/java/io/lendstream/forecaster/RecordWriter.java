@@ -28,7 +28,10 @@ abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T>, Kaf
 
     private final TreeMap<String, String> properties;
     private final String prefix;
-    private transient @Nullable Serializer<GenericRecord> serializer;
+    private transient @Nullable Opened opened;
+
+    /** What belongs to the task and not to the job's description. */
+    private record Opened(Serializer<GenericRecord> serializer, String name, String type) {}
 
     RecordWriter(Map<String, String> properties, TopicCatalogue topics) {
         this.properties = new TreeMap<>(properties);
@@ -43,7 +46,10 @@ abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T>, Kaf
 
     @Override
     public void open(SerializationSchema.InitializationContext context, KafkaSinkContext sink) {
-        serializer = SerdeFactory.of(properties).serializer();
+        opened = new Opened(
+                SerdeFactory.of(properties).serializer(),
+                new TopicCatalogue(prefix).name(topic()),
+                "io.lendstream." + topic().recordName());
     }
 
     /** Tells the sink where to look for transactions that were left open. */
@@ -58,25 +64,21 @@ abstract class RecordWriter<T> implements KafkaRecordSerializationSchema<T>, Kaf
 
     @Override
     public ProducerRecord<byte[], byte[]> serialize(T value, KafkaSinkContext context, @Nullable Long timestamp) {
-        Serializer<GenericRecord> writer = serializer;
-        if (writer == null) {
+        Opened here = opened;
+        if (here == null) {
             throw new IllegalStateException("the writer of %s was not opened".formatted(topic()));
         }
-        String name = new TopicCatalogue(prefix).name(topic());
         String key = key(value);
         var headers = new CloudEventHeaders(
-                        key + "/" + time(value).toEpochMilli(),
-                        "/lendstream/forecaster",
-                        "io.lendstream." + topic().recordName(),
-                        time(value))
+                        key + "/" + time(value).toEpochMilli(), "/lendstream/forecaster", here.type, time(value))
                 .toHeaders();
         // no timestamp: retention counts from the time of writing, also where event time is virtual
         return new ProducerRecord<>(
-                name,
+                here.name,
                 null,
                 null,
                 key.getBytes(StandardCharsets.UTF_8),
-                writer.serialize(name, headers, Codecs.encode(topic(), value)),
+                here.serializer.serialize(here.name, headers, Codecs.encode(topic(), value)),
                 headers);
     }
 }

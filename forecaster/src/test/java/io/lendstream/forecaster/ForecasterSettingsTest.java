@@ -22,13 +22,18 @@ class ForecasterSettingsTest {
         assertThat(settings.forecast()).isEqualTo(ForecastSettings.DEFAULT);
         assertThat(settings.mode()).isEqualTo(ForecasterSettings.Mode.EMBEDDED);
         assertThat(settings.delivery()).isEqualTo(Delivery.AT_LEAST_ONCE);
-        assertThat(settings.producer()).containsEntry("linger.ms", "0");
+        assertThat(settings.producer())
+                .containsEntry("linger.ms", "0")
+                .containsEntry("max.in.flight.requests.per.connection", "1");
         assertThat(settings.stateDirectory()).isEmpty();
     }
 
     @Test
     void leavesASitesOwnKafkaPropertiesAlone() {
         assertThat(settings("kafka.producer.linger.ms=7").producer()).containsEntry("linger.ms", "7");
+        assertThat(settings("kafka.producer.max.in.flight.requests.per.connection=5")
+                        .producer())
+                .containsEntry("max.in.flight.requests.per.connection", "5");
         assertThat(settings("kafka.security.protocol=SSL").consumer()).containsEntry("security.protocol", "SSL");
         assertThat(settings("schema.registry.url=https://registry:8081").serdes())
                 .containsEntry("schema.registry.url", "https://registry:8081");

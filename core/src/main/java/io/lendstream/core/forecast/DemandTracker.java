@@ -120,10 +120,15 @@ final class DemandTracker {
     /** Something is left to close, and everybody who is not silent has reported beyond the end of the next step. */
     private boolean nextIsComplete() {
         long end = (next + 1) * stepMillis;
-        return !open.isEmpty()
-                && clock >= end
-                && contributors.values().stream()
-                        .allMatch(source -> source.reportedTo() >= end || source.silentAfter() < clock);
+        if (open.isEmpty() || clock < end) {
+            return false;
+        }
+        for (Contributor source : contributors.values()) {
+            if (source.reportedTo() < end && source.silentAfter() >= clock) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void skipLongGap() {
@@ -212,10 +217,11 @@ final class DemandTracker {
         }
 
         long covered() {
-            return coveredMillis.values().stream()
-                    .mapToLong(millis -> millis)
-                    .max()
-                    .orElse(0);
+            long most = 0;
+            for (long millis : coveredMillis.values()) {
+                most = Math.max(most, millis);
+            }
+            return most;
         }
 
         /**

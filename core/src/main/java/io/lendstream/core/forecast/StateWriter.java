@@ -8,8 +8,7 @@ import java.util.Arrays;
 
 /** Puts a model's state into bytes, value after value; {@link StateReader} reads them in the same order. */
 public final class StateWriter {
-    private byte[] bytes = new byte[1024];
-    private int length;
+    private ByteBuffer bytes = ByteBuffer.allocate(1024);
 
     public StateWriter integer(int value) {
         room(Integer.BYTES).putInt(value);
@@ -29,12 +28,14 @@ public final class StateWriter {
     public StateWriter numbers(float[] values) {
         integer(values.length);
         room(values.length * Float.BYTES).asFloatBuffer().put(values);
+        bytes.position(bytes.position() + values.length * Float.BYTES);
         return this;
     }
 
     public StateWriter numbers(short[] values) {
         integer(values.length);
         room(values.length * Short.BYTES).asShortBuffer().put(values);
+        bytes.position(bytes.position() + values.length * Short.BYTES);
         return this;
     }
 
@@ -54,15 +55,15 @@ public final class StateWriter {
     }
 
     public byte[] bytes() {
-        return Arrays.copyOf(bytes, length);
+        return Arrays.copyOf(bytes.array(), bytes.position());
     }
 
     private ByteBuffer room(int needed) {
-        if (bytes.length - length < needed) {
-            bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + needed));
+        if (bytes.remaining() < needed) {
+            int length = bytes.position();
+            byte[] more = Arrays.copyOf(bytes.array(), Math.max(bytes.capacity() * 2, length + needed));
+            bytes = ByteBuffer.wrap(more).position(length);
         }
-        ByteBuffer room = ByteBuffer.wrap(bytes, length, needed);
-        length += needed;
-        return room;
+        return bytes;
     }
 }

@@ -9,8 +9,10 @@ import java.util.List;
  * @param heapMebibytes bound of its heap
  * @param metaspaceMebibytes bound of its class data
  * @param compiler how hard its code is compiled
+ * @param firstMebibytes what its heap begins with
  */
-public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler) {
+public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler, int firstMebibytes) {
+    private static final int SMALL = 16;
 
     /** What a child spends its compile time on. */
     public enum Compiler {
@@ -27,6 +29,11 @@ public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler) 
         }
     }
 
+    /** With a heap that begins small. */
+    public Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler) {
+        this(heapMebibytes, metaspaceMebibytes, compiler, Math.min(SMALL, heapMebibytes));
+    }
+
     /** Ready soon, with a heap of that size. */
     public static Jvm quick(int heapMebibytes) {
         return new Jvm(heapMebibytes, 128, Compiler.QUICK);
@@ -37,9 +44,14 @@ public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler) 
         return new Jvm(heapMebibytes, 160, Compiler.THOROUGH);
     }
 
+    /** The same with all of its heap from the start, as where memory is set aside for it. */
+    public Jvm withWholeHeap() {
+        return new Jvm(heapMebibytes, metaspaceMebibytes, compiler, heapMebibytes);
+    }
+
     List<String> flags() {
         var flags = new ArrayList<>(List.of(
-                "-Xms16m",
+                "-Xms" + firstMebibytes + "m",
                 "-Xmx" + heapMebibytes + "m",
                 "-XX:MaxMetaspaceSize=" + metaspaceMebibytes + "m",
                 "-Xss512k",

@@ -47,6 +47,12 @@ public record Topic<T>(
         }
     }
 
+    /** By the name alone: topics are looked up with every record. */
+    @Override
+    public int hashCode() {
+        return suffix.hashCode();
+    }
+
     /** The Avro record's name, without its namespace. */
     public String recordName() {
         return type.getSimpleName();

@@ -1,0 +1,47 @@
+package io.lendstream.forecaster;
+
+import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.HorizonQuantiles;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.junit.jupiter.api.Test;
+
+class ForecastSerializerTest {
+    @Test
+    void bringsAForecastWithAllThatItSaysToAnotherTask() throws Exception {
+        DemandForecast young = forecast(Optional.empty(), Optional.empty());
+        DemandForecast judged = forecast(Optional.of(0.25), Optional.of(1.0));
+
+        assertThat(again(young)).isEqualTo(young);
+        assertThat(again(judged)).isEqualTo(judged);
+    }
+
+    private static DemandForecast forecast(Optional<Double> error, Optional<Double> coverage) {
+        return new DemandForecast(
+                new ServiceId("chat"),
+                new DomainId("east"),
+                MIDNIGHT,
+                Duration.ofMinutes(1),
+                "ewma",
+                List.of(
+                        new HorizonQuantiles(Duration.ofMinutes(1), 1, 2, 3, 4),
+                        new HorizonQuantiles(Duration.ofMinutes(5), 0, 2.5, 3.5, 4.5)),
+                error,
+                coverage);
+    }
+
+    private static DemandForecast again(DemandForecast forecast) throws Exception {
+        var serializer = new ForecastSerializer();
+        var out = new DataOutputSerializer(64);
+        serializer.serialize(forecast, out);
+        return serializer.deserialize(new DataInputDeserializer(out.getCopyOfBuffer()));
+    }
+}

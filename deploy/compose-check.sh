@@ -241,6 +241,7 @@ earnest() { grep -q '"advisory" : false' "$work/top.json"; }
 guide() {
     local phase=$SECONDS id
     files=(-f docker-compose.yml -f docker-compose.secure.yml)
+    rm -rf "$SECURE"
     deploy/secure/prepare.sh "$SECURE" kafka
     compose up -d --no-deps kafka registry >"$work/up.log" 2>&1 || fail "broker and registry do not come up: $(tail -n 3 "$work/up.log")"
     await_healthy kafka 120

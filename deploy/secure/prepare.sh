@@ -11,10 +11,22 @@ out=${1:?Usage: deploy/secure/prepare.sh DIR [NAME...]}
 shift
 acls=$(cd "$(dirname "${BASH_SOURCE[0]}")/../acl" && pwd)
 keytool=${JAVA_HOME:+$JAVA_HOME/bin/}keytool
-[ ! -e "$out/broker.properties" ] || exit 0
+if [ -e "$out/broker.properties" ]; then
+    echo "kept what $out has; remove it for new keys, names and passwords." >&2
+    exit 0
+fi
+[ ! -e "$out" ] || rmdir "$out" 2>/dev/null || {
+    echo "$out is there and is not ours; give a directory that is not there yet." >&2
+    exit 1
+}
 umask 077
-mkdir -p "$out"
-cd "$out"
+mkdir -p "$(dirname "$out")"
+final=$(cd "$(dirname "$out")" && pwd)/$(basename "$out")
+# It is there as a whole or not at all.
+trap 'rm -rf "$final.new"' EXIT
+rm -rf "$final.new"
+mkdir "$final.new"
+cd "$final.new"
 
 secret() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 
@@ -84,7 +96,7 @@ KAFKA_SSL_TRUSTSTORE_LOCATION=/etc/kafka/secrets/trusted.pem
 BROKER
 cat >>broker.properties <<BROKER
 ssl.keystore.type=PKCS12
-ssl.keystore.location=$PWD/broker.p12
+ssl.keystore.location=$final/broker.p12
 ssl.keystore.password=$store
 ssl.key.password=$store
 ssl.truststore.type=PEM
@@ -93,3 +105,4 @@ BROKER
 # Containers have users of their own, and are given single files; the directory is its owner's.
 chmod 644 -- *
 chmod 700 .
+mv "$final.new" "$final"

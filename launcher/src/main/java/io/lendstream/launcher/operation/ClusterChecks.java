@@ -111,10 +111,11 @@ final class ClusterChecks {
         try {
             return Optional.of(new TopicAdmin(admin, cluster.topics()).describe());
         } catch (KafkaException e) {
-            to.accept(Finding.warn(
-                    "topics",
-                    "cannot be looked at: " + message(e),
-                    "ask as somebody who may describe all of them, such as deploy/acl's operator; the services were not looked at"));
+            to.accept(
+                    Finding.warn(
+                            "topics",
+                            "cannot be looked at: " + message(e),
+                            "ask as somebody who may describe all of them, such as deploy/acl's operator; the services were not looked at"));
             return Optional.empty();
         }
     }

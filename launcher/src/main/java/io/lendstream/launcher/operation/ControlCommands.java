@@ -192,7 +192,10 @@ public final class ControlCommands {
         private final Kind kind;
         private final String done;
 
-        @Option(names = "--domain", paramLabel = "D", description = "The domain. Default: every one that has nodes. Advice may begin before there is any.")
+        @Option(
+                names = "--domain",
+                paramLabel = "D",
+                description = "The domain. Default: every one that has nodes. Advice may begin before there is any.")
         private Optional<String> domain = Optional.empty();
 
         OfDomains(Kind kind, String done) {
@@ -214,7 +217,8 @@ public final class ControlCommands {
             SortedSet<DomainId> known = new TreeSet<>();
             reading.values(TopicCatalogue.NODES, node -> known.add(node.domain()));
             Optional<DomainId> chosen = domain.map(DomainId::new);
-            if (kind() == Kind.ADVISORY_ON && chosen.filter(name -> !known.contains(name)).isPresent()) {
+            if (kind() == Kind.ADVISORY_ON
+                    && chosen.filter(name -> !known.contains(name)).isPresent()) {
                 // Before there is anything to decide is the time for it.
                 return List.of(command(chosen.get(), now, kind(), Optional.empty(), List.of()));
             }

@@ -406,6 +406,7 @@ final class HelmChartTest {
                 "{scheduler: {resources: {request: {cpu: 1}}}} | at '/scheduler/resources': additional properties 'request' not allowed",
                 "{image: {pullPolicy: Sometimes}} | at '/image/pullPolicy': value must be one of",
                 "{agent: {enabled: true, simulated: {enabled: true}}} | agent.enabled and agent.simulated.enabled are both true",
+                "{agent: {enabled: true}, actuator: {replicas: 1}} | actuator.settings has no actuator.driver",
                 "{scheduler: {settings: {kafka.consumer.group.instance.id: a}}} | scheduler.settings has kafka.consumer.group.instance.id"
             })
     void aWrongValueIsNamed(String values, String said) {

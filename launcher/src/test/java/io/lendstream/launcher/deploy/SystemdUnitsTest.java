@@ -69,6 +69,18 @@ final class SystemdUnitsTest {
         assertThat(lines).contains("StateDirectory=lendstream/" + service);
     }
 
+    @Test
+    void allOnOneMachineTellOfTheirHealthOnPortsOfTheirOwn() throws IOException {
+        List<String> ports = new ArrayList<>();
+        for (String service : List.of("scheduler", "forecaster", "actuator", "agent")) {
+            unit(service).getOrDefault("Service", List.of()).stream()
+                    .filter(line -> line.startsWith("Environment=LENDSTREAM_HEALTH_PORT="))
+                    .forEach(ports::add);
+        }
+
+        assertThat(ports).hasSize(4).doesNotHaveDuplicates();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"scheduler", "forecaster", "actuator", "agent"})
     void aUnitSaysEachThingOnce(String service) throws IOException {

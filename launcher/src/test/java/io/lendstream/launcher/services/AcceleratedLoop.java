@@ -49,10 +49,14 @@ final class AcceleratedLoop {
         assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Lend);
         assertThat(decisions).anyMatch(decision -> decision.action() instanceof Action.Reclaim);
         assertThat(deployment.read(TopicCatalogue.DEMAND_FORECASTS)).isNotEmpty();
+        services.forEach((kind, service) ->
+                assertThat(service.process().isAlive()).as(service.printed()).isTrue());
         services.values().forEach(service -> service.process().destroy());
         var printed = new TreeMap<ServiceKind, String>();
         for (Map.Entry<ServiceKind, Deployment.Running> service : services.entrySet()) {
-            service.getValue().exit();
+            assertThat(service.getValue().exit())
+                    .as("%s ends when it is asked to", service.getKey())
+                    .isNotNegative();
             printed.put(service.getKey(), service.getValue().printed());
         }
         return printed;

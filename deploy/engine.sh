@@ -1,6 +1,6 @@
 # Sourced by scripts that need a Docker engine: finds one, or, as root, installs Debian's and starts one of our own, whose data lies
-# in target/engine and which leaves no bridge and no firewall rule behind. Sets DOCKER, COMPOSE and DOCKER_HOST; says why not in
-# ENGINE_MISSING. engine_stop stops only what engine_start started.
+# in target/engine and which leaves no bridge, no firewall rule and no image behind. Sets DOCKER, COMPOSE and DOCKER_HOST; says why
+# not in ENGINE_MISSING. engine_stop stops only what engine_start started.
 
 ENGINE_DIR=$PWD/target/engine
 ENGINE_PID=
@@ -85,4 +85,5 @@ engine_stop() {
     kill "$ENGINE_PID" 2>/dev/null || true
     wait "$ENGINE_PID" 2>/dev/null || true
     ENGINE_PID=
+    rm -rf "$ENGINE_DIR/data" "$ENGINE_DIR/run" 2>/dev/null || true
 }

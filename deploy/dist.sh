@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # Lays out what an installation needs, from a build: deploy/dist.sh DIR writes
 #   DIR/base    other people's jars, each once, and links to them by module
-#   DIR/ours    our jars and the lendstream script; base and ours together are a directory that lendstream runs in
+#   DIR/ours    our jars, documents, rights and the lendstream script; base and ours together are a directory that lendstream runs in
 #   DIR/flink   the forecaster's job for a Flink cluster
 set -euo pipefail
 out=${1:?Usage: deploy/dist.sh DIR}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+[ ! -e "$out" ] || [ -d "$out/base" ] || [ -z "$(ls -A "$out")" ] || {
+    echo "$out is there and has something else in it; give a directory of its own." >&2
+    exit 1
+}
 rm -rf "$out"
 mkdir -p "$out/base/lib" "$out/ours/lib" "$out/flink"
 for module in launcher telemetry-agent forecaster scheduler-streams actuator load-generator; do
@@ -32,6 +37,9 @@ for module in launcher telemetry-agent forecaster scheduler-streams actuator loa
     done
 done
 cp lendstream deploy/healthy "$out/ours/"
+cp -r docs "$out/ours/"
+mkdir "$out/ours/deploy"
+cp -r deploy/acl "$out/ours/deploy/"
 cp LICENSE NOTICE "$out/base/"
 [ ! -d actuator/python ] || cp -r actuator/python "$out/ours/actuator/"
 cp forecaster/target/flink/lendstream-forecaster-job.jar deploy/flink-job "$out/flink/"

@@ -3,11 +3,17 @@ package io.lendstream.launcher;
 import io.lendstream.launcher.cluster.Preparation;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.Settings;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
@@ -37,20 +43,29 @@ final class StackCommand implements Callable<Integer> {
             description = "Where registry clients connect; 0 is any free port. Default: ${DEFAULT-VALUE}.")
     private int registryPort;
 
+    @Option(
+            names = "--secure",
+            paramLabel = "DIR",
+            description = {
+                "Let in only whom the files there name, by TLS and passwords; 'deploy/secure/prepare.sh DIR' makes them.",
+                "Rights are given by 'lendstream acls apply'. Default: everybody is let in."
+            })
+    private Optional<Path> secure = Optional.empty();
+
     @Mixin
     private DataOptions data = new DataOptions();
 
     @Override
     public Integer call() throws InterruptedException {
         PrintStream out = System.out;
-        try (Stack stack = Stack.start(data.stack(brokerPort, registryPort), Installation.find(), out::println)) {
+        StackSettings settings = settings();
+        try (Stack stack = Stack.start(settings, Installation.find(), out::println)) {
+            List<String> administrator = new ArrayList<>(List.of(
+                    "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                    "schema.registry.url=" + stack.confluentUrl()));
+            settings.clientProperties().forEach((name, value) -> administrator.add("kafka." + name + "=" + value));
             Preparation.of(
-                    KafkaSettings.of(
-                            "stack",
-                            Settings.of(
-                                    CommonKeys.ALL,
-                                    "kafka.bootstrap.servers=" + stack.bootstrapServers(),
-                                    "schema.registry.url=" + stack.confluentUrl())),
+                    KafkaSettings.of("stack", Settings.of(CommonKeys.ALL, administrator.toArray(String[]::new))),
                     TopicCatalogue.standard());
             out.printf(
                     """
@@ -59,12 +74,36 @@ final class StackCommand implements Callable<Integer> {
                     kafka.bootstrap.servers=%s
                     schema.registry.url=%s
 
-                    Ctrl-C stops it%s.
+                    %sCtrl-C stops it%s.
                     """,
-                    stack.bootstrapServers(), stack.confluentUrl(), data.keepsData() ? "" : " and deletes its data");
+                    stack.bootstrapServers(),
+                    stack.confluentUrl(),
+                    secure.map(StackCommand::rights).orElse(""),
+                    data.keepsData() ? "" : " and deletes its data");
             throw stack.failure().get();
         } catch (ExecutionException e) {
             throw new IllegalStateException("a failure is never completed exceptionally", e);
         }
+    }
+
+    private StackSettings settings() {
+        StackSettings settings = data.stack(brokerPort, registryPort);
+        if (secure.isEmpty()) {
+            return settings;
+        }
+        try {
+            return settings.securedBy(secure.get());
+        } catch (IOException e) {
+            throw UserError.badUsage("--secure is '%s', but %s cannot be read; 'deploy/secure/prepare.sh %s' makes it."
+                    .formatted(secure.get(), e.getMessage(), secure.get()));
+        }
+    }
+
+    private static String rights(Path directory) {
+        return """
+                and those of %1$s/USER.properties, which say who they are. First give them their rights:
+                lendstream acls apply deploy/acl --config %1$s/admin.properties --passwords %1$s/passwords.properties
+
+                """.formatted(directory);
     }
 }

@@ -1,9 +1,14 @@
 package io.lendstream.launcher.stack;
 
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeMap;
 
 /**
  * Where a stack keeps its files and listens; a port of 0 is any free one.
@@ -66,5 +71,29 @@ public record StackSettings(
     /** With other properties of the broker, and what a client then needs. */
     public StackSettings withBroker(Map<String, String> broker, Map<String, String> client) {
         return new StackSettings(dataDirectory, keepData, brokerPort, registryPort, broker, client, startTimeout);
+    }
+
+    /**
+     * Lets in only whom the files of a directory name, by TLS and SCRAM; {@code deploy/secure/prepare.sh} makes them.
+     *
+     * @throws IOException where {@code broker.properties} or {@code admin.properties} cannot be read
+     */
+    public StackSettings securedBy(Path directory) throws IOException {
+        Map<String, String> broker = properties(directory.resolve("broker.properties"));
+        broker.put("listener.security.protocol.map", "PLAINTEXT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT");
+        Map<String, String> client = new TreeMap<>();
+        properties(directory.resolve("admin.properties"))
+                .forEach((name, value) -> client.put(name.substring("kafka.".length()), value));
+        return withBroker(broker, client);
+    }
+
+    private static Map<String, String> properties(Path file) throws IOException {
+        var properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        }
+        var all = new TreeMap<String, String>();
+        properties.stringPropertyNames().forEach(name -> all.put(name, properties.getProperty(name)));
+        return all;
     }
 }

@@ -139,7 +139,12 @@ final class Deployment implements AutoCloseable {
      * @param client what a client of all rights is told to be let in
      */
     Deployment(Map<String, String> broker, Map<String, String> client) {
-        this(Stack.start(StackSettings.defaults().withBroker(broker, client), Installation.find(), line -> {}), client);
+        this(StackSettings.defaults().withBroker(broker, client));
+    }
+
+    /** With neither topics nor schemas. */
+    Deployment(StackSettings settings) {
+        this(Stack.start(settings, Installation.find(), line -> {}), settings.clientProperties());
     }
 
     private Deployment(Stack stack, Map<String, String> client) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
@@ -13,13 +14,11 @@ import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -48,8 +47,7 @@ final class SecureIT {
     void eachServiceCanDoAllItNeedsAndNobodyButTheSchedulerCanDecide() throws Exception {
         Path secrets = directory.resolve("secrets");
         prepare(secrets);
-        Map<String, String> admin = clientOf(secrets.resolve("admin.properties"));
-        try (Deployment deployment = new Deployment(brokerOf(secrets), admin)) {
+        try (Deployment deployment = new Deployment(StackSettings.defaults().securedBy(secrets))) {
             run(
                     deployment,
                     "admin",
@@ -115,19 +113,6 @@ final class SecureIT {
                 .isZero();
     }
 
-    /** What the broker is told, on the two listeners that it has anyhow. */
-    private static Map<String, String> brokerOf(Path secrets) {
-        Map<String, String> broker = properties(secrets.resolve("broker.properties"));
-        broker.put("listener.security.protocol.map", "PLAINTEXT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT");
-        return broker;
-    }
-
-    private static Map<String, String> clientOf(Path file) {
-        var client = new TreeMap<String, String>();
-        properties(file).forEach((name, value) -> client.put(name.substring("kafka.".length()), value));
-        return client;
-    }
-
     private Deployment.Printed run(Deployment deployment, String user, String... arguments) {
         var all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of(
@@ -151,18 +136,6 @@ final class SecureIT {
                             Deployment.TOPICS.name(topic), "default".getBytes(UTF_8), new byte[] {1, 2, 3}))
                     .get(30, TimeUnit.SECONDS);
         }
-    }
-
-    private static Map<String, String> properties(Path file) {
-        var properties = new Properties();
-        try (Reader reader = Files.newBufferedReader(file)) {
-            properties.load(reader);
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-        var all = new TreeMap<String, String>();
-        properties.stringPropertyNames().forEach(name -> all.put(name, properties.getProperty(name)));
-        return all;
     }
 
     private static String text(Path file) {

@@ -81,10 +81,11 @@ PY
 }
 
 images() {
-    local image pulled=0 made=0
+    local image pulled=0 made=0 patience=600
+    [ -z "$ENGINE_PID" ] || patience=60 # there a stand-in does as well
     for image in $(deploy/standins/images.sh); do
         "$DOCKER" image inspect "$image" >/dev/null 2>&1 && continue
-        if timeout 600 "$DOCKER" pull -q "$image" >"$work/pull.log" 2>&1; then
+        if timeout "$patience" "$DOCKER" pull -q "$image" >"$work/pull.log" 2>&1; then
             pulled=$((pulled + 1))
         elif [ -z "$ENGINE_PID" ]; then
             # A stand-in of that name would be taken for the image ever after.

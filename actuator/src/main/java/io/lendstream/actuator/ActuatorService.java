@@ -166,7 +166,10 @@ final class ActuatorService {
         }
         recover(new Recovery(reports));
         driver = settings.driven().map(driven -> driven.maker().make(surroundings(), ear()));
-        actuation.resume(virtual ? actuation.clock() : wallClock.instant()).forEach(this::order);
+        boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
+        actuation
+                .resume(virtual ? actuation.clock() : wallClock.instant(), isSeen)
+                .forEach(this::order);
         measure();
         LOG.info(
                 "{} is ready: {} GPUs held, {} decisions to take, driver {}, {} time",

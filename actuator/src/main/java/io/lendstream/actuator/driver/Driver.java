@@ -13,6 +13,11 @@ public interface Driver extends AutoCloseable {
     /** What it would do, exactly, a line each; nothing is done. */
     List<String> plan(Order order);
 
+    /** Whether it sees itself what runs, and tells of it soon after it was ordered to keep it. */
+    default boolean seesWhatRuns() {
+        return false;
+    }
+
     /** What keeps it from working here, with the way out; nothing where all is well. */
     List<String> complaints();
 

@@ -296,6 +296,11 @@ public final class ProcessDriver implements Driver {
     }
 
     @Override
+    public boolean seesWhatRuns() {
+        return true;
+    }
+
+    @Override
     public List<String> complaints() {
         return plan.complaints();
     }

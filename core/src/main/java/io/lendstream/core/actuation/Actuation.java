@@ -52,8 +52,8 @@ public final class Actuation {
     static final Duration KILL_AGAIN = Duration.ofSeconds(10);
     /** How long after a decision's deadline it counts as not achieved that it is in force. */
     static final Duration PATIENCE = Duration.ofMinutes(5);
-    /** How long after a restart what ran before it may take to be seen again. */
-    static final Duration RETURN = Duration.ofMinutes(2);
+    /** How long after a restart what ran before it may take to be seen again; who is overloaded does not answer at once. */
+    static final Duration RETURN = Duration.ofMinutes(5);
 
     private final Work work;
 
@@ -267,9 +267,12 @@ public final class Actuation {
 
     /**
      * All that drivers are to bring about or to keep, to be given again after a restart. What ran before it may be gone without a
-     * word: where a driver does not say in time that it is there, it is killed and counts as gone.
+     * word.
+     *
+     * @param isSeen whether the driver sees itself what runs: what it does not say in time to be there is killed then, and counts as
+     *     gone. Silence of one who asks others may mean that those are away, and calls for nothing
      */
-    public List<Order> resume(Instant now) {
+    public List<Order> resume(Instant now, boolean isSeen) {
         work.orders.clear();
         work.steps.removeIf(step -> step.kind() == Step.Kind.RETURN);
         Instant by = Work.laterOf(now, work.clock).plus(RETURN);
@@ -282,7 +285,7 @@ public final class Actuation {
                             .filter(holding -> holding.phase() == Holding.Phase.BOUND)
                             .isPresent())
                     .toList();
-            if (!bound.isEmpty()) {
+            if (isSeen && !bound.isEmpty()) {
                 work.await(by, Step.Kind.RETURN, place.decision(), place.tenant(), bound, "");
             }
         });

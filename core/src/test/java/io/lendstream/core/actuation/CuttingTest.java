@@ -180,11 +180,11 @@ class CuttingTest {
         actuation = Actuation.restore("test", NOTICE, driven, actuation.snapshot());
         nodes.inventory().forEach(actuation::know);
 
-        assertThat(actuation.resume(NOON)).isEqualTo(orders);
+        assertThat(actuation.resume(NOON, true)).isEqualTo(orders);
         Deed done = new Deed.Cut(orders.get(0).decision(), cut, true, "");
         assertThat(outcomes(actuation.done(done, NOON.plusSeconds(2)))).containsExactly(Outcome.APPLIED);
         assertThat(outcomes(actuation.done(done, NOON.plusSeconds(3)))).isEmpty();
-        assertThat(actuation.resume(NOON)).isEmpty();
+        assertThat(actuation.resume(NOON, true)).isEmpty();
     }
 
     @Test

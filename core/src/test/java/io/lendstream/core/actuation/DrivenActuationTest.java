@@ -60,7 +60,7 @@ class DrivenActuationTest {
 
     private void restart(double second) {
         actuation = RandomDecisions.restarted(actuation, undertaking -> Course.DRIVEN);
-        assertThat(actuation.resume(at(second))).isNotEmpty();
+        assertThat(actuation.resume(at(second), true)).isNotEmpty();
     }
 
     private void note(List<ActuationReport> reports) {
@@ -200,13 +200,14 @@ class DrivenActuationTest {
         done(50, new Deed.Left(JOB, List.of(A), false, "exit status 0"));
 
         assertThat(log).containsExactly("1 ACCEPTED [0]", "1 BOUND [0]", "1 RELEASED [0]");
-        assertThat(actuation.resume(RandomDecisions.START)).isEmpty();
+        assertThat(actuation.resume(RandomDecisions.START, true)).isEmpty();
     }
 
     @Example
     void whatDoesNotComeBackAfterARestartIsKilledAndReportedAsGone() {
-        take(0, resize(A, B));
+        DecisionId decision = take(0, resize(A, B));
         done(1, new Deed.Came(JOB, List.of(A, B)));
+        done(2, new Deed.Settled(JOB, decision));
         restart(100);
 
         done(101, new Deed.Came(JOB, List.of(B)));
@@ -214,20 +215,33 @@ class DrivenActuationTest {
                 .flatExtracting(ActuationReport::gpus)
                 .doesNotContain(A)
                 .contains(B);
-        advance(219);
+        advance(399);
         assertThat(actuation.orders()).isEmpty();
-        advance(220);
+        advance(400);
         assertThat(actuation.orders())
                 .anySatisfy(order -> assertThat(order)
                         .isInstanceOfSatisfying(
                                 Order.Force.class,
                                 force -> assertThat(force.units()).containsExactly(A)));
-        done(221, new Deed.Left(JOB, List.of(A), true, ""));
+        done(401, new Deed.Left(JOB, List.of(A), true, ""));
 
-        assertThat(log).containsExactly("1 ACCEPTED [0, 1]", "1 BOUND [0, 1]", "1 FORCED [0]");
+        assertThat(log).containsExactly("1 ACCEPTED [0, 1]", "1 BOUND [0, 1]", "1 APPLIED [0, 1]", "1 FORCED [0]");
         advance(1000);
         assertThat(actuation.orders()).isEmpty();
         assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(B);
+    }
+
+    @Example
+    void silenceOfADriverThatAsksOthersCallsForNothing() {
+        take(0, resize(A, B));
+        done(1, new Deed.Came(JOB, List.of(A, B)));
+        actuation = RandomDecisions.restarted(actuation, undertaking -> Course.DRIVEN);
+        assertThat(actuation.resume(at(100), false)).isNotEmpty();
+
+        advance(10_000);
+
+        assertThat(actuation.orders()).isEmpty();
+        assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactlyInAnyOrder(A, B);
     }
 
     @Example
@@ -260,27 +274,27 @@ class DrivenActuationTest {
     }
 
     /** Whatever is decided, whatever goes wrong, and however often the actuator starts anew in between. */
-    @Property(tries = 500)
+    @Property(tries = 1000)
     void nothingRunsTwiceOnAUnitAndAUnitIsReportedFreeOnlyWhenItIs(@ForAll long seed) {
         Random random = new Random(seed);
         Machine machine = new Machine(random, random.nextBoolean() ? 0 : 0.15);
         DelayModel driver = undertaking -> Course.DRIVEN;
         Map<GpuId, Tenant> reported = new HashMap<>();
         Instant now = RandomDecisions.START;
-        for (int second = 0; second < 600; second++) {
+        for (int second = 0; second < 1000; second++) {
             now = now.plusSeconds(1);
             List<ActuationReport> reports = new ArrayList<>();
             if (second < 400 && random.nextInt(6) == 0) {
                 reports.addAll(actuation.take(RandomDecisions.decision(random, now, ++sequence), now));
             }
             List<Deed> deeds = new ArrayList<>(machine.advance(now));
-            if (random.nextInt(40) == 0) {
+            if (second < 600 && random.nextInt(40) == 0) {
                 deeds.addAll(machine.crash(RandomDecisions.GPUS.get(random.nextInt(RandomDecisions.GPUS.size()))));
             }
-            if (random.nextInt(20) == 0) {
+            if (second < 600 && random.nextInt(20) == 0) {
                 deeds.clear(); // it ends before it has taken them in
                 actuation = RandomDecisions.restarted(actuation, driver);
-                for (Order order : actuation.resume(now)) {
+                for (Order order : actuation.resume(now, true)) {
                     deeds.addAll(machine.take(order, now));
                 }
             }

@@ -100,7 +100,7 @@ final class Hand {
         deeds.clear();
         heldBack.clear();
         actuation = restored(kept);
-        actuation.resume(until).forEach(order -> carryOut(order, until));
+        actuation.resume(until, true).forEach(order -> carryOut(order, until));
     }
 
     private Actuation restored(ActuationSnapshot snapshot) {

@@ -63,7 +63,7 @@ final class Ordeal {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
     private static final Duration NOTICE = Duration.ofSeconds(30);
     private static final int TURNS = 150;
-    private static final int QUIET_TURNS = 120;
+    private static final int QUIET_TURNS = 180;
     private static final int ENOUGH = 5;
 
     private final Random random;

@@ -48,7 +48,8 @@ final class StackCommand implements Callable<Integer> {
             paramLabel = "DIR",
             description = {
                 "Let in only whom the files there name, by TLS and passwords; 'deploy/secure/prepare.sh DIR' makes them.",
-                "Rights are given by 'lendstream acls apply'. Default: everybody is let in."
+                "Rights are given by 'lendstream acls apply'.",
+                "Default: everybody is let in."
             })
     private Optional<Path> secure = Optional.empty();
 

@@ -195,7 +195,7 @@ public final class ControlCommands {
         @Option(
                 names = "--domain",
                 paramLabel = "D",
-                description = "The domain. Default: every one that has nodes. Advice may begin before there is any.")
+                description = {"The domain; advice may begin before it has nodes.", "Default: every one that has."})
         private Optional<String> domain = Optional.empty();
 
         OfDomains(Kind kind, String done) {

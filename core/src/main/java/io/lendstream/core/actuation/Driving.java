@@ -37,6 +37,11 @@ final class Driving {
     }
 
     private void left(Deed.Left left) {
+        String why = work.driven(left.tenant(), step -> step.returns(left.tenant())).stream()
+                .filter(step -> !step.reason().isEmpty() && step.gpus().stream().anyMatch(left.units()::contains))
+                .map(Step::reason)
+                .findFirst()
+                .orElse("it left by itself");
         work.withdraw(left.units(), step -> step.returns(left.tenant()));
         var rest = new TreeSet<>(work.holdings.of(left.tenant()));
         rest.retainAll(Set.copyOf(left.units()));
@@ -54,16 +59,16 @@ final class Driving {
             rest.removeAll(gone);
             boolean forced = left.forced() || step.kind() == Step.Kind.FORCE;
             Step.Kind ended = step.binds() ? Step.Kind.FAIL : forced ? Step.Kind.FORCE : Step.Kind.RELEASE;
-            String reason = left.reason().isEmpty() ? step.reason() : Work.join(step.reason(), left.reason());
+            String reason = Work.join(step.reason(), left.reason());
             work.complete(step.of(gone).ended(ended, work.clock, reason), reports);
         }
         if (!rest.isEmpty() && work.places.containsKey(left.tenant())) {
-            leftUnasked(left, List.copyOf(rest));
+            leftUnasked(left, List.copyOf(rest), why);
         }
         work.displace(left.tenant(), left.units());
     }
 
-    private void leftUnasked(Deed.Left left, List<GpuId> units) {
+    private void leftUnasked(Deed.Left left, List<GpuId> units, String why) {
         DecisionId by = anyDecision(left.tenant());
         units.forEach(work.holdings::remove);
         reports.add(new ActuationReport(
@@ -75,7 +80,7 @@ final class Driving {
                 units,
                 Optional.of(left.tenant()),
                 Timings.NONE,
-                Work.join("it left by itself", left.reason())));
+                Work.join(why, left.reason())));
     }
 
     /** The last one about a tenant; where none is known, the last of all. */
@@ -186,7 +191,10 @@ final class Driving {
                 Tenant tenant = step.tenant().orElseThrow();
                 work.displace(tenant, step.gpus());
                 work.orders.add(new Order.Force(step.decision(), tenant, step.gpus()));
-                work.steps.add(step.until(work.clock.plus(Actuation.KILL_AGAIN), step.kind(), "did not come back"));
+                work.steps.add(step.until(
+                        work.clock.plus(Actuation.KILL_AGAIN),
+                        step.kind(),
+                        "killed: its driver had not said that it runs since the actuator's restart"));
             }
             case APPLY ->
                 work.complete(step.ended(Step.Kind.GIVE_UP, work.clock, "not in force until " + work.clock), reports);
@@ -196,9 +204,6 @@ final class Driving {
 
     private void kill(Step step, Step.Kind kind, String why) {
         work.orders.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
-        work.steps.add(step.until(
-                work.clock.plus(Actuation.KILL_AGAIN),
-                kind,
-                why.isEmpty() ? step.reason() : Work.join(step.reason(), why)));
+        work.steps.add(step.until(work.clock.plus(Actuation.KILL_AGAIN), kind, Work.join(step.reason(), why)));
     }
 }

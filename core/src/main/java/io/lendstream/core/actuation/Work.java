@@ -306,7 +306,7 @@ final class Work {
     }
 
     static String join(String reason, String more) {
-        return reason.isEmpty() ? more : reason + "; " + more;
+        return reason.isEmpty() || more.isEmpty() ? reason + more : reason + "; " + more;
     }
 
     static String names(Collection<GpuId> gpus) {

@@ -223,8 +223,12 @@ class DrivenActuationTest {
                         .isInstanceOfSatisfying(
                                 Order.Force.class,
                                 force -> assertThat(force.units()).containsExactly(A)));
-        done(401, new Deed.Left(JOB, List.of(A), true, ""));
+        List<ActuationReport> gone = actuation.done(new Deed.Left(JOB, List.of(A), true, ""), at(401));
+        note(gone);
 
+        assertThat(gone)
+                .extracting(ActuationReport::reason)
+                .containsExactly("killed: its driver had not said that it runs since the actuator's restart");
         assertThat(log).containsExactly("1 ACCEPTED [0, 1]", "1 BOUND [0, 1]", "1 APPLIED [0, 1]", "1 FORCED [0]");
         advance(1000);
         assertThat(actuation.orders()).isEmpty();

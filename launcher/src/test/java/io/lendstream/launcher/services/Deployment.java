@@ -100,24 +100,18 @@ final class Deployment implements AutoCloseable {
     }
 
     static int status(URI address) {
-        try {
-            return HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.discarding())
-                    .statusCode();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted", e);
-        }
+        return get(address).statusCode();
     }
 
     /** What stands at an address. */
     static String text(URI address) {
+        return get(address).body();
+    }
+
+    private static HttpResponse<String> get(URI address) {
         try {
             return HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString())
-                    .body();
+                    .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

@@ -9,8 +9,10 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.KnownGoodput;
 import io.lendstream.core.goodput.LearnedSpeed;
 import io.lendstream.core.goodput.StepObservation;
+import io.lendstream.core.persistent.Derived;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -36,6 +38,7 @@ import java.util.Optional;
  * @param startedAt when it was first given GPUs
  * @param standing where it stands with a policy that serves jobs in queues; none before its first plan
  * @param lastEvent the event that last told of it
+ * @param goodput what follows from speed, noise and batch
  */
 public record JobState(
         TrainingJob spec,
@@ -58,9 +61,58 @@ public record JobState(
         Optional<Instant> startedAt,
         Optional<Instant> lastProgressAt,
         Optional<Standing> standing,
-        long lastEvent) {
+        long lastEvent,
+        @Derived KnownGoodput goodput) {
     public JobState {
         target = target.stream().sorted().toList();
+    }
+
+    /** A state whose goodput nobody has asked for yet. */
+    public JobState(
+            TrainingJob spec,
+            JobPhase phase,
+            double progress,
+            Optional<Double> totalProgress,
+            LearnedSpeed speed,
+            GradientNoise noise,
+            RescaleCosts costs,
+            Allocation allocation,
+            Optional<Double> sliceShare,
+            List<GpuId> target,
+            Optional<DecisionId> changing,
+            int changedFrom,
+            Instant changeDeadline,
+            int largestRun,
+            int changes,
+            double attainedGpuSeconds,
+            Instant attainedUpTo,
+            Optional<Instant> startedAt,
+            Optional<Instant> lastProgressAt,
+            Optional<Standing> standing,
+            long lastEvent) {
+        this(
+                spec,
+                phase,
+                progress,
+                totalProgress,
+                speed,
+                noise,
+                costs,
+                allocation,
+                sliceShare,
+                target,
+                changing,
+                changedFrom,
+                changeDeadline,
+                largestRun,
+                changes,
+                attainedGpuSeconds,
+                attainedUpTo,
+                startedAt,
+                lastProgressAt,
+                standing,
+                lastEvent,
+                new KnownGoodput(new GoodputModel(speed.parameters(), noise, spec.batch())));
     }
 
     public static JobState of(TrainingJob spec, long event) {
@@ -102,7 +154,7 @@ public record JobState(
     }
 
     public GoodputModel model() {
-        return new GoodputModel(speed.parameters(), noise, spec.batch());
+        return goodput.model();
     }
 
     public Duration age(Instant now) {
@@ -244,6 +296,7 @@ public record JobState(
         private Optional<Instant> lastProgressAt;
         private Optional<Standing> standing;
         private long lastEvent;
+        private final KnownGoodput known;
 
         Next(JobState now) {
             spec = now.spec;
@@ -267,6 +320,7 @@ public record JobState(
             lastProgressAt = now.lastProgressAt;
             standing = now.standing;
             lastEvent = now.lastEvent;
+            known = now.goodput;
         }
 
         /** Holds something else from now on; the time with what it held so far is counted. */
@@ -279,6 +333,7 @@ public record JobState(
         }
 
         JobState state() {
+            var model = new GoodputModel(speed.parameters(), noise, spec.batch());
             return new JobState(
                     spec,
                     phase,
@@ -300,7 +355,8 @@ public record JobState(
                     startedAt,
                     lastProgressAt,
                     standing,
-                    lastEvent);
+                    lastEvent,
+                    known.model().equals(model) ? known : new KnownGoodput(model));
         }
     }
 }

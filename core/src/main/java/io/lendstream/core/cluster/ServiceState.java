@@ -185,11 +185,13 @@ public record ServiceState(
     /** The greatest demand seen in the ten minutes before {@code now}, in requests per second. */
     public double recentPeak(Instant now) {
         Instant since = now.minus(PEAK_MEMORY);
-        return peaks.stream()
-                .filter(peak -> peak.minute().isAfter(since))
-                .mapToDouble(DemandPeak::requestsPerSecond)
-                .max()
-                .orElse(0);
+        double peak = 0;
+        for (DemandPeak each : peaks) {
+            if (each.minute().isAfter(since)) {
+                peak = Math.max(peak, each.requestsPerSecond());
+            }
+        }
+        return peak;
     }
 
     /** The events that tell of present demand. */

@@ -72,14 +72,17 @@ public record ReplicaNeed(int now, int ahead, int floor) {
     }
 
     private static int ahead(ServiceState service, Instant now, Duration lead) {
-        Optional<DemandForecast> fresh = service.forecast()
-                .filter(forecast -> forecast.issuedAt()
-                        .plus(forecast.step().multipliedBy(3))
-                        .isAfter(now));
-        double perSecond = fresh.map(forecast -> forecast.peakWithin(
-                        lead.plus(Duration.between(forecast.issuedAt(), now)), HorizonQuantiles::p99))
-                .orElseGet(() -> service.recentPeak(now));
-        return replicasFor(service, perSecond);
+        Optional<DemandForecast> forecast = service.forecast();
+        if (forecast.isEmpty() || !isFresh(forecast.get(), now)) {
+            return replicasFor(service, service.recentPeak(now));
+        }
+        Duration age = Duration.between(forecast.get().issuedAt(), now);
+        return replicasFor(service, forecast.get().peakWithin(lead.plus(age), HorizonQuantiles::p99));
+    }
+
+    private static boolean isFresh(DemandForecast forecast, Instant now) {
+        Duration step = forecast.step();
+        return forecast.issuedAt().plus(step).plus(step).plus(step).isAfter(now);
     }
 
     private static int replicasFor(ServiceState service, double requestsPerSecond) {

@@ -1,22 +1,15 @@
 package io.lendstream.core.lending;
 
 import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.Reason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /**
  * Adaptive task scaling: sizes by a group knapsack over speedups weighed by the cost of a restart, and reclaims by least
@@ -32,7 +25,6 @@ import java.util.TreeMap;
 final class Ats {
     private static final int LARGEST_JOB = 64;
     private static final Duration RESTART = Duration.ofSeconds(10);
-    private static final String LOSS = "loss of speedup";
 
     private final ClusterView cluster;
     private final int fairShare;
@@ -114,115 +106,14 @@ final class Ats {
         return sum;
     }
 
-    /** Hears of every loan that is weighed. */
-    @FunctionalInterface
-    private interface Weighing {
-        /**
-         * A loan was weighed.
-         *
-         * @param taken GPUs that were chosen before
-         * @param left GPUs of the job that are lent still
-         * @param rest GPUs that the job would go on with; without any, it would give all that are left
-         */
-        void heard(int taken, JobView job, GpuId gpu, List<GpuId> left, int rest, double loss);
-    }
-
     /** Lent GPUs whose loss costs the least speedup in sum, taken one by one. */
     List<GpuId> victims(int count) {
-        return victims(count, (taken, job, gpu, left, rest, loss) -> {});
+        return new LeastLoss(cluster, this).victims(count);
     }
 
     /** The loans that were weighed for that: those that were chosen, in their order, and those that were left in the end. */
     List<Alternative> losses(int count) {
-        SortedMap<Integer, List<Alternative>> rounds = new TreeMap<>();
-        victims(count, (taken, job, gpu, left, rest, loss) -> {
-            List<GpuId> gpus = rest == 0 ? left : List.of(gpu);
-            rounds.computeIfAbsent(taken, round -> new ArrayList<>())
-                    .add(new Alternative(job.job(), gpus, rest, loss, LOSS, false, ""));
-        });
-        List<Alternative> losses = new ArrayList<>();
-        rounds.values().forEach(round -> losses.add(least(round).because(true, "loses least of what was left")));
-        if (!rounds.isEmpty()) {
-            List<Alternative> last = rounds.get(rounds.lastKey());
-            Alternative chosen = least(last);
-            last.stream()
-                    .filter(other -> !other.equals(chosen))
-                    .map(other -> other.because(false, "would lose as much or more"))
-                    .forEach(losses::add);
-        }
-        return losses;
-    }
-
-    /** Of equal losses the first, as it is chosen. */
-    private static Alternative least(List<Alternative> round) {
-        return round.stream()
-                .min(Comparator.comparingDouble(Alternative::score))
-                .orElseThrow();
-    }
-
-    private List<GpuId> victims(int count, Weighing weighing) {
-        Map<JobId, JobView> jobs = new TreeMap<>();
-        cluster.jobs().forEach(job -> jobs.put(job.job(), job));
-        Map<GpuId, NodeId> nodes = new HashMap<>();
-        Map<JobId, List<GpuId>> lent = new TreeMap<>();
-        for (GpuState gpu : cluster.gpus()) {
-            nodes.put(gpu.gpuId(), gpu.nodeId());
-            if (gpu.owner() instanceof Owner.Lent loan && jobs.containsKey(loan.job())) {
-                lent.computeIfAbsent(loan.job(), job -> new ArrayList<>()).add(gpu.gpuId());
-            }
-        }
-        Map<JobId, List<GpuId>> holding = new TreeMap<>();
-        lent.keySet()
-                .forEach(job -> holding.put(job, new ArrayList<>(jobs.get(job).gpus())));
-        List<GpuId> taken = new ArrayList<>();
-        while (taken.size() < count) {
-            GpuId best = null;
-            JobId bestJob = null;
-            double leastLoss = Double.POSITIVE_INFINITY;
-            for (Map.Entry<JobId, List<GpuId>> entry : lent.entrySet()) {
-                JobView job = jobs.get(entry.getKey());
-                List<GpuId> held = holding.get(entry.getKey());
-                double before = speedup(job, nodesOf(held, nodes), held.size());
-                Set<NodeId> tried = new HashSet<>();
-                for (GpuId gpu : entry.getValue()) {
-                    if (!tried.add(nodes.get(gpu))) {
-                        continue;
-                    }
-                    double loss = before;
-                    boolean alone = job.elastic() && held.size() > job.minGpus();
-                    if (alone) {
-                        List<GpuId> rest = new ArrayList<>(held);
-                        rest.remove(gpu);
-                        loss = before - speedup(job, nodesOf(rest, nodes), rest.size());
-                    }
-                    weighing.heard(taken.size(), job, gpu, entry.getValue(), alone ? held.size() - 1 : 0, loss);
-                    if (loss < leastLoss) {
-                        leastLoss = loss;
-                        best = gpu;
-                        bestJob = entry.getKey();
-                    }
-                }
-            }
-            if (best == null || bestJob == null) {
-                break;
-            }
-            JobView job = jobs.get(bestJob);
-            List<GpuId> held = holding.get(bestJob);
-            List<GpuId> mine = lent.get(bestJob);
-            if (job.elastic() && held.size() > job.minGpus()) {
-                taken.add(best);
-                held.remove(best);
-                mine.remove(best);
-            } else {
-                taken.addAll(mine);
-                held.clear();
-                mine.clear();
-            }
-            if (mine.isEmpty()) {
-                lent.remove(bestJob);
-            }
-        }
-        return taken;
+        return new LeastLoss(cluster, this).losses(count);
     }
 
     private Plan placed(List<JobView> open, int[] sizes, int capacity) {
@@ -286,10 +177,6 @@ final class Ats {
         double base =
                 fairGoodput.computeIfAbsent(job.job(), name -> goodput.on(fairNodes, Math.max(fairShare, fairNodes)));
         return base > 0 ? goodput.on(nodes, replicas) / base : 0;
-    }
-
-    private static int nodesOf(List<GpuId> gpus, Map<GpuId, NodeId> nodes) {
-        return (int) gpus.stream().map(nodes::get).distinct().count();
     }
 
     private static int ceilDiv(int total, int each) {

@@ -70,8 +70,7 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public Optional<Goodput> goodput() {
-        var model = state.model();
-        return Optional.of((nodes, gpus) -> model.best(nodes, gpus).goodput());
+        return Optional.of(state.goodput()::on);
     }
 
     @Override

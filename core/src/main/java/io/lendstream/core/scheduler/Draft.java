@@ -283,9 +283,8 @@ final class Draft {
     }
 
     boolean isReachable(GpuState gpu) {
-        return nodes.get(gpu.nodeId())
-                .filter(node -> node.node().status() == NodeStatus.READY)
-                .isPresent();
+        Optional<NodeState> node = nodes.get(gpu.nodeId());
+        return node.isPresent() && node.get().node().status() == NodeStatus.READY;
     }
 
     void put(NodeState node) {

@@ -25,8 +25,8 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * Gives inference the GPUs it needs, at once: warm replicas first, then free GPUs, then the sleeping replicas of others,
@@ -42,6 +42,7 @@ final class Inference {
     private final Policy policy;
     private final SchedulerSettings settings;
     private final Map<ServiceId, List<GpuState>> replicas = new TreeMap<>();
+    private boolean someSleep;
 
     Inference(Draft draft, Policy policy, SchedulerSettings settings) {
         this.draft = draft;
@@ -77,15 +78,23 @@ final class Inference {
     void serve() {
         Map<ServiceId, Double> onInstances = new TreeMap<>();
         Map<ServiceId, Double> coming = new TreeMap<>();
+        Optional<ServiceId> last = Optional.empty();
+        List<GpuState> mine = List.of();
         for (Map.Entry<Replica, GpuState> replica : draft.agenda().replicas()) {
             ServiceId name = replica.getKey().service();
             GpuState unit = replica.getValue();
+            if (last.isEmpty() || !last.get().equals(name)) {
+                last = Optional.of(name);
+                mine = new ArrayList<>();
+                replicas.put(name, mine);
+            }
             boolean isUp = unit.owner() instanceof Owner.Serving;
             double planned = isUp || unit.owner() instanceof Owner.Binding || !unit.isWhole()
                     ? Repartitioning.capacity(draft, name, unit)
                     : 0;
             if (unit.isWhole() && planned == 0) {
-                replicas.computeIfAbsent(name, any -> new ArrayList<>()).add(unit);
+                mine.add(unit);
+                someSleep |= unit.owner() instanceof Owner.Sleeping;
             } else {
                 (isUp ? onInstances : coming).merge(name, planned, Double::sum);
             }
@@ -128,9 +137,12 @@ final class Inference {
     private int adjust(ServiceState service, ReplicaNeed need, ReplicaNeed kept) {
         ServiceId name = service.spec().service();
         List<GpuState> mine = replicas.getOrDefault(name, List.of());
-        List<GpuState> active = mine.stream()
-                .filter(gpu -> gpu.owner() instanceof Owner.Serving || gpu.owner() instanceof Owner.Binding)
-                .toList();
+        List<GpuState> active = new ArrayList<>(mine.size());
+        for (GpuState gpu : mine) {
+            if (gpu.owner() instanceof Owner.Serving || gpu.owner() instanceof Owner.Binding) {
+                active.add(gpu);
+            }
+        }
         if (active.size() > kept.replicas()) {
             rest(name, active, kept.replicas());
         }
@@ -187,11 +199,16 @@ final class Inference {
     }
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
-        List<GpuState> usable = draft.usableGpus().stream()
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && gpu.isWhole())
-                .toList();
-        Deque<GpuState> free =
-                usable.stream().filter(GpuState::isFree).collect(Collectors.toCollection(ArrayDeque::new));
+        Deque<GpuState> free = new ArrayDeque<>();
+        int coming = 0;
+        for (GpuState gpu : draft.usableGpus()) {
+            if (gpu.pool() == Pool.INFERENCE && gpu.isWhole()) {
+                if (gpu.isFree()) {
+                    free.add(gpu);
+                }
+                coming += gpu.owner() instanceof Owner.Releasing ? 1 : 0;
+            }
+        }
         Map<ServiceId, List<GpuId>> given = new TreeMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         int stillMissing = 0;
@@ -205,14 +222,11 @@ final class Inference {
             entry.setValue(entry.getValue() - taken.size());
             stillMissing += entry.getValue();
         }
-        long coming = usable.stream()
-                .filter(gpu -> gpu.owner() instanceof Owner.Releasing)
-                .count();
-        int toFree = stillMissing - (int) coming;
+        int toFree = stillMissing - coming;
         if (toFree > 0) {
             ServiceState service = latest(missing);
             ReplicaNeed need = needs.get(service.spec().service());
-            toFree -= stopSleeping(service, need, needs, toFree);
+            toFree -= someSleep ? stopSleeping(service, need, needs, toFree) : 0;
             if (toFree > 0) {
                 reclaim(service, need, toFree);
             }
@@ -264,7 +278,7 @@ final class Inference {
         for (GpuId gpu : gpus) {
             int attempt = draft.gpu(gpu).failedBinds() + 1;
             draft.put(draft.gpu(gpu).withWarmHits(0));
-            draft.own(gpu, new Owner.Binding(tenant, id, deadline, java.util.Optional.empty(), attempt));
+            draft.own(gpu, new Owner.Binding(tenant, id, deadline, Optional.empty(), attempt));
         }
     }
 

@@ -190,12 +190,20 @@ final class Training {
 
     /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
     private Set<GpuId> keptIdle(List<GpuState> usable) {
-        List<GpuState> inference =
-                usable.stream().filter(gpu -> gpu.pool() == Pool.INFERENCE).toList();
-        int most = (int) Math.floor(settings.guards().maxShareLent() * inference.size());
-        long lent = inference.stream().filter(Training::isLent).count();
-        return inference.stream()
-                .filter(Training::isIdle)
+        int inference = 0;
+        int lent = 0;
+        List<GpuState> idle = new ArrayList<>();
+        for (GpuState gpu : usable) {
+            if (gpu.pool() == Pool.INFERENCE) {
+                inference++;
+                lent += isLent(gpu) ? 1 : 0;
+                if (isIdle(gpu)) {
+                    idle.add(gpu);
+                }
+            }
+        }
+        int most = (int) Math.floor(settings.guards().maxShareLent() * inference);
+        return idle.stream()
                 .sorted(Comparator.comparingInt(gpu -> gpu.isFree() ? 0 : 1))
                 .skip(Math.max(0, most - lent))
                 .map(GpuState::gpuId)

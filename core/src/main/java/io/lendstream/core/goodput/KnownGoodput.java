@@ -1,0 +1,55 @@
+package io.lendstream.core.goodput;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job's goodput with the best batch for each placement, kept once it was worked out: plans and reclaims ask for the same few
+ * placements of every job, and each costs fifty batch sizes. What is kept follows from the model alone.
+ */
+public final class KnownGoodput {
+    private static final int KEPT = 64;
+
+    private final GoodputModel model;
+    private @Nullable Entry @Nullable [] entries;
+
+    private record Entry(int nodes, int replicas, double goodput) {}
+
+    public KnownGoodput(GoodputModel model) {
+        this.model = model;
+    }
+
+    public GoodputModel model() {
+        return model;
+    }
+
+    /** Goodput on {@code replicas} GPUs over {@code nodes}, in samples of the initial batch per second. */
+    public double on(int nodes, int replicas) {
+        @Nullable Entry[] known = entries;
+        if (known == null) {
+            known = new Entry[KEPT];
+            entries = known;
+        }
+        int place = (31 * nodes + replicas) & (KEPT - 1);
+        Entry entry = known[place];
+        if (entry == null || entry.nodes != nodes || entry.replicas != replicas) {
+            entry = new Entry(nodes, replicas, model.best(nodes, replicas).goodput());
+            known[place] = entry;
+        }
+        return entry.goodput;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof KnownGoodput table && table.model.equals(model);
+    }
+
+    @Override
+    public int hashCode() {
+        return model.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return model.toString();
+    }
+}

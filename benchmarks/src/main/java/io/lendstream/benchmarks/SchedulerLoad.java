@@ -2,31 +2,11 @@ package io.lendstream.benchmarks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.actuation.Actuation;
-import io.lendstream.core.actuation.Course;
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.BatchRange;
-import io.lendstream.core.event.DemandForecast;
-import io.lendstream.core.event.GpuTelemetry;
-import io.lendstream.core.event.HorizonQuantiles;
-import io.lendstream.core.event.InferenceService;
-import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.event.Node;
-import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.goodput.GoodputProfile;
-import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.goodput.ThroughputParameters;
-import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.Jvm;
 import io.lendstream.launcher.stack.Ports;
@@ -49,8 +29,6 @@ import io.lendstream.service.settings.Settings;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -58,9 +36,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -78,27 +55,22 @@ import org.apache.kafka.common.serialization.Deserializer;
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final String BARE = "bench-bare";
-    private static final int GPUS_PER_NODE = 8;
-    private static final int STEADY = 100;
-    private static final int SPIKING = 50;
-    private static final Duration WINDOW = Duration.ofSeconds(15);
-    /** Requests per second that one replica answers, and that a spike adds: one replica's, as long as there are at most 80. */
-    private static final double CAPACITY = 1000;
-
-    private static final int PER_SPIKE = 840;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */
+    private static final int AGENT_LINGER_MILLIS = 5;
 
     private final Plan plan;
     private final Stack stack;
     private final RunningChild scheduler;
     private final KafkaSettings kafka;
+    private final SteadyTraffic traffic;
     private final RecordWriter writer;
-    private final List<Domain> domains = new ArrayList<>();
+    private final List<LoadedDomain> domains = new ArrayList<>();
     private final AtomicBoolean over = new AtomicBoolean();
-    private final AtomicLong sent = new AtomicLong();
     private final Map<String, Long> spikes = new ConcurrentHashMap<>();
     private final Map<Long, Long> bares = new ConcurrentHashMap<>();
-    private final List<Thread> threads = new ArrayList<>();
+    private final Map<ServiceId, Integer> needed = new TreeMap<>();
+    private final Thread reader = new Thread(this::read, "bench-decisions");
     private volatile Optional<Throwable> failure = Optional.empty();
     private volatile boolean counts;
     private volatile Samples samples = new Samples();
@@ -132,37 +104,10 @@ final class SchedulerLoad implements AutoCloseable {
         int answeredOtherwise;
     }
 
-    private static final class Domain {
-        final DomainId id;
-        final SimulatedNodes nodes;
-        final Actuation actuation = new Actuation("bench", Duration.ofSeconds(45), change -> Course.AT_ONCE);
-        final int[] needed = new int[SPIKING];
-        final AtomicInteger lent = new AtomicInteger();
-
-        Domain(DomainId id, SimulatedNodes nodes) {
-            this.id = id;
-            this.nodes = nodes;
-        }
-
-        ServiceId spiking(int number) {
-            return new ServiceId("%s-spiking-%02d".formatted(id, number));
-        }
-
-        ServiceId steady(int number) {
-            return new ServiceId("%s-steady-%02d".formatted(id, number));
-        }
-    }
-
     SchedulerLoad(Plan plan) {
         this.plan = plan;
         this.stack = Stack.start(StackSettings.defaults(), Installation.find(), line -> {});
-        this.kafka = KafkaSettings.of(
-                "bench",
-                Settings.of(
-                        CommonKeys.ALL,
-                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
-                        "schema.registry.url=" + stack.confluentUrl(),
-                        "kafka.producer.linger.ms=0"));
+        this.kafka = kafka(0);
         try (Admin admin = Admin.create(kafka.admin())) {
             new TopicAdmin(admin, TOPICS).create(1, (short) 1);
             admin.createTopics(List.of(new NewTopic(BARE, 1, (short) 1))).all().get();
@@ -176,8 +121,21 @@ final class SchedulerLoad implements AutoCloseable {
         this.scheduler = startScheduler();
         this.writer = RecordWriter.open(kafka, TOPICS, "/lendstream/bench");
         for (int i = 0; i < plan.domains; i++) {
-            domains.add(domain(i));
+            var domain = new LoadedDomain(i, plan.gpus);
+            domain.describe(writer);
+            domains.add(domain);
         }
+        this.traffic = new SteadyTraffic(kafka(AGENT_LINGER_MILLIS), domains);
+    }
+
+    private KafkaSettings kafka(int lingerMillis) {
+        return KafkaSettings.of(
+                "bench",
+                Settings.of(
+                        CommonKeys.ALL,
+                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                        "schema.registry.url=" + stack.confluentUrl(),
+                        "kafka.producer.linger.ms=" + lingerMillis));
     }
 
     private RunningChild startScheduler() {
@@ -210,225 +168,29 @@ final class SchedulerLoad implements AutoCloseable {
         return child;
     }
 
-    private Domain domain(int number) {
-        DomainId id = new DomainId("bench-%02d".formatted(number));
-        var layout = new SimulatedNodes.Layout(id, plan.gpus / GPUS_PER_NODE, GPUS_PER_NODE, 0, number);
-        var domain = new Domain(id, new SimulatedNodes(layout, now(), Duration.ofMinutes(1), "bench"));
-        for (Node node : domain.nodes.inventory()) {
-            domain.actuation.know(node);
-            writer.write(TopicCatalogue.NODES, node.nodeId().value(), node);
-        }
-        for (int i = 0; i < STEADY; i++) {
-            service(domain, domain.steady(i), 1);
-        }
-        for (int i = 0; i < SPIKING; i++) {
-            service(domain, domain.spiking(i), 0);
-        }
-        for (int i = 0; i < plan.gpus / GPUS_PER_NODE; i++) {
-            TrainingJob job = job(id, i);
-            domain.actuation.know(job);
-            writer.write(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
-        }
-        return domain;
-    }
-
-    private void service(Domain domain, ServiceId id, int floor) {
-        var service = new InferenceService(
-                id,
-                domain.id,
-                now(),
-                List.of(),
-                Duration.ofMillis(500),
-                CAPACITY,
-                Optional.empty(),
-                floor,
-                Duration.ofSeconds(60));
-        domain.actuation.know(service);
-        writer.write(TopicCatalogue.SERVICES, id.value(), service);
-    }
-
-    private static DemandForecast nothing(DomainId domain, ServiceId service) {
-        return new DemandForecast(
-                service,
-                domain,
-                now(),
-                Duration.ofMinutes(1),
-                "bench",
-                List.of(new HorizonQuantiles(Duration.ofHours(1), 0, 0, 0, 0)),
-                Optional.empty(),
-                Optional.empty());
-    }
-
-    private static TrainingJob job(DomainId domain, int number) {
-        return new TrainingJob(
-                new JobId("%s-job-%04d".formatted(domain, number)),
-                domain,
-                now(),
-                "bench",
-                GPUS_PER_NODE,
-                1,
-                GPUS_PER_NODE,
-                true,
-                0,
-                Optional.empty(),
-                new BatchRange(128, 8192, 32, 1024, Optional.empty()),
-                new GoodputProfile(
-                        new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                        new GradientNoise(1, 10_000)),
-                new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3)),
-                "simulated",
-                Optional.empty());
-    }
-
     /** Starts the load. */
     void start() {
-        background("decisions", this::carryOut);
-        background("samples", this::sample);
-        background("rates", this::rate);
-        background("beats", this::beat);
-        background("progress", this::progress);
+        reader.setDaemon(true);
+        reader.start();
+        traffic.start(plan.samplesPerSecond, plan.ratesPerSecond);
     }
 
-    private void background(String name, Runnable work) {
-        var thread = new Thread(
-                () -> {
-                    try {
-                        work.run();
-                    } catch (RuntimeException | Error e) {
-                        failure = Optional.of(e);
-                    }
-                },
-                "bench-" + name);
-        thread.setDaemon(true);
-        thread.start();
-        threads.add(thread);
-    }
-
-    /** Nodes' samples at their pace. */
-    private void sample() {
-        List<GpuTelemetry> usual = new ArrayList<>();
-        for (Domain domain : domains) {
-            usual.addAll(domain.nodes.sampleNow(now()));
+    private void read() {
+        try {
+            carryOut();
+        } catch (RuntimeException | Error e) {
+            failure = Optional.of(e);
         }
-        long[] sequences = new long[usual.size()];
-        try (RecordWriter own = RecordWriter.open(kafka, TOPICS, "/lendstream/bench")) {
-            pace(plan.samplesPerSecond, i -> {
-                int at = (int) (i % usual.size());
-                GpuTelemetry one = usual.get(at);
-                own.write(
-                        TopicCatalogue.GPU_TELEMETRY,
-                        one.nodeId().value(),
-                        new GpuTelemetry(one.nodeId(), one.domain(), one.bootId(), ++sequences[at], now(), one.gpus()));
-            });
-        }
-    }
-
-    /** Request rates at their pace, once a second by each of as many sources as that takes. */
-    private void rate() {
-        long sources = Math.max((long) STEADY * domains.size(), Math.round(plan.ratesPerSecond));
-        long steady = (long) STEADY * domains.size();
-        double each = 0.6 * CAPACITY * WINDOW.toSeconds() * steady / sources;
-        try (RecordWriter own = RecordWriter.open(kafka, TOPICS, "/lendstream/bench")) {
-            pace(plan.ratesPerSecond, i -> {
-                long source = i % sources;
-                Domain domain = domains.get((int) (source % domains.size()));
-                ServiceId service = domain.steady((int) (source / domains.size() % STEADY));
-                own.write(
-                        TopicCatalogue.REQUEST_RATES,
-                        service.value(),
-                        window(domain, service, "source-" + source, i, Math.round(each)));
-            });
-        }
-    }
-
-    /** Says of services that have no requests that they have none, and that none are expected. */
-    private void beat() {
-        int services = SPIKING * domains.size();
-        try (RecordWriter own = RecordWriter.open(kafka, TOPICS, "/lendstream/bench")) {
-            pace(services / (WINDOW.toSeconds() / 2.0), i -> {
-                Domain domain = domains.get((int) (i % domains.size()));
-                ServiceId service = domain.spiking((int) (i / domains.size() % SPIKING));
-                own.write(TopicCatalogue.REQUEST_RATES, service.value(), window(domain, service, "beat", i, 0));
-                own.write(TopicCatalogue.DEMAND_FORECASTS, service.value(), nothing(domain.id, service));
-            });
-        }
-    }
-
-    /** Says of jobs that they train, and that they have run on a whole node before, up to which they may grow at once. */
-    private void progress() {
-        int jobs = plan.gpus / GPUS_PER_NODE * domains.size();
-        try (RecordWriter own = RecordWriter.open(kafka, TOPICS, "/lendstream/bench")) {
-            pace(jobs / 10.0, i -> {
-                DomainId domain = domains.get((int) (i % domains.size())).id;
-                JobId job = job(domain, (int) (i % jobs / domains.size())).job();
-                own.write(
-                        TopicCatalogue.TRAINING_PROGRESS,
-                        job.value(),
-                        new TrainingProgress(
-                                job,
-                                domain,
-                                now(),
-                                JobPhase.RUNNING,
-                                i,
-                                Optional.empty(),
-                                1,
-                                GPUS_PER_NODE,
-                                32,
-                                0,
-                                Optional.empty(),
-                                Optional.empty(),
-                                Optional.empty(),
-                                Optional.empty()));
-            });
-        }
-    }
-
-    private interface Sender {
-        void send(long number);
-    }
-
-    private void pace(double perSecond, Sender sender) {
-        if (perSecond <= 0) {
-            return;
-        }
-        long began = System.nanoTime();
-        for (long i = 0; !over.get(); ) {
-            long due = (long) ((System.nanoTime() - began) / 1e9 * perSecond);
-            for (; i < due; i++) {
-                sender.send(i);
-                sent.incrementAndGet();
-            }
-            LockSupport.parkNanos(1_000_000);
-        }
-    }
-
-    private static RequestRate window(Domain domain, ServiceId service, String source, long sequence, long arrivals) {
-        Instant end = now();
-        return new RequestRate(
-                service,
-                domain.id,
-                source,
-                "bench",
-                sequence,
-                end.minus(WINDOW),
-                end,
-                arrivals,
-                arrivals,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                List.of());
     }
 
     /** Reads decisions and says that they are carried out; notes how old those are that spikes wait for. */
     private void carryOut() {
-        Deserializer<org.apache.avro.generic.GenericRecord> deserializer = SerdeFactory.of(kafka.serdes())
+        Deserializer<GenericRecord> deserializer = SerdeFactory.of(kafka.serdes())
                 .reading(Codecs.readerSchemas(TOPICS))
                 .deserializer();
         String decisions = TOPICS.name(TopicCatalogue.DECISIONS);
-        Map<DomainId, Domain> byId = new TreeMap<>();
-        domains.forEach(domain -> byId.put(domain.id, domain));
+        Map<DomainId, LoadedDomain> byId = new TreeMap<>();
+        domains.forEach(domain -> byId.put(domain.id(), domain));
         try (var consumer = new KafkaConsumer<byte[], byte[]>(kafka.consumer());
                 RecordWriter own = RecordWriter.open(kafka, TOPICS, "/lendstream/bench")) {
             consumer.assign(List.of(new TopicPartition(decisions, 0), new TopicPartition(BARE, 0)));
@@ -444,10 +206,13 @@ final class SchedulerLoad implements AutoCloseable {
                                 TopicCatalogue.DECISIONS,
                                 deserializer.deserialize(record.topic(), record.headers(), record.value()));
                         read(decision, nanos);
-                        Domain domain = byId.get(decision.id().domain());
-                        for (ActuationReport report : domain.actuation.take(decision, now())) {
-                            follow(domain, report);
-                            own.write(TopicCatalogue.ACTUATION_REPORTS, domain.id.value(), report);
+                        LoadedDomain domain = byId.get(decision.id().domain());
+                        for (ActuationReport report : domain.actuation().take(decision, LoadedDomain.now())) {
+                            domain.follow(report);
+                            own.write(
+                                    TopicCatalogue.ACTUATION_REPORTS,
+                                    domain.id().value(),
+                                    report);
                         }
                     }
                 }
@@ -484,17 +249,6 @@ final class SchedulerLoad implements AutoCloseable {
         }
     }
 
-    private static void follow(Domain domain, ActuationReport report) {
-        if (report.tenant().filter(Tenant.Job.class::isInstance).isEmpty()) {
-            return;
-        }
-        if (report.outcome() == Outcome.BOUND) {
-            domain.lent.addAndGet(report.gpus().size());
-        } else if (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED) {
-            domain.lent.addAndGet(-report.gpus().size());
-        }
-    }
-
     /**
      * Spikes at a steady pace, turn by turn over the domains, each half way between two bare records; then lets demand go.
      *
@@ -527,20 +281,16 @@ final class SchedulerLoad implements AutoCloseable {
 
     /** Spikes, on top of those that there were. */
     private void spike(long due) {
-        Domain domain = domains.get((int) (nextSpike % domains.size()));
-        int number = (int) (nextSpike / domains.size() % SPIKING);
+        LoadedDomain domain = domains.get((int) (nextSpike % domains.size()));
+        ServiceId service = domain.spiking((int) (nextSpike / domains.size() % LoadedDomain.SPIKING));
         nextSpike++;
-        int needed = ++domain.needed[number];
-        ServiceId service = domain.spiking(number);
-        spikes.put("%s %d".formatted(service, needed), due);
-        tell(domain, service, needed);
+        int replicas = needed.merge(service, 1, Integer::sum);
+        spikes.put("%s %d".formatted(service, replicas), due);
+        tell(domain, service, replicas);
     }
 
-    private void tell(Domain domain, ServiceId service, int replicas) {
-        writer.write(
-                TopicCatalogue.REQUEST_RATES,
-                service.value(),
-                window(domain, service, "gateway", ++sequence, (long) replicas * PER_SPIKE * WINDOW.toSeconds()));
+    private void tell(LoadedDomain domain, ServiceId service, int replicas) {
+        writer.write(TopicCatalogue.REQUEST_RATES, service.value(), domain.spike(service, replicas, ++sequence));
     }
 
     private void bare(long due) {
@@ -551,9 +301,9 @@ final class SchedulerLoad implements AutoCloseable {
     }
 
     private void calm() {
-        for (Domain domain : domains) {
-            for (int i = 0; i < SPIKING; i++) {
-                domain.needed[i] = 0;
+        needed.clear();
+        for (LoadedDomain domain : domains) {
+            for (int i = 0; i < LoadedDomain.SPIKING; i++) {
                 tell(domain, domain.spiking(i), 0);
             }
         }
@@ -562,18 +312,18 @@ final class SchedulerLoad implements AutoCloseable {
 
     private void awaitLoans(int each) {
         long until = System.nanoTime() + PATIENCE.multipliedBy(5).toNanos();
-        int idle = plan.gpus - STEADY;
+        int idle = plan.gpus - LoadedDomain.STEADY;
         long next = System.nanoTime() + PATIENCE.toNanos() / 6;
-        while (domains.stream().anyMatch(domain -> domain.lent.get() < Math.max(each + 10, 0.9 * idle))) {
+        while (domains.stream().anyMatch(domain -> domain.lent() < Math.max(each + 10, 0.9 * idle))) {
             check();
             if (System.nanoTime() > until) {
                 throw new IllegalStateException("only %s of %d idle GPUs are on loan in each domain"
-                        .formatted(domains.stream().map(domain -> domain.lent).toList(), idle));
+                        .formatted(domains.stream().map(LoadedDomain::lent).toList(), idle));
             }
             if (System.nanoTime() > next) {
                 System.out.printf(
                         "  waiting for loans: %s GPUs of %d that are idle, after %d records%n",
-                        domains.stream().map(domain -> domain.lent).toList(), idle, sent.get());
+                        domains.stream().map(LoadedDomain::lent).toList(), idle, traffic.sent());
 
                 next = System.nanoTime() + PATIENCE.toNanos() / 6;
             }
@@ -582,7 +332,7 @@ final class SchedulerLoad implements AutoCloseable {
     }
 
     private void check() {
-        failure.ifPresent(e -> {
+        failure.or(traffic::failure).ifPresent(e -> {
             throw new IllegalStateException("the load broke off", e);
         });
     }
@@ -602,7 +352,7 @@ final class SchedulerLoad implements AutoCloseable {
 
     /** Records of load written so far. */
     long sent() {
-        return sent.get();
+        return traffic.sent();
     }
 
     /** Processor seconds that a process of the control plane has used. */
@@ -621,19 +371,14 @@ final class SchedulerLoad implements AutoCloseable {
         return scheduler.pid();
     }
 
-    private static Instant now() {
-        return Instant.now().truncatedTo(ChronoUnit.MILLIS);
-    }
-
     @Override
     public void close() {
         over.set(true);
-        for (Thread thread : threads) {
-            try {
-                thread.join(5000);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+        traffic.close();
+        try {
+            reader.join(5000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
         writer.close();
         stack.close();

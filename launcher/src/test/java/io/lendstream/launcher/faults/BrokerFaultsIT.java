@@ -23,6 +23,12 @@ final class BrokerFaultsIT {
     /** Longer than a lease and the notice after it: an actuator that is alone gives loans back by then. */
     private static final long LEASE_AND_NOTICE_MILLIS = 55_000;
 
+    /**
+     * Streams gives up a rebalance, and itself, where it cannot look at its internal topics within half of this, and a request to a
+     * broker that stands still takes a request's timeout, more than once. Not below Kafka's 5 min elsewhere, either.
+     */
+    private static final String PATIENT_REBALANCES = "kafka.consumer.max.poll.interval.ms=60000";
+
     private final Ordeals ordeals = new Ordeals();
 
     @TempDir
@@ -81,7 +87,9 @@ final class BrokerFaultsIT {
     @Test
     void aClusterOfThreeGoesOnWhileTheBrokerThatLeadsTheDomainStandsStill() throws Exception {
         try (Brokers brokers = brokers("still-brokers", 3)) {
-            Setup setup = Setup.named("standstill").on(Site.Kafka.at(brokers.bootstrapServers(), 3));
+            Setup setup = Setup.named("standstill")
+                    .on(Site.Kafka.at(brokers.bootstrapServers(), 3))
+                    .withScheduler(PATIENT_REBALANCES);
             ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
                 String decisions = site.topics().name(TopicCatalogue.DECISIONS);
                 int stopped = brokers.leaderOf(decisions);

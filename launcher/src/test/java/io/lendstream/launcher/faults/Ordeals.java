@@ -11,6 +11,7 @@ import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,23 +41,33 @@ final class Ordeals implements AutoCloseable {
      * @param name of its topics and files
      * @param kafka where its broker is; the usual one where that is not said
      * @param disorder of its telemetry
+     * @param scheduler what its schedulers are told, in place of what all are where it is about the same
      * @param actuator what its actuator is told beside what all are
      */
-    record Setup(String name, Optional<Site.Kafka> kafka, Traffic.Disorder disorder, List<String> actuator) {
+    record Setup(
+            String name,
+            Optional<Site.Kafka> kafka,
+            Traffic.Disorder disorder,
+            List<String> scheduler,
+            List<String> actuator) {
         static Setup named(String name) {
-            return new Setup(name, Optional.empty(), Traffic.Disorder.NONE, List.of());
+            return new Setup(name, Optional.empty(), Traffic.Disorder.NONE, List.of(), List.of());
         }
 
         Setup on(Site.Kafka other) {
-            return new Setup(name, Optional.of(other), disorder, actuator);
+            return new Setup(name, Optional.of(other), disorder, scheduler, actuator);
         }
 
         Setup with(Traffic.Disorder other) {
-            return new Setup(name, kafka, other, actuator);
+            return new Setup(name, kafka, other, scheduler, actuator);
+        }
+
+        Setup withScheduler(String... settings) {
+            return new Setup(name, kafka, disorder, List.of(settings), actuator);
         }
 
         Setup withActuator(String... settings) {
-            return new Setup(name, kafka, disorder, List.of(settings));
+            return new Setup(name, kafka, disorder, scheduler, List.of(settings));
         }
     }
 
@@ -84,7 +95,9 @@ final class Ordeals implements AutoCloseable {
     /** Does something to a site, and judges it: it kept every promise. By then the site lends and takes back. */
     Verdict endure(Path directory, Setup setup, Trial trial) throws Exception {
         Site.Kafka kafka = setup.kafka().orElseGet(() -> Site.Kafka.at(stack.bootstrapServers(), 1));
-        try (Site site = new Site(stack, kafka, setup.name(), directory, surroundings.scheduler())) {
+        List<String> scheduler = new ArrayList<>(surroundings.scheduler());
+        scheduler.addAll(setup.scheduler());
+        try (Site site = new Site(stack, kafka, setup.name(), directory, scheduler)) {
             Instance first = site.startScheduler(kafka.firstScheduler());
             Site.awaitReady(first);
             Instance second = site.startScheduler();

@@ -1,0 +1,220 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.actuation.Course;
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A domain of nodes with eight GPUs each, a hundred services with steady demand, fifty that have none unless they spike, and a job
+ * for each node; and its actuator, which does everything at once.
+ */
+final class LoadedDomain {
+    static final int STEADY = 100;
+    static final int SPIKING = 50;
+    static final Duration WINDOW = Duration.ofSeconds(15);
+    /** Requests per second that one replica answers, and that a spike adds: one replica's, as long as there are at most 80. */
+    static final double CAPACITY = 1000;
+
+    private static final int PER_SPIKE = 840;
+    private static final int GPUS_PER_NODE = 8;
+
+    private final DomainId id;
+    private final int nodeCount;
+    private final SimulatedNodes nodes;
+    private final Actuation actuation = new Actuation("bench", Duration.ofSeconds(45), change -> Course.AT_ONCE);
+    private final AtomicInteger lent = new AtomicInteger();
+
+    LoadedDomain(int number, int gpus) {
+        this.id = new DomainId("bench-%02d".formatted(number));
+        this.nodeCount = gpus / GPUS_PER_NODE;
+        var layout = new SimulatedNodes.Layout(id, nodeCount, GPUS_PER_NODE, 0, number);
+        this.nodes = new SimulatedNodes(layout, now(), Duration.ofMinutes(1), "bench");
+    }
+
+    DomainId id() {
+        return id;
+    }
+
+    int jobs() {
+        return nodeCount;
+    }
+
+    SimulatedNodes nodes() {
+        return nodes;
+    }
+
+    Actuation actuation() {
+        return actuation;
+    }
+
+    /** GPUs that are on loan, as the actuator said. */
+    int lent() {
+        return lent.get();
+    }
+
+    ServiceId spiking(int number) {
+        return new ServiceId("%s-spiking-%02d".formatted(id, number));
+    }
+
+    ServiceId steady(int number) {
+        return new ServiceId("%s-steady-%02d".formatted(id, number));
+    }
+
+    /** Says what there is. */
+    void describe(RecordWriter writer) {
+        for (Node node : nodes.inventory()) {
+            actuation.know(node);
+            writer.write(TopicCatalogue.NODES, node.nodeId().value(), node);
+        }
+        for (int i = 0; i < STEADY; i++) {
+            describe(writer, steady(i), 1);
+        }
+        for (int i = 0; i < SPIKING; i++) {
+            describe(writer, spiking(i), 0);
+        }
+        for (int i = 0; i < nodeCount; i++) {
+            TrainingJob job = job(i);
+            actuation.know(job);
+            writer.write(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
+        }
+    }
+
+    private void describe(RecordWriter writer, ServiceId name, int floor) {
+        var service = new InferenceService(
+                name,
+                id,
+                now(),
+                List.of(),
+                Duration.ofMillis(500),
+                CAPACITY,
+                Optional.empty(),
+                floor,
+                Duration.ofSeconds(60));
+        actuation.know(service);
+        writer.write(TopicCatalogue.SERVICES, name.value(), service);
+    }
+
+    private JobId jobName(int number) {
+        return new JobId("%s-job-%04d".formatted(id, number));
+    }
+
+    private TrainingJob job(int number) {
+        return new TrainingJob(
+                jobName(number),
+                id,
+                now(),
+                "bench",
+                GPUS_PER_NODE,
+                1,
+                GPUS_PER_NODE,
+                true,
+                0,
+                Optional.empty(),
+                new BatchRange(128, 8192, 32, 1024, Optional.empty()),
+                new GoodputProfile(
+                        new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
+                        new GradientNoise(1, 10_000)),
+                new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3)),
+                "simulated",
+                Optional.empty());
+    }
+
+    /** That a job trains, and has run on a whole node before, up to which it may grow at once. */
+    TrainingProgress progress(int number, long iterations) {
+        return new TrainingProgress(
+                jobName(number),
+                id,
+                now(),
+                JobPhase.RUNNING,
+                iterations,
+                Optional.empty(),
+                1,
+                GPUS_PER_NODE,
+                32,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /** That no requests are expected. */
+    DemandForecast nothing(ServiceId service) {
+        return new DemandForecast(
+                service,
+                id,
+                now(),
+                Duration.ofMinutes(1),
+                "bench",
+                List.of(new HorizonQuantiles(Duration.ofHours(1), 0, 0, 0, 0)),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /** Demand that needs so many replicas. */
+    RequestRate spike(ServiceId service, int replicas, long sequence) {
+        return window(service, "gateway", sequence, (long) replicas * PER_SPIKE * WINDOW.toSeconds());
+    }
+
+    RequestRate window(ServiceId service, String source, long sequence, long arrivals) {
+        Instant end = now();
+        return new RequestRate(
+                service,
+                id,
+                source,
+                "bench",
+                sequence,
+                end.minus(WINDOW),
+                end,
+                arrivals,
+                arrivals,
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                List.of());
+    }
+
+    /** Counts the loans that a report tells of. */
+    void follow(ActuationReport report) {
+        if (report.tenant().filter(Tenant.Job.class::isInstance).isEmpty()) {
+            return;
+        }
+        if (report.outcome() == Outcome.BOUND) {
+            lent.addAndGet(report.gpus().size());
+        } else if (report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED) {
+            lent.addAndGet(-report.gpus().size());
+        }
+    }
+
+    static Instant now() {
+        return Instant.now().truncatedTo(ChronoUnit.MILLIS);
+    }
+}

@@ -1,0 +1,156 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.RecordWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What a cluster says without end, at a steady pace: nodes' samples, request rates, jobs' progress, and of services that have no
+ * requests that they have none. Each kind has its own producer, which sends what a few milliseconds bring in one request, as an
+ * agent sends what its node has to say.
+ */
+final class SteadyTraffic implements AutoCloseable {
+    private final KafkaSettings kafka;
+    private final List<LoadedDomain> domains;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicLong sent = new AtomicLong();
+    private final List<Thread> threads = new ArrayList<>();
+    private volatile Optional<Throwable> failure = Optional.empty();
+
+    private interface Sender {
+        void send(RecordWriter writer, long number);
+    }
+
+    /** @param kafka with the producer's patience ({@code linger.ms}) */
+    SteadyTraffic(KafkaSettings kafka, List<LoadedDomain> domains) {
+        this.kafka = kafka;
+        this.domains = List.copyOf(domains);
+    }
+
+    /**
+     * Begins.
+     *
+     * @param samplesPerSecond records of nodes, over all domains
+     * @param ratesPerSecond records of request rates of steady services, over all domains
+     */
+    void start(double samplesPerSecond, double ratesPerSecond) {
+        samples(samplesPerSecond);
+        rates(ratesPerSecond);
+        silence();
+        progress();
+    }
+
+    private void samples(double perSecond) {
+        List<GpuTelemetry> usual = new ArrayList<>();
+        for (LoadedDomain domain : domains) {
+            usual.addAll(domain.nodes().sampleNow(LoadedDomain.now()));
+        }
+        long[] sequences = new long[usual.size()];
+        pace("samples", perSecond, (writer, i) -> {
+            int at = (int) (i % usual.size());
+            GpuTelemetry one = usual.get(at);
+            writer.write(
+                    TopicCatalogue.GPU_TELEMETRY,
+                    one.nodeId().value(),
+                    new GpuTelemetry(
+                            one.nodeId(), one.domain(), one.bootId(), ++sequences[at], LoadedDomain.now(), one.gpus()));
+        });
+    }
+
+    /** Once a second by each of as many sources as that takes; together they need 60 % of a replica for each service. */
+    private void rates(double perSecond) {
+        long steady = (long) LoadedDomain.STEADY * domains.size();
+        long sources = Math.max(steady, Math.round(perSecond));
+        double each = 0.6 * LoadedDomain.CAPACITY * LoadedDomain.WINDOW.toSeconds() * steady / sources;
+        pace("rates", perSecond, (writer, i) -> {
+            long source = i % sources;
+            LoadedDomain domain = turn(source);
+            ServiceId service = domain.steady((int) (source / domains.size() % LoadedDomain.STEADY));
+            writer.write(
+                    TopicCatalogue.REQUEST_RATES,
+                    service.value(),
+                    domain.window(service, "source-" + source, i, Math.round(each)));
+        });
+    }
+
+    /** Says of services that have no requests that they have none, and that none are expected. */
+    private void silence() {
+        int services = LoadedDomain.SPIKING * domains.size();
+        pace("silence", services / (LoadedDomain.WINDOW.toSeconds() / 2.0), (writer, i) -> {
+            LoadedDomain domain = turn(i);
+            ServiceId service = domain.spiking((int) (i / domains.size() % LoadedDomain.SPIKING));
+            writer.write(TopicCatalogue.REQUEST_RATES, service.value(), domain.window(service, "beat", i, 0));
+            writer.write(TopicCatalogue.DEMAND_FORECASTS, service.value(), domain.nothing(service));
+        });
+    }
+
+    private void progress() {
+        int jobs = domains.stream().mapToInt(LoadedDomain::jobs).sum();
+        pace("progress", jobs / 10.0, (writer, i) -> {
+            var progress = turn(i).progress((int) (i % jobs / domains.size()), i);
+            writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+        });
+    }
+
+    private LoadedDomain turn(long number) {
+        return domains.get((int) (number % domains.size()));
+    }
+
+    private void pace(String name, double perSecond, Sender sender) {
+        var thread = new Thread(
+                () -> {
+                    try (RecordWriter writer =
+                            RecordWriter.open(kafka, TopicCatalogue.standard(), "/lendstream/bench")) {
+                        pace(writer, perSecond, sender);
+                    } catch (RuntimeException | Error e) {
+                        failure = Optional.of(e);
+                    }
+                },
+                "bench-" + name);
+        thread.setDaemon(true);
+        thread.start();
+        threads.add(thread);
+    }
+
+    private void pace(RecordWriter writer, double perSecond, Sender sender) {
+        long began = System.nanoTime();
+        for (long i = 0; !over.get() && perSecond > 0; ) {
+            long due = (long) ((System.nanoTime() - began) / 1e9 * perSecond);
+            for (; i < due; i++) {
+                sender.send(writer, i);
+                sent.incrementAndGet();
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Records written so far. */
+    long sent() {
+        return sent.get();
+    }
+
+    /** What broke it off, if anything did. */
+    Optional<Throwable> failure() {
+        return failure;
+    }
+
+    @Override
+    public void close() {
+        over.set(true);
+        for (Thread thread : threads) {
+            try {
+                thread.join(5000);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -126,7 +126,8 @@ final class SchedulerTopology {
                         .withStreamPartitioner(spread));
         taken.merge(fromElsewhere, Named.as(OF_DOMAIN))
                 .process(
-                        () -> new DomainProcessor(topics, options, readers.get(), writers.get(), metrics),
+                        () -> new DomainProcessor(
+                                topics, options, readers.get(), writers.get(), metrics, isTransactional),
                         Named.as(DOMAIN),
                         DOMAINS);
         Topology topology = builder.build();

@@ -1,0 +1,140 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Origin;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.registry.FakeRegistry;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.time.TimeMode;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.File;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.TaskId;
+import org.apache.kafka.streams.processor.api.MockProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Under exactly-once a decision waits for no commit interval. */
+class CommitTest {
+    private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
+
+    @TempDir
+    private File directory;
+
+    private final FakeRegistry registry = new FakeRegistry();
+    private final SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
+    private final Story story = Story.of("deepboot");
+    private long offset;
+
+    @AfterEach
+    void stop() {
+        registry.close();
+    }
+
+    @Test
+    void whereReadersSeeOnlyWhatIsCommittedADecisionIsCommittedAtOnceAndNothingElseIs() {
+        var context = context();
+        DomainProcessor processor = processor(context, true);
+        describe(processor);
+        context.resetCommit();
+
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 0, 1));
+        assertThat(decisions(context)).isZero();
+        assertThat(context.committed()).isFalse();
+
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 2));
+        assertThat(decisions(context)).isPositive();
+        assertThat(context.committed()).isTrue();
+    }
+
+    @Test
+    void whereTheySeeEverythingNothingIsCommittedBeforeItsTime() {
+        var context = context();
+        DomainProcessor processor = processor(context, false);
+        describe(processor);
+
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
+
+        assertThat(decisions(context)).isPositive();
+        assertThat(context.committed()).isFalse();
+    }
+
+    private void describe(DomainProcessor processor) {
+        story.node("n", Pool.INFERENCE, 4).service("chat", 0);
+        for (var logged : story.log()) {
+            Event event = logged.event();
+            if (event instanceof Node node) {
+                tell(processor, TopicCatalogue.NODES, node);
+            } else if (event instanceof InferenceService service) {
+                tell(processor, TopicCatalogue.SERVICES, service);
+            }
+        }
+    }
+
+    private <T> void tell(DomainProcessor processor, Topic<T> topic, T value) {
+        var passage = new Passage(new Origin(TOPICS.name(topic), 0, offset++), Optional.empty());
+        byte[] bytes = serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value));
+        processor.process(new Record<>(
+                Story.DOMAIN.value().getBytes(UTF_8),
+                bytes,
+                Story.START.toEpochMilli(),
+                passage.toHeaders("key".getBytes(UTF_8))));
+    }
+
+    private static long decisions(MockProcessorContext<byte[], byte[]> context) {
+        return context.forwarded(SchedulerTopology.DECISIONS).size();
+    }
+
+    private MockProcessorContext<byte[], byte[]> context() {
+        var context = new MockProcessorContext<byte[], byte[]>(new Properties(), new TaskId(0, 0), directory);
+        KeyValueStore<String, byte[]> domains = Stores.keyValueStoreBuilder(
+                        Stores.inMemoryKeyValueStore(SchedulerTopology.DOMAINS), Serdes.String(), Serdes.ByteArray())
+                .withLoggingDisabled()
+                .build();
+        domains.init(context.getStateStoreContext(), domains);
+        context.addStateStore(domains);
+        context.setCurrentSystemTimeMs(Story.START.toEpochMilli());
+        return context;
+    }
+
+    private DomainProcessor processor(MockProcessorContext<byte[], byte[]> context, boolean commitsDecisions) {
+        var patience = new Patience(1, Duration.ofMillis(1), () -> false);
+        var options = new SchedulerOptions(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS),
+                TimeMode.WALL,
+                Duration.ofMinutes(5),
+                true,
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(30));
+        var processor = new DomainProcessor(
+                TOPICS,
+                options,
+                new InputReader(TOPICS, serdes, patience, Duration.ofMinutes(5)),
+                new OutputWriter(TOPICS, serdes.serializer(), patience),
+                new SchedulerMetrics(new SimpleMeterRegistry()),
+                commitsDecisions);
+        processor.init(context);
+        return processor;
+    }
+}

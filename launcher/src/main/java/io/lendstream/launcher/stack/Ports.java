@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Ports on the loopback address. */
@@ -13,14 +15,15 @@ public final class Ports {
     private static final int LOWEST = 20_000;
     private static final int HIGHEST = 32_000;
     private static final int ATTEMPTS = 1_000;
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private Ports() {}
 
-    /** A port that nobody listens on. */
+    /** A port that nobody listens on, and that this process has not been given before: who was may not listen yet. */
     public static int free() {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
-            if (isFree(port)) {
+            if (!GIVEN.contains(port) && isFree(port) && GIVEN.add(port)) {
                 return port;
             }
         }

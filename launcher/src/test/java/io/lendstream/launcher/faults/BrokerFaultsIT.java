@@ -25,7 +25,7 @@ final class BrokerFaultsIT {
 
     /**
      * Streams gives up a rebalance, and itself, where it cannot look at its internal topics within half of this, and a request to a
-     * broker that stands still takes a request's timeout, more than once. Not below Kafka's 5 min elsewhere, either.
+     * broker that is away takes a request's timeout, more than once.
      */
     private static final String PATIENT_REBALANCES = "kafka.consumer.max.poll.interval.ms=60000";
 
@@ -70,7 +70,9 @@ final class BrokerFaultsIT {
     @Test
     void aClusterOfThreeGoesOnWithoutTheBrokerThatLedTheDomain() throws Exception {
         try (Brokers brokers = brokers("killed-brokers", 3)) {
-            Setup setup = Setup.named("cluster").on(Site.Kafka.at(brokers.bootstrapServers(), 3));
+            Setup setup = Setup.named("cluster")
+                    .on(Site.Kafka.at(brokers.bootstrapServers(), 3))
+                    .withScheduler(PATIENT_REBALANCES);
             ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
                 String decisions = site.topics().name(TopicCatalogue.DECISIONS);
                 int killed = brokers.leaderOf(decisions);

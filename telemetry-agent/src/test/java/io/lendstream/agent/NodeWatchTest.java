@@ -7,6 +7,7 @@ import io.lendstream.agent.gpu.GpuProbe;
 import io.lendstream.agent.gpu.Sight;
 import io.lendstream.agent.http.GpuPages;
 import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.users.Users;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.NodeId;
@@ -164,6 +165,7 @@ class NodeWatchTest {
         return new NodeWatch(
                 new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),
                 probe,
+                Users.UNASKED,
                 new Breaks(marker, labels),
                 Duration.ofSeconds(30),
                 new Kept(),
@@ -182,6 +184,6 @@ class NodeWatchTest {
                 Optional.empty(),
                 Optional.of(41.0),
                 Optional.empty());
-        return new Sight(NodeStatus.READY, "", List.of(gpu), List.of(sample), List.of(), Optional.empty());
+        return new Sight(NodeStatus.READY, "", List.of(gpu), List.of(sample), Optional.empty());
     }
 }

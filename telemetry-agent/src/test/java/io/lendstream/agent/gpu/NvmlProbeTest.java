@@ -37,7 +37,7 @@ class NvmlProbeTest {
     }
 
     private GpuProbe probe(NvmlDouble nvml, Duration patience) {
-        opened = Optional.of(GpuProbes.nvml(nvml.libraries(), patience));
+        opened = Optional.of(GpuProbes.nvml(nvml.libraries(), patience, true));
         return opened.get();
     }
 
@@ -66,7 +66,7 @@ class NvmlProbeTest {
 
     @Test
     void aMachineWithoutNvmlIsUnavailableAndSaysWhatIsMissing() {
-        try (GpuProbe probe = GpuProbes.nvml(List.of(directory.toString()), Duration.ofSeconds(10))) {
+        try (GpuProbe probe = GpuProbes.nvml(List.of(directory.toString()), Duration.ofSeconds(10), true)) {
             Sight sight = probe.look(now);
 
             assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);

@@ -215,7 +215,8 @@ final class GpuReader {
         }
     }
 
-    List<RunningProcess> processes() throws NvmlException, GpuGoneException {
+    /** Who computes on it; empty where the driver does not tell. */
+    Optional<List<RunningProcess>> processes() throws NvmlException, GpuGoneException {
         Map<Integer, GpuId> instances = new HashMap<>();
         cut.instances.forEach(
                 placed -> instances.put(placed.driverId(), placed.instance().gpuId()));

@@ -45,6 +45,7 @@ final class Delivery implements Runnable {
     private static final int BATCH = 500;
     /** A request to the broker costs as much as many records; those that come faster than this share one. */
     private static final Duration BETWEEN_BATCHES = Duration.ofMillis(250);
+
     private static final Duration FIRST_WAIT = Duration.ofMillis(250);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
@@ -241,8 +242,8 @@ final class Delivery implements Runnable {
     /** Whether it is written with this version's schema, by whose bytes our own serializer can go as they are. */
     private boolean isOfNow(Waiting waiting, Topic<?> topic, Serializer<GenericRecord> serializer) {
         return serializer instanceof AvroSerializer
-                && waiting.schema() == fingerprints.computeIfAbsent(
-                        topic, of -> SchemaShelf.fingerprint(Codecs.schema(of)));
+                && waiting.schema()
+                        == fingerprints.computeIfAbsent(topic, of -> SchemaShelf.fingerprint(Codecs.schema(of)));
     }
 
     /** Where the registry's newest schema is another one, it is read after all. */

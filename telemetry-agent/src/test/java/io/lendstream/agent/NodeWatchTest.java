@@ -161,6 +161,20 @@ class NodeWatchTest {
                 .contains("hw_status");
     }
 
+    @Test
+    void aGpuThatOneAloneUsesHasHisNameAmongDcgmsLabels() {
+        assertThat(GpuPages.dcgm(new NodeId("n1"), usedBy("kubernetes/ml/chat-0/main")))
+                .contains("hostname=\"n1\",container=\"main\",namespace=\"ml\",pod=\"chat-0\"}");
+        assertThat(GpuPages.dcgm(new NodeId("n1"), usedBy("slurm/4711"))).contains("hostname=\"n1\",hpc_job=\"4711\"}");
+        assertThat(GpuPages.dcgm(new NodeId("n1"), usedBy("slurm/4711", "slurm/4712")))
+                .contains("hostname=\"n1\"}")
+                .doesNotContain("hpc_job");
+    }
+
+    private Sight usedBy(String... users) {
+        return probe.sight.with(List.of(probe.sight.samples().get(0).withUsers(List.of(users))), "");
+    }
+
     private NodeWatch watch(Optional<Path> marker, Optional<Path> labels) {
         return new NodeWatch(
                 new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),

@@ -216,6 +216,26 @@ class NvmlProbeTest {
     }
 
     @Test
+    void looksThatFollowCloselyGoByTheCutThatWasSeenLast() {
+        NvmlDouble nvml = NvmlDouble.in(directory).plays(Machines.a100MigOn());
+        GpuProbe probe = probe(nvml);
+        look(probe);
+        List<String> before = instances(look(probe));
+
+        nvml.plays(Machine.withDriver("550.54.15")
+                .gpu("GPU-a0", "NVIDIA A100-SXM4-80GB", 8, 80)
+                .inMigMode(Machines.A100)
+                .instance(Machines.A100, 1, "3g.40gb", 0, "MIG-left", ""));
+        Sight close = lookAfter(probe, Duration.ofMillis(100));
+        Sight aSecondLater = lookAfter(probe, Duration.ofMillis(900));
+
+        assertThat(instances(close)).isEqualTo(before);
+        assertThat(close.again()).isEmpty();
+        assertThat(aSecondLater.why()).contains("GPU 0 is being cut anew");
+        assertThat(aSecondLater.again()).contains(Duration.ofSeconds(1));
+    }
+
+    @Test
     void whilePausedNothingOfNvmlIsOpenAndTheNodeIsNotTakenForDead() {
         NvmlDouble nvml = NvmlDouble.in(directory).plays(Machines.h100MigOff());
         GpuProbe probe = probe(nvml);

@@ -50,13 +50,13 @@ static int next_event(event_set_t *set, event_data_t *data) {
 }
 
 int nvmlEventSetWait(event_set_t *set, event_data_t *data, unsigned timeout) {
-    for (unsigned waited = 0;; waited += 5) {
+    for (unsigned waited = 0;; waited += 25) {
         begin();
         if (inits == 0) return leave(1);
         if (next_event(set, data)) return leave(0);
         leave(0);
         if (waited >= timeout) return 10;
-        nap(5);
+        nap(25);
     }
 }
 

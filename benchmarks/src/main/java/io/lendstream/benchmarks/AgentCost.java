@@ -33,7 +33,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 
 /**
@@ -41,7 +40,7 @@ import org.apache.kafka.clients.admin.Admin;
  * H100 of seven instances each), played by the double of NVML that the agent's tests use; at one look a second, and at ten.
  */
 final class AgentCost {
-    private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native");
+    private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native/build.sh");
     private static final int GPUS = 8;
     private static final int INSTANCES = 7;
     private static final Duration WARM_UP = Duration.ofSeconds(30);
@@ -193,33 +192,24 @@ final class AgentCost {
     private static Path driver(Path directory) {
         try {
             Files.createDirectories(directory);
-            List<String> command = new ArrayList<>(List.of(
-                    "cc",
-                    "-shared",
-                    "-fPIC",
-                    "-O1",
-                    "-DNEW_DRIVER",
-                    "-Wl,-Bsymbolic",
-                    "-Wl,-soname,libnvidia-ml.so.1",
-                    "-o",
-                    directory.resolve("libnvidia-ml.so.1").toString()));
-            try (Stream<Path> sources = Files.list(DOUBLE)) {
-                sources.map(Path::toString)
-                        .filter(name -> name.endsWith(".c"))
-                        .sorted()
-                        .forEach(command::add);
-            }
-            command.addAll(List.of("-ldl", "-lpthread"));
-            Process compiler =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            Process compiler = new ProcessBuilder(
+                            "sh",
+                            DOUBLE.toString(),
+                            directory
+                                    .resolve("libnvidia-ml.so.1")
+                                    .toAbsolutePath()
+                                    .toString(),
+                            "new")
+                    .redirectErrorStream(true)
+                    .start();
             String said = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (compiler.waitFor() != 0) {
-                throw new IllegalStateException("cc fails on %s: %s".formatted(DOUBLE, said));
+                throw new IllegalStateException("%s fails, which needs a C compiler (cc): %s".formatted(DOUBLE, said));
             }
             Files.writeString(directory.resolve("machine"), machine());
             return directory;
         } catch (IOException e) {
-            throw new UncheckedIOException("needs a C compiler (cc) for the double of NVML", e);
+            throw new UncheckedIOException("the double of NVML cannot be built", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);

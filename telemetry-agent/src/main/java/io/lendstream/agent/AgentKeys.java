@@ -51,6 +51,16 @@ public final class AgentKeys {
                     "File with the node's Kubernetes labels, a line key=\"value\" each; while nvidia.com/mig.config.state is pending there, the GPUs are let go.")
             .optional();
 
+    public static final Key<Optional<Path>> POD_RESOURCES = Key.path(
+                    "agent.pod-resources",
+                    "kubelet.sock",
+                    "The kubelet's socket, usually /var/lib/kubelet/pod-resources/kubelet.sock, by which samples tell which pods have a GPU; root's to read.")
+            .optional();
+    public static final Key<Boolean> SLURM = Key.flag(
+            "agent.slurm",
+            false,
+            "Whether samples tell which of Slurm's jobs use a GPU, by the control groups of their processes; for the nvml backend, on the host.");
+
     public static final Key<List<String>> RATE_ENDPOINTS = Key.words(
             "agent.rate-endpoints",
             "",
@@ -125,6 +135,8 @@ public final class AgentKeys {
             PROBE_PATIENCE,
             MAINTENANCE_FILE,
             MIG_STATE_FILE,
+            POD_RESOURCES,
+            SLURM,
             RATE_ENDPOINTS,
             RATE_PERIOD,
             RATE_TIMEOUT,

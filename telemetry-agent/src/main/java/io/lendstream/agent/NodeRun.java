@@ -5,6 +5,10 @@ import io.lendstream.agent.gpu.GpuProbes;
 import io.lendstream.agent.publish.Outbox;
 import io.lendstream.agent.publish.Outlet;
 import io.lendstream.agent.publish.Publisher;
+import io.lendstream.agent.users.PodUsers;
+import io.lendstream.agent.users.SlurmUsers;
+import io.lendstream.agent.users.UserSource;
+import io.lendstream.agent.users.Users;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.schemas.topics.Topic;
@@ -20,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -63,13 +68,29 @@ final class NodeRun {
     void check() {
         RateSettings.of(settings, identity);
         probe().close();
+        if (settings.get(AgentKeys.SLURM) && backend != Backend.NVML) {
+            throw new SettingsException(
+                    "agent.slurm is true, but agent.backend is %s, which does not tell the processes of GPUs. Take the nvml backend, or leave agent.slurm out."
+                            .formatted(backend));
+        }
+    }
+
+    /** Those who know who uses the GPUs. */
+    private Users users() {
+        var sources = new ArrayList<UserSource>();
+        settings.get(AgentKeys.POD_RESOURCES).map(PodUsers::of).ifPresent(sources::add);
+        if (settings.get(AgentKeys.SLURM)) {
+            sources.add(new SlurmUsers());
+        }
+        return new Users(sources);
     }
 
     /** Samples until it is told to stop; the broker may come and go. */
     void serve(Consumer<NodeWatch> onlooker) {
         try (GpuProbe probe = probe();
+                Users users = users();
                 Publisher publisher = publisher()) {
-            NodeWatch watch = watch(probe, publisher);
+            NodeWatch watch = watch(probe, users, publisher);
             onlooker.accept(watch);
             try (RateWatch rates = RateSettings.of(settings, identity).watch(publisher, context.metrics())) {
                 Thread counting = new Thread(
@@ -114,8 +135,9 @@ final class NodeRun {
     void once(boolean publish, Printer printer) throws InterruptedException {
         var collected = new Collected();
         try (GpuProbe probe = probe();
+                Users users = users();
                 RateWatch rates = RateSettings.of(settings, identity).watch(collected, context.metrics())) {
-            NodeWatch watch = watch(probe, collected);
+            NodeWatch watch = watch(probe, users, collected);
             watch.look(now());
             rates.look();
             Thread.sleep((rates.isEmpty() ? BETWEEN_LOOKS : RateSettings.BETWEEN_READINGS).toMillis());
@@ -140,10 +162,11 @@ final class NodeRun {
         }
     }
 
-    private NodeWatch watch(GpuProbe probe, Outbox outbox) {
+    private NodeWatch watch(GpuProbe probe, Users users, Outbox outbox) {
         return new NodeWatch(
                 identity,
                 probe,
+                users,
                 new Breaks(settings.get(AgentKeys.MAINTENANCE_FILE), settings.get(AgentKeys.MIG_STATE_FILE)),
                 settings.get(AgentKeys.INVENTORY_EVERY),
                 outbox,
@@ -178,7 +201,7 @@ final class NodeRun {
         List<String> libraries = settings.get(AgentKeys.NVML_LIBRARIES);
         try {
             return switch (backend) {
-                case NVML -> GpuProbes.nvml(libraries, patience);
+                case NVML -> GpuProbes.nvml(libraries, patience, settings.get(AgentKeys.SLURM));
                 case DCGM -> GpuProbes.dcgm(dcgm(), patience);
                 case RECORDED -> GpuProbes.recorded(recording(), true);
                 case SIMULATED -> throw new IllegalStateException("simulated nodes are not this machine");

@@ -3,6 +3,7 @@ package io.lendstream.agent;
 import io.lendstream.agent.gpu.GpuProbe;
 import io.lendstream.agent.gpu.Sight;
 import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.users.Users;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
@@ -27,6 +28,7 @@ final class NodeWatch {
 
     private final Identity identity;
     private final GpuProbe probe;
+    private final Users users;
     private final Breaks breaks;
     private final Duration inventoryEvery;
     private final Outbox outbox;
@@ -41,17 +43,20 @@ final class NodeWatch {
     /**
      * A watch.
      *
+     * @param users who is asked for those who use the GPUs
      * @param inventoryEvery how often the inventory is told where nothing has changed
      */
     NodeWatch(
             Identity identity,
             GpuProbe probe,
+            Users users,
             Breaks breaks,
             Duration inventoryEvery,
             Outbox outbox,
             MeterRegistry metrics) {
         this.identity = identity;
         this.probe = probe;
+        this.users = users;
         this.breaks = breaks;
         this.inventoryEvery = inventoryEvery;
         this.outbox = outbox;
@@ -64,7 +69,7 @@ final class NodeWatch {
     /** Looks once and tells what it saw; when to look again, where that is sooner than usual. */
     Optional<Duration> look(Instant now) {
         rest();
-        Sight sight = looks.record(() -> probe.look(now));
+        Sight sight = looks.record(() -> users.in(probe.look(now)));
         latest.set(Optional.of(sight));
         metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
                 .increment();

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** Inventory, samples and rates for people: a line a GPU, and one a service. */
 final class Table {
-    private static final String LINE = "%-10s %-9s %-3s %-40s %-24s %6s %9s %8s %6s";
+    private static final String LINE = "%-10s %-9s %-3s %-40s %-24s %6s %9s %8s %6s  %s";
     private static final String RATE = "%-24s %-32s %10s %10s %7s %7s %9s %9s";
     private static final long MIB = 1L << 20;
 
@@ -25,7 +25,8 @@ final class Table {
         samples.forEach(
                 node -> node.gpus().forEach(sample -> byGpu.put(sample.gpuId().value(), sample)));
         var lines = new ArrayList<String>();
-        lines.add(LINE.formatted("NODE", "POOL", "GPU", "UUID", "MODEL", "UTIL", "MEMORY", "POWER", "TEMP"));
+        lines.add(LINE.formatted("NODE", "POOL", "GPU", "UUID", "MODEL", "UTIL", "MEMORY", "POWER", "TEMP", "USED BY")
+                .stripTrailing());
         for (Node node : inventory) {
             for (Gpu gpu : node.gpus()) {
                 Optional<GpuSample> sample =
@@ -42,7 +43,10 @@ final class Table {
                                                 .map(bytes -> (double) bytes / MIB),
                                         "MiB"),
                                 shown(sample.flatMap(GpuSample::powerWatts), "W"),
-                                shown(sample.flatMap(GpuSample::temperatureCelsius), "C"))
+                                shown(sample.flatMap(GpuSample::temperatureCelsius), "C"),
+                                sample.flatMap(GpuSample::usedBy)
+                                        .map(users -> users.isEmpty() ? "nobody" : String.join(" ", users))
+                                        .orElse(""))
                         .stripTrailing());
             }
         }

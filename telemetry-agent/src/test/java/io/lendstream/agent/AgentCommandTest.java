@@ -7,13 +7,20 @@ import io.lendstream.service.ServiceCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class AgentCommandTest {
+    @TempDir
+    Path directory;
+
     private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
 
     private int run(String... arguments) {
@@ -128,6 +135,54 @@ class AgentCommandTest {
                 .isEqualTo(2);
         assertThat(run("--dry-run", "--set", "agent.rate-endpoints=http://localhost:1/metrics"))
                 .isEqualTo(2);
+    }
+
+    @Test
+    void slurmsJobsAreNotToldWhereProcessesAreNot() {
+        assertThat(run("--dry-run", "--backend", "dcgm", "--set", "agent.slurm=true"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void aKubeletThatIsNotThereIsSaidAndTheSampleTaken() {
+        int exit = run(
+                "--once",
+                "--dry-run",
+                "--backend",
+                "recorded",
+                "--set",
+                "agent.recording=" + recorded(),
+                "--set",
+                "agent.pod-resources=" + directory.resolve("kubelet.sock"));
+
+        assertThat(exit).isZero();
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+                .anyMatch(line -> line.contains(" GPU-") && !line.contains("nobody"))
+                .anyMatch(line -> line.startsWith("the kubelet does not tell which pods have GPUs: ")
+                        && line.endsWith(
+                                "kubelet.sock is not there, or not for this user to see (agent.pod-resources)"));
+    }
+
+    /** What the simulated backend prints of a node. */
+    private Path recorded() {
+        assertThat(run(
+                        "--backend",
+                        "simulated",
+                        "--once",
+                        "--json",
+                        "--dry-run",
+                        "--nodes",
+                        "1",
+                        "--training-nodes",
+                        "0"))
+                .isZero();
+        try {
+            return Files.write(directory.resolve("recording.jsonl"), printed.toByteArray());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            printed.reset();
+        }
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.lendstream.agent.gpu.GpuProbe;
 import io.lendstream.agent.gpu.Sight;
 import io.lendstream.agent.http.GpuPages;
 import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.users.Users;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.NodeId;
@@ -160,10 +161,25 @@ class NodeWatchTest {
                 .contains("hw_status");
     }
 
+    @Test
+    void aGpuThatOneAloneUsesHasHisNameAmongDcgmsLabels() {
+        assertThat(GpuPages.dcgm(new NodeId("n1"), usedBy("kubernetes/ml/chat-0/main")))
+                .contains("hostname=\"n1\",container=\"main\",namespace=\"ml\",pod=\"chat-0\"}");
+        assertThat(GpuPages.dcgm(new NodeId("n1"), usedBy("slurm/4711"))).contains("hostname=\"n1\",hpc_job=\"4711\"}");
+        assertThat(GpuPages.dcgm(new NodeId("n1"), usedBy("slurm/4711", "slurm/4712")))
+                .contains("hostname=\"n1\"}")
+                .doesNotContain("hpc_job");
+    }
+
+    private Sight usedBy(String... users) {
+        return probe.sight.with(List.of(probe.sight.samples().get(0).withUsers(List.of(users))), "");
+    }
+
     private NodeWatch watch(Optional<Path> marker, Optional<Path> labels) {
         return new NodeWatch(
                 new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),
                 probe,
+                Users.UNASKED,
                 new Breaks(marker, labels),
                 Duration.ofSeconds(30),
                 new Kept(),
@@ -182,6 +198,6 @@ class NodeWatchTest {
                 Optional.empty(),
                 Optional.of(41.0),
                 Optional.empty());
-        return new Sight(NodeStatus.READY, "", List.of(gpu), List.of(sample), List.of(), Optional.empty());
+        return new Sight(NodeStatus.READY, "", List.of(gpu), List.of(sample), Optional.empty());
     }
 }

@@ -20,6 +20,8 @@ import java.util.Optional;
  * @param eccUncorrected memory errors that could not be
  * @param xidsInFiveMinutes XID errors of the last five minutes; absent where nobody listens for them
  * @param lastXidAt when the last XID error was heard of, where it was heard
+ * @param usedBy who has it, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty where nobody has, absent where
+ *     that is not known
  */
 public record GpuSample(
         GpuId gpuId,
@@ -46,7 +48,8 @@ public record GpuSample(
         Optional<Double> nvlinkRxBytesPerSecond,
         Optional<Double> memoryTemperatureCelsius,
         Optional<Integer> xidsInFiveMinutes,
-        Optional<Instant> lastXidAt) {
+        Optional<Instant> lastXidAt,
+        Optional<List<String>> usedBy) {
     public GpuSample {
         Checks.fraction("utilization", utilization);
         Checks.fraction("smActivity", smActivity);
@@ -69,6 +72,7 @@ public record GpuSample(
         Checks.finite("temperatureCelsius", temperatureCelsius);
         Checks.finite("memoryTemperatureCelsius", memoryTemperatureCelsius);
         throttleReasons = List.copyOf(throttleReasons);
+        usedBy = usedBy.map(List::copyOf);
     }
 
     /** One of which only the most usual is known. */
@@ -108,7 +112,39 @@ public record GpuSample(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
+    }
+
+    /** The same, used by these. */
+    public GpuSample withUsers(List<String> users) {
+        return new GpuSample(
+                gpuId,
+                utilizationQuality,
+                utilization,
+                smActivity,
+                dramActivity,
+                memoryUsedBytes,
+                memoryTotalBytes,
+                powerWatts,
+                temperatureCelsius,
+                lastXid,
+                memoryUtilization,
+                tensorActivity,
+                energyJoules,
+                smClockHertz,
+                memoryClockHertz,
+                throttleReasons,
+                eccCorrected,
+                eccUncorrected,
+                pcieTxBytesPerSecond,
+                pcieRxBytesPerSecond,
+                nvlinkTxBytesPerSecond,
+                nvlinkRxBytesPerSecond,
+                memoryTemperatureCelsius,
+                xidsInFiveMinutes,
+                lastXidAt,
+                Optional.of(users));
     }
 
     /** Collects what a device tells, piece by piece. */

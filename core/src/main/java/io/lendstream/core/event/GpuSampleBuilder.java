@@ -188,6 +188,7 @@ public final class GpuSampleBuilder {
                 nvlinkRxBytesPerSecond,
                 memoryTemperatureCelsius,
                 xidsInFiveMinutes,
-                lastXidAt);
+                lastXidAt,
+                Optional.empty());
     }
 }

@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Node;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.registry.RegistryClient;
@@ -176,6 +177,12 @@ final class ClusterChecks {
         }
     }
 
+    private Finding twins() {
+        var inventories = new ArrayList<Node>();
+        reading.values(TopicCatalogue.NODES, inventories::add);
+        return Diagnosis.twins(inventories);
+    }
+
     private Function<String, Integer> minInsync(Admin admin, List<TopicState> topics) {
         List<ConfigResource> asked = topics.stream()
                 .filter(topic -> topic.presence() != TopicState.Presence.MISSING)
@@ -202,6 +209,7 @@ final class ClusterChecks {
                         AGENTS_SILENT,
                         Level.FAIL,
                         "start 'lendstream agent' on the nodes"));
+        check("nodes", this::twins);
         check(
                 "demand",
                 () -> Diagnosis.heard(

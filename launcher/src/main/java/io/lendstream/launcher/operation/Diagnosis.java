@@ -1,11 +1,13 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Node;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
@@ -13,9 +15,12 @@ import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /** What is to be thought of what was found: from figures to findings, without asking anybody. */
@@ -24,6 +29,7 @@ final class Diagnosis {
     static final Duration SILENCE = Duration.ofSeconds(60);
 
     private static final Duration SKEW_UNNOTICED = Duration.ofSeconds(1);
+    private static final Duration TWINS_WITHIN = Duration.ofMinutes(10);
     private static final int LAG_UNNOTICED = 1_000;
     private static final int OLDEST_JAVA = 17;
     private static final int NAMED = 5;
@@ -148,6 +154,36 @@ final class Diagnosis {
         return age.compareTo(limit) > 0
                 ? new Finding(who, silent, "%s, more than %s".formatted(found, Units.text(limit)), wayOut)
                 : Finding.ok(who, found);
+    }
+
+    /**
+     * Whether each node has one agent: one that speaks again after another has spoken for its node runs beside it.
+     *
+     * @param inventories in the order in which they were written; of each node those of the last ten minutes before its newest count
+     */
+    static Finding twins(List<Node> inventories) {
+        var newest = new HashMap<NodeId, Instant>();
+        inventories.forEach(
+                node -> newest.merge(node.nodeId(), node.at(), (one, other) -> one.isAfter(other) ? one : other));
+        var latest = new HashMap<NodeId, String>();
+        var heard = new HashMap<NodeId, Set<String>>();
+        var twins = new TreeSet<NodeId>();
+        for (Node node : inventories) {
+            boolean counts = !node.at().isBefore(newest.get(node.nodeId()).minus(TWINS_WITHIN));
+            if (counts && !node.bootId().equals(latest.put(node.nodeId(), node.bootId()))) {
+                boolean isNew = heard.computeIfAbsent(node.nodeId(), added -> new HashSet<>())
+                        .add(node.bootId());
+                if (!isNew) {
+                    twins.add(node.nodeId());
+                }
+            }
+        }
+        return twins.isEmpty()
+                ? Finding.ok("nodes", "one agent speaks for each of %d".formatted(newest.size()))
+                : Finding.fail(
+                        "nodes",
+                        "several agents speak for %s at once".formatted(some(List.copyOf(twins), NodeId::value)),
+                        "stop all but one, or give each a name of its own (agent.node)");
     }
 
     /**

@@ -379,6 +379,29 @@ final class HelmChartTest {
     }
 
     @Test
+    void agentsAskTheKubeletOnlyWhereTheyAreToldToAndAreRootForItWithoutAnyOtherRight() throws IOException {
+        Manifest usual = only(rendered(AGENTS), "DaemonSet", "gpus-agent");
+        Manifest asking = only(rendered("{agent: {enabled: true, podResources: true}}"), "DaemonSet", "gpus-agent");
+        JsonNode security = asking.container().at("/securityContext");
+
+        assertThat(usual.volumes()).doesNotContainKey("pod-resources");
+        assertThat(Manifest.environment(usual.container(), "")).doesNotContainKey("LENDSTREAM_AGENT_POD_RESOURCES");
+        assertThat(usual.container().at("/securityContext").has("runAsUser")).isFalse();
+        assertThat(asking.volumes().get("pod-resources").at("/hostPath/path").asText())
+                .isEqualTo("/var/lib/kubelet/pod-resources");
+        assertThat(asking.container().at("/volumeMounts")).anySatisfy(mount -> {
+            assertThat(mount.at("/name").asText()).isEqualTo("pod-resources");
+            assertThat(mount.at("/readOnly").asBoolean()).isTrue();
+        });
+        assertThat(Manifest.environment(asking.container(), ""))
+                .containsEntry("LENDSTREAM_AGENT_POD_RESOURCES", "/var/lib/kubelet/pod-resources/kubelet.sock");
+        assertThat(security.at("/runAsUser").asInt(1)).isZero();
+        assertThat(security.at("/readOnlyRootFilesystem").asBoolean()).isTrue();
+        assertThat(security.at("/allowPrivilegeEscalation").asBoolean(true)).isFalse();
+        assertThat(security.at("/capabilities")).hasToString("{\"drop\":[\"ALL\"]}");
+    }
+
+    @Test
     void agentsGoWithoutARuntimeClassAndSpoolToTheNodeWhereTheyAreToldTo() throws IOException {
         Manifest agent = only(
                 rendered("{agent: {enabled: true, runtimeClassName: '', spoolDirectory: /var/spool/lendstream}}"),

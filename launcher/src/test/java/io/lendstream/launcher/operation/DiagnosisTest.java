@@ -12,6 +12,8 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
@@ -73,6 +75,37 @@ class DiagnosisTest {
         assertThat(Diagnosis.schemas(List.of(present, absent)).level()).isEqualTo(Level.WARN);
         assertThat(Diagnosis.schemas(List.of(present, absent, bad)).line())
                 .startsWith("FAIL schemas: c-value a field went");
+    }
+
+    private static Node inventory(String node, String boot, int second) {
+        return new Node(
+                new NodeId(node),
+                EAST,
+                Pool.INFERENCE,
+                boot,
+                NOW.plusSeconds(second),
+                NodeStatus.READY,
+                List.of(),
+                Optional.empty());
+    }
+
+    @Test
+    void aNodeForWhichTwoAgentsSpeakAtOnceIsNamedAndOneThatWasRestartedIsNot() {
+        List<Node> restarted = List.of(
+                inventory("n1", "a", 0), inventory("n2", "x", 1), inventory("n1", "a", 30), inventory("n1", "b", 60));
+        List<Node> twins = List.of(
+                inventory("n1", "a", 0), inventory("n2", "x", 1), inventory("n1", "b", 10), inventory("n1", "a", 30));
+        List<Node> over = List.of(
+                inventory("n1", "a", 0),
+                inventory("n1", "b", 10),
+                inventory("n1", "a", 30),
+                inventory("n1", "a", 1000));
+
+        assertThat(Diagnosis.twins(restarted).line()).isEqualTo("ok   nodes: one agent speaks for each of 2");
+        assertThat(Diagnosis.twins(twins).line())
+                .isEqualTo(
+                        "FAIL nodes: several agents speak for n1 at once; stop all but one, or give each a name of its own (agent.node)");
+        assertThat(Diagnosis.twins(over).level()).as("ten minutes later").isEqualTo(Level.OK);
     }
 
     @Test

@@ -213,6 +213,7 @@ final class OperationIT {
                         "warn replication",
                         "ok   scheduler",
                         "ok   agents",
+                        "ok   nodes",
                         "ok   demand",
                         "warn forecaster",
                         "ok   actuators",

@@ -4,6 +4,7 @@ import io.lendstream.schemas.registry.RegisteredSchema;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
@@ -58,6 +59,30 @@ public final class AvroSerializer implements Serializer<GenericRecord> {
             return framed(newest.id(), AvroBytes.resolve(record, newest.schema()), subject);
         }
         return framed(client.idOf(subject, record.getSchema()), record, subject);
+    }
+
+    /**
+     * The same for a record that is in Avro's binary form already, without reading it. Empty where it has to be read: the schema
+     * that is wanted is another one.
+     *
+     * @param schema what {@code body} was written with
+     */
+    public Optional<byte[]> framed(String topic, Schema schema, byte[] body) {
+        RegistryClient client = registry;
+        if (client == null) {
+            throw new IllegalStateException("AvroSerializer was not configured; set " + RegistrySettings.URL);
+        }
+        String subject = naming.subject(topic, key, schema);
+        if (autoRegister) {
+            return Optional.of(WireFormat.framed(client.register(subject, schema), body));
+        }
+        if (useLatest) {
+            RegisteredSchema newest = latest(client, subject, schema);
+            return newest.schema().equals(schema)
+                    ? Optional.of(WireFormat.framed(newest.id(), body))
+                    : Optional.empty();
+        }
+        return Optional.of(WireFormat.framed(client.idOf(subject, schema), body));
     }
 
     private RegisteredSchema latest(RegistryClient client, String subject, Schema wanted) {

@@ -23,6 +23,15 @@ public final class WireFormat {
         return ByteBuffer.wrap(value, 1, Integer.BYTES).getInt();
     }
 
+    /** A record in Avro's binary form, with the five bytes before it. */
+    static byte[] framed(int schemaId, byte[] body) {
+        return ByteBuffer.allocate(HEADER_BYTES + body.length)
+                .put(MAGIC)
+                .putInt(schemaId)
+                .put(body)
+                .array();
+    }
+
     /** The five bytes before a record. */
     static byte[] header(int schemaId) {
         return ByteBuffer.allocate(HEADER_BYTES).put(MAGIC).putInt(schemaId).array();

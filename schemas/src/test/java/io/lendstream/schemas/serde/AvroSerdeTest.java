@@ -323,4 +323,23 @@ final class AvroSerdeTest {
 
         assertThat(allRight).isTrue();
     }
+
+    @Test
+    void aRecordThatIsBinaryAlreadyIsFramedAsTheRecordItselfWouldBe() {
+        var serializer = (AvroSerializer) serde().serializer();
+        GenericRecord record = sample("a", 7);
+
+        assertThat(serializer.framed("samples", OLD, AvroBytes.write(record)))
+                .hasValueSatisfying(bytes -> assertThat(bytes).isEqualTo(serializer.serialize("samples", record)));
+    }
+
+    @Test
+    void whereTheNewestSchemaIsAnotherOneTheRecordHasToBeRead() {
+        client().register("samples-value", NEW);
+        var serializer = (AvroSerializer) serde(AvroSerializer.AUTO_REGISTER, false, AvroSerializer.USE_LATEST, true)
+                .serializer();
+
+        assertThat(serializer.framed("samples", OLD, AvroBytes.write(sample("a", 7))))
+                .isEmpty();
+    }
 }

@@ -85,12 +85,7 @@ final class DcgmLooker implements Looker {
         lastSeen = readings.gpus();
         driverVersion = readings.driverVersion();
         return new Sight(
-                NodeStatus.READY,
-                String.join("; ", readings.troubles()),
-                lastSeen,
-                readings.samples(),
-                List.of(),
-                driverVersion);
+                NodeStatus.READY, String.join("; ", readings.troubles()), lastSeen, readings.samples(), driverVersion);
     }
 
     private Sight failed(String why, Instant now) {

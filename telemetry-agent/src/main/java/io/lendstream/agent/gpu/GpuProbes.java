@@ -18,7 +18,7 @@ public final class GpuProbes {
 
     /** NVIDIA's driver on this machine, through its library NVML. */
     public static GpuProbe nvml() {
-        return nvml(List.of(), PATIENCE);
+        return nvml(List.of(), PATIENCE, true);
     }
 
     /**
@@ -26,9 +26,11 @@ public final class GpuProbes {
      *
      * @param libraries directories, paths or names, tried in this order; none for the usual ones
      * @param patience how long a look, or letting go, waits at most
+     * @param withProcesses whether sights tell which processes compute
      */
-    public static GpuProbe nvml(List<String> libraries, Duration patience) {
-        return new PatientProbe("gpu-nvml", new NvmlLooker(new NvmlMachine(libraries)), patience, SETTLE);
+    public static GpuProbe nvml(List<String> libraries, Duration patience, boolean withProcesses) {
+        var machine = new NvmlMachine(libraries, withProcesses);
+        return new PatientProbe("gpu-nvml", new NvmlLooker(machine, withProcesses), patience, SETTLE);
     }
 
     /**

@@ -3,12 +3,15 @@ package io.lendstream.agent.gpu;
 import io.lendstream.agent.gpu.nvml.NvmlException;
 import io.lendstream.agent.gpu.nvml.NvmlMachine;
 import io.lendstream.agent.gpu.nvml.Readings;
+import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.NodeStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Looks through NVML. While it does not answer, the inventory is the one last seen, and it is tried again ever more seldom. */
 final class NvmlLooker implements Looker {
@@ -16,13 +19,16 @@ final class NvmlLooker implements Looker {
     private static final Duration WHILE_SETTLING = Duration.ofSeconds(1);
 
     private final NvmlMachine machine;
+    private final boolean withProcesses;
     private final Backoff backoff = new Backoff();
     private List<Gpu> lastSeen = List.of();
     private Optional<String> driverVersion = Optional.empty();
     private String failure = "";
 
-    NvmlLooker(NvmlMachine machine) {
+    /** @param withProcesses whether the machine is asked which processes compute; if it is not, nobody knows */
+    NvmlLooker(NvmlMachine machine, boolean withProcesses) {
         this.machine = machine;
+        this.withProcesses = withProcesses;
     }
 
     @Override
@@ -46,7 +52,7 @@ final class NvmlLooker implements Looker {
             failure = why.isEmpty() ? "the driver knows of no GPU" : why;
             backoff.failed(now);
             machine.letGo(); // one that appears is seen by a new session only
-            return new Sight(NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), List.of(), driverVersion);
+            return new Sight(NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), driverVersion);
         }
         backoff.succeeded();
         lastSeen = readings.gpus();
@@ -59,8 +65,13 @@ final class NvmlLooker implements Looker {
                 readings.gpus(),
                 readings.samples(),
                 processes,
+                withProcesses ? readings.untold() : all(readings.gpus()),
                 driverVersion,
                 readings.settling() ? Optional.of(WHILE_SETTLING) : Optional.empty());
+    }
+
+    private static Set<GpuId> all(List<Gpu> gpus) {
+        return gpus.stream().map(Gpu::gpuId).collect(Collectors.toSet());
     }
 
     private Sight unavailable() {

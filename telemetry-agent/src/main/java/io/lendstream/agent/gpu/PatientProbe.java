@@ -59,14 +59,12 @@ final class PatientProbe implements GpuProbe {
             resumed = false;
         }
         if (settled.isPresent() && now.isBefore(settled.get())) {
-            return new Sight(
+            return Sight.without(
                     NodeStatus.PAUSED,
                     "resumed; the driver is given %d s to settle".formatted(settle.toSeconds()),
                     lastSeen,
-                    List.of(),
-                    List.of(),
                     driverVersion,
-                    Optional.of(Duration.between(now, settled.get())));
+                    Duration.between(now, settled.get()));
         }
         settled = Optional.empty();
         return lookedAt(now);

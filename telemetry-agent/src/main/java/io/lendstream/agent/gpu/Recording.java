@@ -17,7 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads sights from a file: a JSON object a line, a node's inventory before the samples that go with it. */
+/**
+ * Reads sights from a file: a JSON object a line, a node's inventory before the samples that go with it. Rates of requests, which an
+ * agent prints beside them, are passed over: they are not seen on GPUs.
+ */
 final class Recording {
     private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
@@ -68,9 +71,12 @@ final class Recording {
     private void take(JsonNode line) {
         if (!line.isObject() || (!line.has("status") && !line.has("sequence"))) {
             throw new IllegalArgumentException(
-                    "is neither a node's inventory (with a status) nor a sample (with a sequence)");
+                    "is neither a node's inventory (with a status), nor a sample (with a sequence), nor a rate of requests (with a sequence and a service)");
         }
-        if (line.has("sequence")) {
+        if (line.has("service")) {
+            Codecs.decode(
+                    TopicCatalogue.REQUEST_RATES, PlainRecord.of(Codecs.schema(TopicCatalogue.REQUEST_RATES), line));
+        } else if (line.has("sequence")) {
             take(Codecs.decode(
                     TopicCatalogue.GPU_TELEMETRY, PlainRecord.of(Codecs.schema(TopicCatalogue.GPU_TELEMETRY), line)));
         } else {
@@ -98,7 +104,7 @@ final class Recording {
         if (!of.nodeId().equals(sample.nodeId())) {
             throw anotherNode(sample.nodeId().value());
         }
-        sights.add(new Sight(NodeStatus.READY, "", of.gpus(), sample.gpus(), List.of(), of.driverVersion()));
+        sights.add(new Sight(NodeStatus.READY, "", of.gpus(), sample.gpus(), of.driverVersion()));
         isNodeTold = true;
     }
 

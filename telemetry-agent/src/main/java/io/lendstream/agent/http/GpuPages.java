@@ -8,8 +8,10 @@ import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -31,6 +33,7 @@ public final class GpuPages {
         var page = new Page();
         each(sight, (gpu, instance, sample) -> {
             Map<String, String> labels = dcgmLabels(node, gpu, instance);
+            labels.putAll(userLabels(sample));
             Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
             Adder counter = (name, help, value) -> page.add(name, "counter", help, labels, value);
             gauge.add("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", megahertz(sample.smClockHertz()));
@@ -158,6 +161,16 @@ public final class GpuPages {
             slice.gpuInstanceId().ifPresent(id -> labels.put("GPU_I_ID", String.valueOf(id)));
         });
         return labels;
+    }
+
+    /** Whose it is, where it is one's alone: dcgm-exporter has a label for one pod, and one for a job. */
+    private static Map<String, String> userLabels(GpuSample sample) {
+        List<String> users = sample.usedBy().orElse(List.of());
+        String[] words = users.size() == 1 ? users.get(0).split("/", -1) : new String[0];
+        if (words.length == 4 && words[0].equals("kubernetes")) {
+            return new TreeMap<>(Map.of("namespace", words[1], "pod", words[2], "container", words[3]));
+        }
+        return words.length == 2 && words[0].equals("slurm") ? Map.of("hpc_job", words[1]) : Map.of();
     }
 
     private static Map<String, String> hardwareLabels(NodeId node, Gpu gpu, Optional<GpuInstance> instance) {

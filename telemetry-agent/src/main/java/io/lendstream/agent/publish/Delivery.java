@@ -3,6 +3,7 @@ package io.lendstream.agent.publish;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.serde.AvroBytes;
+import io.lendstream.schemas.serde.AvroSerializer;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.schemas.topics.WireSchemas;
@@ -12,7 +13,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -27,6 +30,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serializer;
 import org.slf4j.Logger;
@@ -39,6 +43,9 @@ final class Delivery implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
     private static final int BATCH = 500;
+    /** A request to the broker costs as much as many records; those that come faster than this share one. */
+    private static final Duration BETWEEN_BATCHES = Duration.ofMillis(250);
+
     private static final Duration FIRST_WAIT = Duration.ofMillis(250);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
@@ -50,6 +57,7 @@ final class Delivery implements Runnable {
     private final Counter written;
     private final Counter unreadable;
     private final Semaphore work = new Semaphore(0);
+    private final Map<Topic<?>, Long> fingerprints = new HashMap<>();
     private final AtomicReference<Optional<String>> trouble =
             new AtomicReference<>(Optional.of("the broker has not answered yet"));
     private Optional<Client> client = Optional.empty();
@@ -97,7 +105,11 @@ final class Delivery implements Runnable {
                     if (batch.isEmpty()) {
                         work.tryAcquire(1, TimeUnit.SECONDS);
                     } else {
+                        long began = System.nanoTime();
                         deliver(batch);
+                        if (batch.records().size() < BATCH) {
+                            rest(began);
+                        }
                     }
                     wait = FIRST_WAIT;
                 } catch (RuntimeException e) {
@@ -114,6 +126,13 @@ final class Delivery implements Runnable {
         } finally {
             Thread.interrupted(); // the client could not be closed otherwise
             client.ifPresent(Client::close);
+        }
+    }
+
+    private void rest(long began) throws InterruptedException {
+        long left = BETWEEN_BATCHES.toNanos() - (System.nanoTime() - began);
+        if (left > 0 && !stopped) {
+            TimeUnit.NANOSECONDS.sleep(left);
         }
     }
 
@@ -183,18 +202,16 @@ final class Delivery implements Runnable {
 
     /** As the broker wants it; empty for one that nobody can read, which is dropped. */
     private Optional<ProducerRecord<byte[], byte[]>> sendable(byte[] bytes, Serializer<GenericRecord> serializer) {
-        GenericRecord record;
         Waiting waiting;
         Topic<?> topic;
+        Optional<GenericRecord> record;
         try {
             waiting = Waiting.of(bytes);
-            String name = waiting.topic();
-            topic = TopicCatalogue.ALL.stream()
-                    .filter(known -> known.suffix().equals(name))
-                    .findFirst()
-                    .orElseThrow(() -> new IOException("there is no topic " + name));
-            Schema schema = Codecs.schema(topic);
-            record = AvroBytes.read(waiting.body(), schemas.byFingerprint(waiting.schema()), schema);
+            topic = topic(waiting.topic());
+            record = isOfNow(waiting, topic, serializer)
+                    ? Optional.empty()
+                    : Optional.of(AvroBytes.read(
+                            waiting.body(), schemas.byFingerprint(waiting.schema()), Codecs.schema(topic)));
         } catch (IOException | RuntimeException e) {
             unreadable.increment();
             LOG.error("a record that waited cannot be read and is dropped: {}", e.toString());
@@ -208,8 +225,36 @@ final class Delivery implements Runnable {
             headers.add(REMARKS, waiting.remarks().getBytes(StandardCharsets.UTF_8));
         }
         String to = outlet.topics().name(topic);
-        byte[] value = serializer.serialize(to, headers, record);
+        byte[] value = record.isPresent()
+                ? serializer.serialize(to, headers, record.get())
+                : framed((AvroSerializer) serializer, to, topic, waiting.body());
         return Optional.of(
                 new ProducerRecord<>(to, null, null, waiting.key().getBytes(StandardCharsets.UTF_8), value, headers));
+    }
+
+    private static Topic<?> topic(String name) throws IOException {
+        return TopicCatalogue.ALL.stream()
+                .filter(known -> known.suffix().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IOException("there is no topic " + name));
+    }
+
+    /** Whether it is written with this version's schema, by whose bytes our own serializer can go as they are. */
+    private boolean isOfNow(Waiting waiting, Topic<?> topic, Serializer<GenericRecord> serializer) {
+        return serializer instanceof AvroSerializer
+                && waiting.schema()
+                        == fingerprints.computeIfAbsent(topic, of -> SchemaShelf.fingerprint(Codecs.schema(of)));
+    }
+
+    /** Where the registry's newest schema is another one, it is read after all. */
+    private static byte[] framed(AvroSerializer serializer, String to, Topic<?> topic, byte[] body) {
+        Schema schema = Codecs.schema(topic);
+        return serializer.framed(to, schema, body).orElseGet(() -> {
+            try {
+                return serializer.serialize(to, AvroBytes.read(body, schema, schema));
+            } catch (IOException e) {
+                throw new SerializationException("a record that waited cannot be read: " + e.getMessage(), e);
+            }
+        });
     }
 }

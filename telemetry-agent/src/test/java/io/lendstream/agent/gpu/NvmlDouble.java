@@ -8,18 +8,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * A library with NVML's ABI in a directory of its own, and the machine that it plays: {@code src/test/native}, built once by the
  * system's compiler. Each has state of its own, as each is a file of its own.
  */
 final class NvmlDouble {
-    private static final Path SOURCES = Path.of("src/test/native");
+    private static final Path BUILD = Path.of("src/test/native/build.sh");
     private static final Map<String, Path> BUILT = new ConcurrentHashMap<>();
 
     private final Path directory;
@@ -64,25 +62,15 @@ final class NvmlDouble {
         }
     }
 
-    /** Several are loaded at once, and each must call itself: hence {@code -Bsymbolic}. */
     private static Path build(String kind) {
         try {
             Path library = Files.createTempDirectory("nvml-double").resolve(kind + ".so");
-            List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror"));
-            command.add(kind.equals("old") ? "-DOLD_DRIVER" : "-DNEW_DRIVER");
-            command.addAll(List.of("-Wl,-Bsymbolic", "-Wl,-soname,libnvidia-ml.so.1", "-o", library.toString()));
-            try (Stream<Path> sources = Files.list(SOURCES)) {
-                sources.map(Path::toString)
-                        .filter(name -> name.endsWith(".c"))
-                        .sorted()
-                        .forEach(command::add);
-            }
-            command.addAll(List.of("-ldl", "-lpthread"));
-            Process compiler =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            Process compiler = new ProcessBuilder("sh", BUILD.toString(), library.toString(), kind)
+                    .redirectErrorStream(true)
+                    .start();
             String said = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (compiler.waitFor() != 0) {
-                throw new IllegalStateException("cc fails on %s: %s".formatted(SOURCES, said));
+                throw new IllegalStateException("%s fails: %s".formatted(BUILD, said));
             }
             return library;
         } catch (IOException e) {

@@ -54,7 +54,7 @@ class NvmlGoldenTest {
     void isToldAsItIs(Case each) throws IOException {
         NvmlDouble nvml = NvmlDouble.in(directory).plays(each.machine.get());
         String told;
-        try (GpuProbe probe = GpuProbes.nvml(nvml.libraries(), Duration.ofSeconds(10))) {
+        try (GpuProbe probe = GpuProbes.nvml(nvml.libraries(), Duration.ofSeconds(10), true)) {
             told = "first look\n"
                     + told(probe.look(NOON), NOON)
                     + "second look, 10 s later\n"

@@ -37,7 +37,7 @@ class NvmlProbeTest {
     }
 
     private GpuProbe probe(NvmlDouble nvml, Duration patience) {
-        opened = Optional.of(GpuProbes.nvml(nvml.libraries(), patience));
+        opened = Optional.of(GpuProbes.nvml(nvml.libraries(), patience, true));
         return opened.get();
     }
 
@@ -66,7 +66,7 @@ class NvmlProbeTest {
 
     @Test
     void aMachineWithoutNvmlIsUnavailableAndSaysWhatIsMissing() {
-        try (GpuProbe probe = GpuProbes.nvml(List.of(directory.toString()), Duration.ofSeconds(10))) {
+        try (GpuProbe probe = GpuProbes.nvml(List.of(directory.toString()), Duration.ofSeconds(10), true)) {
             Sight sight = probe.look(now);
 
             assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
@@ -213,6 +213,26 @@ class NvmlProbeTest {
         assertThat(instances(fourth)).containsExactly("GPU-a0/0:4", "GPU-a0/4:4");
         assertThat(fourth.why()).isEmpty();
         assertThat(fourth.again()).isEmpty();
+    }
+
+    @Test
+    void looksThatFollowCloselyGoByTheCutThatWasSeenLast() {
+        NvmlDouble nvml = NvmlDouble.in(directory).plays(Machines.a100MigOn());
+        GpuProbe probe = probe(nvml);
+        look(probe);
+        List<String> before = instances(look(probe));
+
+        nvml.plays(Machine.withDriver("550.54.15")
+                .gpu("GPU-a0", "NVIDIA A100-SXM4-80GB", 8, 80)
+                .inMigMode(Machines.A100)
+                .instance(Machines.A100, 1, "3g.40gb", 0, "MIG-left", ""));
+        Sight close = lookAfter(probe, Duration.ofMillis(100));
+        Sight aSecondLater = lookAfter(probe, Duration.ofMillis(900));
+
+        assertThat(instances(close)).isEqualTo(before);
+        assertThat(close.again()).isEmpty();
+        assertThat(aSecondLater.why()).contains("GPU 0 is being cut anew");
+        assertThat(aSecondLater.again()).contains(Duration.ofSeconds(1));
     }
 
     @Test

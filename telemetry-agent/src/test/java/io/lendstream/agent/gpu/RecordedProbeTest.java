@@ -7,6 +7,7 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
@@ -14,6 +15,8 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InstanceProfile;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SizeCount;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
@@ -109,6 +112,38 @@ class RecordedProbeTest {
             assertThat(ended.why()).endsWith("recording.jsonl ended after 4 sights");
             assertThat(ended.gpus()).containsExactly(gpu());
         }
+    }
+
+    @Test
+    void ratesOfRequestsAmongItAreNotSeenOnGpus() throws IOException {
+        String rate = Codecs.encode(
+                        TopicCatalogue.REQUEST_RATES,
+                        new RequestRate(
+                                new ServiceId("chat"),
+                                EAST,
+                                "a/localhost:8000",
+                                "boot",
+                                1,
+                                NOON,
+                                NOON.plusSeconds(5),
+                                40,
+                                38,
+                                2,
+                                0,
+                                Optional.of(.25),
+                                Optional.empty(),
+                                List.of(new SizeCount(200, 40)),
+                                List.of()))
+                .toString();
+        Path file = file(node("a", NodeStatus.READY), telemetry("a", 0.25), rate, telemetry("a", 0.5));
+        try (GpuProbe probe = GpuProbes.recorded(file, false)) {
+            List<Sight> sights = List.of(probe.look(NOON), probe.look(NOON), probe.look(NOON));
+
+            assertThat(sights).flatExtracting(Sight::samples).containsExactly(sample(0.25), sample(0.5));
+        }
+        Path wrong = file(node("a", NodeStatus.READY), rate.replace("\"arrivals\": 40", "\"arrivals\": \"many\""));
+        assertThatThrownBy(() -> GpuProbes.recorded(wrong, false))
+                .hasMessageContaining("line 2: RequestRate.arrivals must be a whole number, but is \"many\"");
     }
 
     @Test

@@ -26,6 +26,9 @@ import java.util.stream.Collectors;
 final class GpuReader {
     static final Duration SETTLE = Duration.ofSeconds(2);
 
+    /** How a GPU is cut takes half of all calls to tell; looks that are closer than this go by what was seen last. */
+    private static final Duration CUT_EVERY = Duration.ofMillis(900);
+
     private record Cut(
             MigReader.Seen seen, List<MigReader.Placed> instances, ProfileTable profiles, List<String> troubles) {}
 
@@ -45,6 +48,8 @@ final class GpuReader {
     private Cut cut;
     private MigReader.Seen latest;
     private Optional<Instant> changedSince = Optional.empty();
+    private Optional<Instant> seenAt = Optional.empty();
+    private Optional<Gpu> inventory = Optional.empty();
 
     /** Asks what the GPU is, and believes how it is cut at once: nobody has changed it under our eyes. */
     GpuReader(Calls calls, int index, Pointer handle, String uuid) throws NvmlException, GpuGoneException {
@@ -98,8 +103,15 @@ final class GpuReader {
 
     /** Looks how the GPU is cut, and tells whether that is changing. */
     boolean follow(Instant now, Xids xids) throws NvmlException, GpuGoneException {
+        if (changedSince.isEmpty() && isRecent(now)) {
+            return false;
+        }
+        seenAt = Optional.of(now);
         MigReader.Seen before = latest;
         latest = mig.see();
+        if (latest.isPending() != before.isPending()) {
+            inventory = Optional.empty();
+        }
         if (latest.isCutLike(cut.seen)) {
             changedSince = Optional.empty();
             return false;
@@ -119,9 +131,16 @@ final class GpuReader {
         return false;
     }
 
+    private boolean isRecent(Instant now) {
+        return seenAt.isPresent()
+                && !now.isBefore(seenAt.get())
+                && Duration.between(seenAt.get(), now).compareTo(CUT_EVERY) < 0;
+    }
+
     private void believe(MigReader.Seen seen, Xids xids) throws NvmlException, GpuGoneException {
         List<MigReader.Placed> before = cut.instances;
         cut = cutOf(seen);
+        inventory = Optional.empty();
         changedSince = Optional.empty();
         Set<String> still =
                 cut.instances.stream().map(MigReader.Placed::identity).collect(Collectors.toSet());
@@ -145,7 +164,14 @@ final class GpuReader {
         return cut.troubles;
     }
 
+    /** What it is and how it is cut; the same object while that is the same. */
     Gpu inventory() {
+        Gpu now = inventory.orElseGet(this::described);
+        inventory = Optional.of(now);
+        return now;
+    }
+
+    private Gpu described() {
         List<GpuInstance> instances =
                 cut.instances.stream().map(MigReader.Placed::instance).toList();
         return new Gpu(
@@ -215,7 +241,8 @@ final class GpuReader {
         }
     }
 
-    List<RunningProcess> processes() throws NvmlException, GpuGoneException {
+    /** Who computes on it; empty where the driver does not tell. */
+    Optional<List<RunningProcess>> processes() throws NvmlException, GpuGoneException {
         Map<Integer, GpuId> instances = new HashMap<>();
         cut.instances.forEach(
                 placed -> instances.put(placed.driverId(), placed.instance().gpuId()));

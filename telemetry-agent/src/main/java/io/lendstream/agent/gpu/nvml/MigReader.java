@@ -6,6 +6,7 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.GpuInstance;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,6 +57,7 @@ final class MigReader {
     private final Calls calls;
     private final String who;
     private final Pointer gpu;
+    private final Map<String, MigDevice> known = new HashMap<>();
 
     MigReader(Calls calls, String who, Pointer gpu) {
         this.calls = calls;
@@ -80,16 +82,25 @@ final class MigReader {
                 device(handle.get()).ifPresent(devices::add);
             }
         }
+        known.values().retainAll(devices);
         return new Seen(enabled, pending, List.copyOf(devices));
     }
 
+    /** A uuid is one compute instance's for as long as it is there: its numbers are asked for once. */
     private Optional<MigDevice> device(Pointer handle) throws NvmlException, GpuGoneException {
+        Optional<String> uuid = calls.text(who, "nvmlDeviceGetUUID", handle);
+        MigDevice before = uuid.map(known::get).orElse(null);
+        if (before != null && before.handle().equals(handle)) {
+            return Optional.of(before);
+        }
         Optional<Long> gi = calls.unsigned(who, "nvmlDeviceGetGpuInstanceId", handle);
         Optional<Long> ci = calls.unsigned(who, "nvmlDeviceGetComputeInstanceId", handle);
-        Optional<String> uuid = calls.text(who, "nvmlDeviceGetUUID", handle);
-        return gi.isPresent() && ci.isPresent() && uuid.isPresent()
-                ? Optional.of(new MigDevice(gi.get().intValue(), ci.get().intValue(), uuid.get(), handle))
-                : Optional.empty();
+        if (gi.isEmpty() || ci.isEmpty() || uuid.isEmpty()) {
+            return Optional.empty();
+        }
+        var device = new MigDevice(gi.get().intValue(), ci.get().intValue(), uuid.get(), handle);
+        known.put(uuid.get(), device);
+        return Optional.of(device);
     }
 
     /** Where each instance lies; those of which the driver does not tell this user are left out, and that is told. */

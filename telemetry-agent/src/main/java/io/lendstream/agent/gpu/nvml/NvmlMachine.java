@@ -14,12 +14,19 @@ public final class NvmlMachine {
     private static final Duration LOST_AGAIN = Duration.ofMinutes(1);
 
     private final List<String> libraries;
+    private final boolean withProcesses;
     private final Xids xids = new Xids();
     private Optional<NvmlSession> session = Optional.empty();
     private Instant openedAt = Instant.EPOCH;
 
-    /** @param libraries directories, paths or names to load NVML from, tried in this order; none for the usual ones */
-    public NvmlMachine(List<String> libraries) {
+    /**
+     * NVML from where it lies.
+     *
+     * @param libraries directories, paths or names to load it from, tried in this order; none for the usual ones
+     * @param withProcesses whether to ask, at each look, which processes compute
+     */
+    public NvmlMachine(List<String> libraries, boolean withProcesses) {
+        this.withProcesses = withProcesses;
         this.libraries = libraries.isEmpty() ? Library.USUAL : List.copyOf(libraries);
     }
 
@@ -47,7 +54,7 @@ public final class NvmlMachine {
             openedAt = now;
         }
         try {
-            return session.get().look(now);
+            return session.get().look(now, withProcesses);
         } catch (NvmlException | RuntimeException e) {
             letGo();
             throw e;

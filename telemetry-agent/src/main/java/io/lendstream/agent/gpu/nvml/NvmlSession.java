@@ -9,6 +9,7 @@ import io.lendstream.core.event.Quality;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -95,19 +96,27 @@ final class NvmlSession {
         return !lost.isEmpty();
     }
 
-    Readings look(Instant now) throws NvmlException {
+    /**
+     * Looks once.
+     *
+     * @param withProcesses whether to ask who computes
+     */
+    Readings look(Instant now, boolean withProcesses) throws NvmlException {
         troubles.clear();
         expectAsManyGpus();
         listener.ifPresent(each -> hear(each, now));
         List<Gpu> gpus = new ArrayList<>();
         List<GpuSample> samples = new ArrayList<>();
         List<RunningProcess> processes = new ArrayList<>();
+        Set<GpuId> untold = new HashSet<>();
         boolean settling = false;
         for (GpuReader reader : readers) {
             try {
                 settling |= reader.follow(now, xids);
                 List<GpuSample> taken = reader.samples(now, xids, audible.contains(reader.uuid()));
-                processes.addAll(reader.processes());
+                if (withProcesses) {
+                    reader.processes().ifPresentOrElse(processes::addAll, () -> untold.add(new GpuId(reader.uuid())));
+                }
                 gpus.add(reader.inventory());
                 samples.addAll(taken);
                 lost.remove(reader.index());
@@ -116,7 +125,7 @@ final class NvmlSession {
                 samples.add(lastWordsOf(reader, now));
             }
         }
-        return new Readings(gpus, samples, processes, driverVersion, told(), settling);
+        return new Readings(gpus, samples, processes, untold, driverVersion, told(), settling);
     }
 
     private List<String> told() {

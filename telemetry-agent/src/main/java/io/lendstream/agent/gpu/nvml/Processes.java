@@ -14,14 +14,22 @@ final class Processes {
     private static final int BYTES = 24;
     private static final int OLD_BYTES = 16;
     private static final int MOST = 2_000;
+    private static final String ALONE = "nvmlDeviceGetComputeRunningProcesses";
+    /** Not there before MPS was. */
+    private static final String MPS = "nvmlDeviceGetMPSComputeRunningProcesses";
 
     private Processes() {}
 
-    /** @param instances by the driver's number; a process of none of them is the GPU's */
-    static List<RunningProcess> of(Calls calls, String who, Pointer gpu, GpuId gpuId, Map<Integer, GpuId> instances)
+    /**
+     * All of a GPU's; empty where the driver does not tell.
+     *
+     * @param instances by the driver's number; a process of none of them is the GPU's
+     */
+    static Optional<List<RunningProcess>> of(
+            Calls calls, String who, Pointer gpu, GpuId gpuId, Map<Integer, GpuId> instances)
             throws NvmlException, GpuGoneException {
         Map<Long, RunningProcess> byPid = new TreeMap<>();
-        for (String kind : List.of("nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses")) {
+        for (String kind : List.of(ALONE, MPS)) {
             Memory answer = calls.answer();
             Pointer infos = answer.share(INFOS_AT);
             answer.setInt(0, MOST);
@@ -30,6 +38,9 @@ final class Processes {
             if (code == Code.FUNCTION_NOT_FOUND) {
                 code = calls.call(who, kind, gpu, answer, infos);
                 bytes = OLD_BYTES;
+            }
+            if (!code.isSuccess() && !(kind.equals(MPS) && code.meaning() == Code.Meaning.ABSENT)) {
+                return Optional.empty();
             }
             int count = code.isSuccess() ? Math.min(answer.getInt(0), MOST) : 0;
             for (int i = 0; i < count; i++) {
@@ -40,6 +51,6 @@ final class Processes {
                 byPid.put(pid, new RunningProcess(on, pid, memory < 0 ? Optional.empty() : Optional.of(memory)));
             }
         }
-        return List.copyOf(byPid.values());
+        return Optional.of(List.copyOf(byPid.values()));
     }
 }

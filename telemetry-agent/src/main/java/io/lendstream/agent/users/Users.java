@@ -1,0 +1,78 @@
+package io.lendstream.agent.users;
+
+import io.lendstream.agent.gpu.Sight;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.GpuSample;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Says of each GPU who uses it, as all sources know together. What one of them does not know is not known: a list that may lack
+ * somebody would be read as one that does not. A GPU in MIG mode is used by all that use its instances.
+ */
+public final class Users implements AutoCloseable {
+    /** Nobody is asked, and nothing said. */
+    public static final Users UNASKED = new Users(List.of());
+
+    private final List<UserSource> sources;
+
+    public Users(List<? extends UserSource> sources) {
+        this.sources = List.copyOf(sources);
+    }
+
+    /** What was seen, and by whom it is used. */
+    public Sight in(Sight sight) {
+        if (sources.isEmpty() || sight.samples().isEmpty()) {
+            return sight;
+        }
+        var users = new HashMap<GpuId, Set<String>>();
+        var doubtful = new HashSet<GpuId>();
+        var known = new HashSet<GpuId>(); // not those that are lost, of which there is a sample of errors alone
+        var whys = new ArrayList<String>();
+        if (!sight.why().isEmpty()) {
+            whys.add(sight.why());
+        }
+        for (UserSource source : sources) {
+            UserSource.Answer answer = source.of(sight);
+            answer.users().forEach((gpu, of) -> users(users, gpu).addAll(of));
+            doubtful.addAll(answer.doubtful());
+            if (!answer.why().isEmpty()) {
+                whys.add(answer.why());
+            }
+        }
+        for (Gpu gpu : sight.gpus()) {
+            known.add(gpu.gpuId());
+            for (GpuInstance instance : gpu.instances()) {
+                known.add(instance.gpuId());
+                users(users, gpu.gpuId()).addAll(users.getOrDefault(instance.gpuId(), Set.of()));
+                if (doubtful.contains(instance.gpuId())) {
+                    doubtful.add(gpu.gpuId());
+                }
+            }
+        }
+        known.removeAll(doubtful);
+        List<GpuSample> samples = sight.samples().stream()
+                .map(sample -> known.contains(sample.gpuId())
+                        ? sample.withUsers(List.copyOf(users.getOrDefault(sample.gpuId(), Set.of())))
+                        : sample)
+                .toList();
+        return sight.with(samples, String.join("; ", whys));
+    }
+
+    /** In order, so that equal users make equal samples. */
+    private static Set<String> users(Map<GpuId, Set<String>> all, GpuId of) {
+        return all.computeIfAbsent(of, added -> new TreeSet<>());
+    }
+
+    @Override
+    public void close() {
+        sources.forEach(UserSource::close);
+    }
+}

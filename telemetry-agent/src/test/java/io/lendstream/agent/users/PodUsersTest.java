@@ -1,0 +1,160 @@
+package io.lendstream.agent.users;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.lendstream.agent.gpu.Sight;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.event.NodeStatus;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+class PodUsersTest {
+    private static final Duration OFTEN = Duration.ofMillis(20);
+    private static final Duration DEADLINE = Duration.ofSeconds(2);
+
+    /** Answers what it is told to; fails where that is nothing. */
+    private static final class Script implements PodUsers.Lister {
+        private final AtomicReference<Optional<List<Holding>>> answer = new AtomicReference<>(Optional.empty());
+        private volatile boolean closed;
+
+        @Override
+        public List<Holding> list() throws IOException {
+            return answer.get().orElseThrow(() -> new IOException("/kubelet.sock is not there"));
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    private final Script kubelet = new Script();
+
+    private static Holding gpu(String pod, String device) {
+        return new Holding("ml", pod, "main", "nvidia.com/gpu", device);
+    }
+
+    private Sight asked(Holding... holdings) {
+        kubelet.answer.set(Optional.of(List.of(holdings)));
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
+            return users.in(Seen.with());
+        }
+    }
+
+    @Test
+    void podsAreNamedByGpuAndByMigDevice() {
+        Sight sight = asked(
+                gpu("chat-0", "GPU-0"),
+                new Holding("ml", "rank-1", "server", "nvidia.com/mig-3g.40gb", "MIG-a"),
+                new Holding("ml", "rank-1", "server", "cpu", "7"));
+
+        assertThat(Seen.users(sight))
+                .isEqualTo(Map.of(
+                        "GPU-0", "kubernetes/ml/chat-0/main",
+                        "GPU-1", "",
+                        "GPU-2", "kubernetes/ml/rank-1/server",
+                        "GPU-2/0:4", "kubernetes/ml/rank-1/server",
+                        "GPU-2/4:4", ""));
+        assertThat(sight.why()).isEmpty();
+    }
+
+    @Test
+    void replicasOfASharedGpuAreThatGpu() {
+        assertThat(Seen.users(asked(gpu("b", "GPU-1::1"), gpu("a", "GPU-1::0"))))
+                .containsEntry("GPU-1", "kubernetes/ml/a/main kubernetes/ml/b/main");
+    }
+
+    @Test
+    void aDeviceThatNobodyKnowsMayBeAnyGpuThatNobodySeemsToHave() {
+        Sight sight = asked(
+                gpu("chat-0", "GPU-0"),
+                new Holding("ml", "claims", "main", "k8s.gpu.nvidia.com/claim", "k8s.gpu.nvidia.com/claim=7-gpu-1"));
+
+        assertThat(Seen.users(sight))
+                .isEqualTo(Map.of(
+                        "GPU-0", "kubernetes/ml/chat-0/main",
+                        "GPU-1", "?",
+                        "GPU-2", "?",
+                        "GPU-2/0:4", "?",
+                        "GPU-2/4:4", "?"));
+        assertThat(sight.why()).contains("(k8s.gpu.nvidia.com/claim=7-gpu-1)", "who has 3 GPUs is not known");
+    }
+
+    @Test
+    void devicesThatAreNoGpusMatterToNobody() {
+        Sight sight = asked(new Holding("net", "router", "main", "nvidia.com/hostdev", "0000:3b:00.2"));
+
+        assertThat(Seen.users(sight)).containsEntry("GPU-0", "").doesNotContainValue("?");
+    }
+
+    @Test
+    void whileTheKubeletDoesNotAnswerNobodyIsKnownAndThenTheyAre() {
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
+            Sight without = users.in(Seen.with());
+            assertThat(Seen.users(without).values()).containsOnly("?");
+            assertThat(without.why())
+                    .isEqualTo(
+                            "the kubelet does not tell which pods have GPUs: /kubelet.sock is not there (agent.pod-resources)");
+
+            kubelet.answer.set(Optional.of(List.of(gpu("chat-0", "GPU-0"))));
+            await().atMost(Duration.ofSeconds(5))
+                    .untilAsserted(
+                            () -> assertThat(Seen.users(users.in(Seen.with()))).containsEntry("GPU-1", ""));
+
+            kubelet.answer.set(Optional.empty());
+            await().atMost(Duration.ofSeconds(5))
+                    .untilAsserted(
+                            () -> assertThat(Seen.users(users.in(Seen.with())).values())
+                                    .containsOnly("?"));
+        }
+        assertThat(kubelet.closed).isTrue();
+    }
+
+    @Test
+    void whatOneSourceDoesNotKnowIsNotKnown() {
+        kubelet.answer.set(Optional.of(List.of(gpu("chat-0", "GPU-0"))));
+        UserSource unsure = new UserSource() {
+            @Override
+            public Answer of(Sight sight) {
+                return new Answer(Map.of(), Set.of(Seen.GPU_0), "unsure");
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE), unsure))) {
+            Sight sight = users.in(Seen.with());
+
+            assertThat(Seen.users(sight)).containsEntry("GPU-0", "?").containsEntry("GPU-1", "");
+            assertThat(sight.why()).isEqualTo("unsure");
+        }
+    }
+
+    @Test
+    void aGpuThatIsLostHasNoKnownUsers() {
+        kubelet.answer.set(Optional.of(List.of()));
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
+            Sight lost = new Sight(
+                    NodeStatus.READY,
+                    "GPU 0 does not answer",
+                    List.of(),
+                    List.of(GpuSample.of(new GpuId("GPU-0")).build()),
+                    Optional.empty());
+
+            assertThat(Seen.users(users.in(lost))).containsEntry("GPU-0", "?");
+        }
+    }
+
+    @Test
+    void whereNobodyIsAskedNothingIsSaid() {
+        assertThat(Seen.users(Users.UNASKED.in(Seen.with())).values()).containsOnly("?");
+    }
+}

@@ -28,7 +28,6 @@ final class ReclaimLatency {
     private record Setting(String guarantee, int commitMillis) {
         static final List<Setting> CONSIDERED = List.of(
                 new Setting("at_least_once", 200),
-                new Setting("exactly_once_v2", 10),
                 new Setting("exactly_once_v2", 25),
                 new Setting("exactly_once_v2", 100));
 

@@ -47,7 +47,8 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // Under exactly-once a decision is committed at once (DomainProcessor), and this is how long the log takes to be seen.
+        // Under exactly-once a decision is committed at once (DomainProcessor), and this is how long the log takes to
+        // be seen.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 100 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs interleave as they come: what has come waits for no other topic.

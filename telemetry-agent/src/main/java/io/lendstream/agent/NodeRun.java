@@ -105,6 +105,7 @@ final class NodeRun {
                 }
                 Beat.run(settings.get(AgentKeys.PERIOD), context.stop(), () -> {
                     Optional<Duration> again = watch.look(now());
+                    publisher.ended().ifPresent(context.health()::failed);
                     publisher
                             .trouble()
                             .ifPresentOrElse(

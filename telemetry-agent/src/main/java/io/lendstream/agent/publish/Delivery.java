@@ -1,21 +1,8 @@
 package io.lendstream.agent.publish;
 
-import io.lendstream.schemas.codec.Codecs;
-import io.lendstream.schemas.events.CloudEventHeaders;
-import io.lendstream.schemas.serde.AvroBytes;
-import io.lendstream.schemas.serde.AvroSerializer;
-import io.lendstream.schemas.topics.Topic;
-import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.schemas.topics.WireSchemas;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -23,24 +10,18 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.avro.Schema;
+import java.util.function.Supplier;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
-import org.apache.kafka.common.errors.SerializationException;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Takes the oldest records of a backlog to the broker, batch after batch, and begins again where it failed. */
 final class Delivery implements Runnable {
-    /** The header with remarks on how a record came to be. */
-    static final String REMARKS = "lendstream.remarks";
-
     private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
     private static final int BATCH = 500;
     /** A request to the broker costs as much as many records; those that come faster than this share one. */
@@ -51,21 +32,22 @@ final class Delivery implements Runnable {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
     private final Backlog backlog;
-    private final SchemaShelf schemas;
+    private final Outgoing outgoing;
     private final Outlet outlet;
     private final BrokerClock clock;
     private final Counter written;
     private final Counter unreadable;
     private final Semaphore work = new Semaphore(0);
-    private final Map<Topic<?>, Long> fingerprints = new HashMap<>();
     private final AtomicReference<Optional<String>> trouble =
             new AtomicReference<>(Optional.of("the broker has not answered yet"));
+    private final AtomicReference<Optional<String>> ended = new AtomicReference<>(Optional.empty());
+    private final Object filesInHand = new Object();
     private Optional<Client> client = Optional.empty();
     private volatile boolean stopped;
 
     Delivery(Backlog backlog, SchemaShelf schemas, Outlet outlet, MeterRegistry metrics) {
         this.backlog = backlog;
-        this.schemas = schemas;
+        this.outgoing = new Outgoing(schemas, outlet.topics(), outlet.source());
         this.outlet = outlet;
         this.clock = new BrokerClock(metrics);
         this.written = metrics.counter("lendstream.records.written");
@@ -73,9 +55,13 @@ final class Delivery implements Runnable {
     }
 
     private record Client(Producer<byte[], byte[]> producer, Serializer<GenericRecord> serializer) {
+        /** What it throws is said and no more: it is done with either way. */
         void close() {
-            producer.close(Duration.ZERO);
-            serializer.close();
+            try (serializer) {
+                producer.close(Duration.ZERO);
+            } catch (RuntimeException e) {
+                LOG.warn("the client could not be closed", e);
+            }
         }
     }
 
@@ -84,13 +70,43 @@ final class Delivery implements Runnable {
         work.release();
     }
 
-    void stop() {
+    /** Ends it, even where it waits for the broker; but never while it has the backlog's files in hand. */
+    void stop(Thread thread) {
         stopped = true;
         wake();
+        synchronized (filesInHand) {
+            thread.interrupt();
+        }
+    }
+
+    /** An interrupt closes the file that it meets, for good: none may come before the work is done. */
+    private <T> T undisturbed(Supplier<T> work) {
+        synchronized (filesInHand) {
+            boolean interrupted = Thread.interrupted();
+            try {
+                return work.get();
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+    }
+
+    private void deliveredBefore(long number) {
+        undisturbed(() -> {
+            backlog.deliveredBefore(number);
+            return number;
+        });
     }
 
     Optional<String> trouble() {
         return trouble.get();
+    }
+
+    /** Why nothing will be delivered ever again; empty unless it ended without having been told to. */
+    Optional<String> ended() {
+        return ended.get();
     }
 
     @Override
@@ -101,7 +117,7 @@ final class Delivery implements Runnable {
                 try {
                     connect();
                     work.drainPermits();
-                    Backlog.Batch batch = backlog.oldest(BATCH);
+                    Backlog.Batch batch = undisturbed(() -> backlog.oldest(BATCH));
                     if (batch.isEmpty()) {
                         work.tryAcquire(1, TimeUnit.SECONDS);
                     } else {
@@ -113,16 +129,22 @@ final class Delivery implements Runnable {
                     }
                     wait = FIRST_WAIT;
                 } catch (RuntimeException e) {
-                    if (stopped || e instanceof InterruptException) {
+                    if (stopped) {
                         return;
+                    }
+                    if (e instanceof InterruptException) {
+                        throw e;
                     }
                     failed(e);
                     Thread.sleep(wait.toMillis());
                     wait = wait.multipliedBy(2).compareTo(LONGEST_WAIT) < 0 ? wait.multipliedBy(2) : LONGEST_WAIT;
                 }
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        } catch (InterruptedException | RuntimeException | Error e) {
+            if (!stopped) {
+                ended.set(Optional.of("the thread that delivers has ended by " + e));
+                LOG.error("nothing is delivered any more", e);
+            }
         } finally {
             Thread.interrupted(); // the client could not be closed otherwise
             client.ifPresent(Client::close);
@@ -148,41 +170,76 @@ final class Delivery implements Runnable {
     private void connect() {
         if (client.isEmpty()) {
             outlet.check().run();
-            client = Optional.of(
-                    new Client(outlet.producers().get(), outlet.serializers().get()));
+            Serializer<GenericRecord> serializer =
+                    outlet.serializers().get(); // it has nothing to close yet if this fails
+            try {
+                client = Optional.of(new Client(outlet.producers().get(), serializer));
+            } catch (RuntimeException e) {
+                serializer.close();
+                throw e;
+            }
             trouble.set(Optional.empty());
             LOG.info("the broker answers; {} records wait", backlog.waiting());
         }
     }
 
-    /** Sends all of a batch, waits for it, and lets go what has arrived without a gap before it. */
+    /** Sends a batch up to the first that fails, waits for it, and lets go what has arrived without a gap before it. */
     private void deliver(Backlog.Batch batch) throws InterruptedException {
         Client to = client.orElseThrow();
-        List<Optional<Future<RecordMetadata>>> sent = new ArrayList<>();
+        var sent = new Sent();
+        Optional<RuntimeException> stoppedBy = Optional.empty();
         for (byte[] record : batch.records()) {
-            sent.add(sendable(record, to.serializer).map(ready -> to.producer.send(ready, clock.listen())));
-        }
-        for (int i = 0; i < sent.size(); i++) {
             try {
-                if (sent.get(i).isPresent()) {
-                    await(sent.get(i).get());
-                    written.increment();
-                }
+                sent.add(send(record, to));
+            } catch (RuntimeException e) {
+                stoppedBy = Optional.of(e);
+                break;
+            }
+            if (sent.hasFailed()) {
+                break; // what comes behind it would be written before it
+            }
+        }
+        for (int i = 0; i < sent.count(); i++) {
+            if (sent.at(i).isEmpty()) {
+                continue;
+            }
+            Sent.Answer answer = sent.at(i).get();
+            try {
+                await(answer.coming());
+                written.increment();
             } catch (ExecutionException e) {
-                if (e.getCause() instanceof RecordTooLargeException) {
-                    unreadable.increment();
-                    LOG.error(
-                            "a record is dropped, since the broker will never take it: {}",
-                            e.getCause().getMessage());
+                if (Sent.isRefusal(e)) {
+                    drop("the broker will never take it for %s: %s"
+                            .formatted(answer.topic(), e.getCause().getMessage()));
                 } else {
-                    backlog.deliveredBefore(batch.first() + i);
+                    deliveredBefore(batch.first() + i);
                     throw new IllegalStateException(
                             "a record could not be written: " + e.getCause().getMessage(), e);
                 }
             }
         }
-        backlog.deliveredBefore(batch.first() + sent.size());
+        deliveredBefore(batch.first() + sent.count());
+        if (stoppedBy.isPresent()) {
+            throw stoppedBy.get();
+        }
         trouble.set(Optional.empty());
+    }
+
+    /** Empty for one that is dropped. */
+    private Optional<Sent.Answer> send(byte[] record, Client to) {
+        ProducerRecord<byte[], byte[]> ready;
+        try {
+            ready = outgoing.of(record, to.serializer);
+        } catch (UndeliverableException e) {
+            drop(String.valueOf(e.getMessage()));
+            return Optional.empty();
+        }
+        return Optional.of(new Sent.Answer(ready.topic(), to.producer.send(ready, clock.listen())));
+    }
+
+    private void drop(String why) {
+        unreadable.increment();
+        LOG.error("a record is dropped: {}", why);
     }
 
     /** The client tries until it is closed; a broker that stands still is trouble meanwhile. */
@@ -198,63 +255,5 @@ final class Delivery implements Runnable {
                 }
             }
         }
-    }
-
-    /** As the broker wants it; empty for one that nobody can read, which is dropped. */
-    private Optional<ProducerRecord<byte[], byte[]>> sendable(byte[] bytes, Serializer<GenericRecord> serializer) {
-        Waiting waiting;
-        Topic<?> topic;
-        Optional<GenericRecord> record;
-        try {
-            waiting = Waiting.of(bytes);
-            topic = topic(waiting.topic());
-            record = isOfNow(waiting, topic, serializer)
-                    ? Optional.empty()
-                    : Optional.of(AvroBytes.read(
-                            waiting.body(), schemas.byFingerprint(waiting.schema()), Codecs.schema(topic)));
-        } catch (IOException | RuntimeException e) {
-            unreadable.increment();
-            LOG.error("a record that waited cannot be read and is dropped: {}", e.toString());
-            return Optional.empty();
-        }
-        var headers = new RecordHeaders();
-        new CloudEventHeaders(
-                        waiting.id(), outlet.source(), WireSchemas.NAMESPACE + "." + topic.recordName(), waiting.at())
-                .applyTo(headers);
-        if (!waiting.remarks().isEmpty()) {
-            headers.add(REMARKS, waiting.remarks().getBytes(StandardCharsets.UTF_8));
-        }
-        String to = outlet.topics().name(topic);
-        byte[] value = record.isPresent()
-                ? serializer.serialize(to, headers, record.get())
-                : framed((AvroSerializer) serializer, to, topic, waiting.body());
-        return Optional.of(
-                new ProducerRecord<>(to, null, null, waiting.key().getBytes(StandardCharsets.UTF_8), value, headers));
-    }
-
-    private static Topic<?> topic(String name) throws IOException {
-        return TopicCatalogue.ALL.stream()
-                .filter(known -> known.suffix().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new IOException("there is no topic " + name));
-    }
-
-    /** Whether it is written with this version's schema, by whose bytes our own serializer can go as they are. */
-    private boolean isOfNow(Waiting waiting, Topic<?> topic, Serializer<GenericRecord> serializer) {
-        return serializer instanceof AvroSerializer
-                && waiting.schema()
-                        == fingerprints.computeIfAbsent(topic, of -> SchemaShelf.fingerprint(Codecs.schema(of)));
-    }
-
-    /** Where the registry's newest schema is another one, it is read after all. */
-    private static byte[] framed(AvroSerializer serializer, String to, Topic<?> topic, byte[] body) {
-        Schema schema = Codecs.schema(topic);
-        return serializer.framed(to, schema, body).orElseGet(() -> {
-            try {
-                return serializer.serialize(to, AvroBytes.read(body, schema, schema));
-            } catch (IOException e) {
-                throw new SerializationException("a record that waited cannot be read: " + e.getMessage(), e);
-            }
-        });
     }
 }

@@ -49,6 +49,10 @@ public final class Publisher implements Outbox, AutoCloseable {
             throws IOException {
         Backlog backlog = directory.isPresent() ? Spool.open(directory.get(), bound) : new MemoryBacklog(bound);
         SchemaShelf schemas = directory.isPresent() ? SchemaShelf.in(directory.get()) : SchemaShelf.inMemory();
+        return start(outlet, boot, backlog, schemas, metrics);
+    }
+
+    static Publisher start(Outlet outlet, String boot, Backlog backlog, SchemaShelf schemas, MeterRegistry metrics) {
         var publisher = new Publisher(backlog, boot, new Delivery(backlog, schemas, outlet, metrics));
         metrics.gauge("lendstream.spool.records", backlog, Backlog::waiting);
         metrics.gauge("lendstream.spool.bytes", backlog, Backlog::bytes);
@@ -57,7 +61,7 @@ public final class Publisher implements Outbox, AutoCloseable {
         return publisher;
     }
 
-    /** Puts a record on its way; remarks go into the header {@value Delivery#REMARKS}. */
+    /** Puts a record on its way; remarks go into the header {@value Outgoing#REMARKS}. */
     @Override
     public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
         byte[] body = AvroBytes.write(Codecs.encode(topic, value));
@@ -81,6 +85,11 @@ public final class Publisher implements Outbox, AutoCloseable {
         return delivery.trouble();
     }
 
+    /** Why nothing will be delivered ever again, until another start; empty while something may be. */
+    public Optional<String> ended() {
+        return delivery.ended();
+    }
+
     /** How many records wait. */
     public long waiting() {
         return backlog.waiting();
@@ -102,8 +111,7 @@ public final class Publisher implements Outbox, AutoCloseable {
 
     @Override
     public void close() {
-        delivery.stop();
-        thread.interrupt();
+        delivery.stop(thread);
         try {
             thread.join(2000);
         } catch (InterruptedException e) {

@@ -3,6 +3,7 @@ package io.lendstream.agent.publish;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -201,18 +202,33 @@ final class Spool implements Backlog {
         return lost;
     }
 
+    /** Closes all, whatever fails; a file that an interrupt has closed already is no failure. */
     @Override
     public synchronized void close() {
+        var failures = new ArrayList<IOException>();
+        for (Segment segment : segments) {
+            attempt(segment::force, failures);
+            attempt(segment::close, failures);
+        }
+        attempt(() -> position.force(false), failures);
+        attempt(position::close, failures);
+        attempt(lock::close, failures);
+        if (!failures.isEmpty()) {
+            throw new UncheckedIOException(failures.get(0));
+        }
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private static void attempt(Step step, List<IOException> failures) {
         try {
-            for (Segment segment : segments) {
-                segment.force();
-                segment.close();
-            }
-            position.force(false);
-            position.close();
-            lock.close();
+            step.run();
+        } catch (ClosedChannelException e) {
+            LOG.debug("closed already", e);
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            failures.add(e);
         }
     }
 

@@ -147,6 +147,21 @@ class SpoolTest {
     }
 
     @Test
+    void closesThoughAnInterruptHasClosedItsFilesAndLeavesTheDirectoryFree() throws IOException {
+        Spool spool = Spool.open(directory, BOUND);
+        append(spool, 0, 3);
+        Thread.currentThread().interrupt();
+        spool.oldest(3); // reads, and so closes the file of the records
+        assertThat(Thread.interrupted()).isTrue();
+
+        spool.close();
+
+        try (Spool again = Spool.open(directory, BOUND)) {
+            assertThat(again.waiting()).isEqualTo(3);
+        }
+    }
+
+    @Test
     void inMemoryTheOldestGoToo() {
         try (var backlog = new MemoryBacklog(10)) {
             append(backlog, 0, 12);

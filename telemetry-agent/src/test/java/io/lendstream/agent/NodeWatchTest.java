@@ -155,7 +155,14 @@ class NodeWatchTest {
         assertThat(hardware.lines())
                 .contains(
                         "hw_gpu_utilization_ratio{hw_id=\"GPU-1\",hw_type=\"gpu\",hw_vendor=\"NVIDIA\",hw_model=\"NVIDIA H100 80GB HBM3\",host_name=\"n1\"} 0.25");
-        assertThat(Exposition.parse(dcgm)).hasSize(4);
+        assertThat(Exposition.parse(dcgm))
+                .extracting(family -> family.name())
+                .containsExactly(
+                        "DCGM_FI_DEV_MIG_MODE",
+                        "DCGM_FI_DEV_GPU_TEMP",
+                        "DCGM_FI_DEV_GPU_UTIL",
+                        "DCGM_FI_DEV_FB_FREE",
+                        "DCGM_FI_DEV_FB_USED");
         assertThat(Exposition.parse(hardware))
                 .extracting(family -> family.name())
                 .contains("hw_status");

@@ -31,6 +31,14 @@ public final class GpuPages {
     /** By dcgm-exporter's names and units: percent, MiB, MHz, mJ. Sampled values of links are left out: theirs are counters. */
     public static String dcgm(NodeId node, Sight sight) {
         var page = new Page();
+        for (Gpu gpu : sight.samples().isEmpty() ? List.<Gpu>of() : sight.gpus()) {
+            page.add(
+                    "DCGM_FI_DEV_MIG_MODE",
+                    "gauge",
+                    "MIG mode: 1 is on.",
+                    dcgmLabels(node, gpu, Optional.empty()),
+                    Optional.of(gpu.migEnabled() ? 1 : 0));
+        }
         each(sight, (gpu, instance, sample) -> {
             Map<String, String> labels = dcgmLabels(node, gpu, instance);
             labels.putAll(userLabels(sample));
@@ -46,7 +54,11 @@ public final class GpuPages {
                     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
                     "Total energy consumption since boot (in mJ).",
                     sample.energyJoules().map(joules -> joules * MILLIS));
-            gauge.add("DCGM_FI_DEV_GPU_UTIL", "GPU utilization (in %).", percent(sample.utilization()));
+            // Of an instance, utilisation is what its graphics engine did: NVML's counter is the whole GPU's alone.
+            gauge.add(
+                    "DCGM_FI_DEV_GPU_UTIL",
+                    "GPU utilization (in %).",
+                    instance.isPresent() ? Optional.empty() : percent(sample.utilization()));
             gauge.add("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", percent(sample.memoryUtilization()));
             gauge.add("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", sample.lastXid());
             gauge.add(
@@ -61,6 +73,10 @@ public final class GpuPages {
             gauge.add(
                     "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
                     "Ratio of time the graphics engine is active.",
+                    instance.isPresent() ? sample.utilization() : Optional.empty());
+            gauge.add(
+                    "DCGM_FI_PROF_SM_ACTIVE",
+                    "The ratio of cycles an SM has at least 1 warp assigned.",
                     sample.smActivity());
             gauge.add(
                     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",

@@ -22,6 +22,8 @@ import java.util.TreeSet;
 public final class DcgmReader {
     private static final String ANY_DRIVER = "DCGM_FI_DRIVER_VERSION";
 
+    private static final long MIG_ON = 1;
+
     /** A GPU as its rows tell. */
     private static final class Device {
         private final String uuid;
@@ -35,8 +37,10 @@ public final class DcgmReader {
             this.labels = labels;
         }
 
+        /** An exporter that does not see the instances, for want of rights, say, shows the GPU as a whole one. */
         boolean isMig() {
-            return !instances.isEmpty();
+            return !instances.isEmpty()
+                    || whole.whole("migMode").filter(mode -> mode == MIG_ON).isPresent();
         }
 
         String label(String... names) {
@@ -154,6 +158,12 @@ public final class DcgmReader {
         if (!device.isMig()) {
             return Map.of();
         }
+        if (device.instances.isEmpty()) {
+            troubles.add(
+                    "%s: it is in MIG mode, but dcgm-exporter tells of no instance of it; what it does is not known. Use --backend nvml, or let the exporter see instances (its option --devices)."
+                            .formatted(device.uuid));
+            return Map.of();
+        }
         Optional<List<MigPlace>> places =
                 Placements.only(device.label("modelName"), List.copyOf(device.profiles.values()));
         if (places.isEmpty()) {
@@ -188,8 +198,8 @@ public final class DcgmReader {
         GpuSampleBuilder sample = GpuSample.of(new GpuId(device.uuid));
         if (!device.isMig()) {
             tellOfActivity(sample, entity);
+            entity.share("memoryUtilization").ifPresent(sample::memoryUtilization);
         }
-        entity.share("memoryUtilization").ifPresent(sample::memoryUtilization);
         entity.value("powerWatts").ifPresent(sample::powerWatts);
         entity.value("energyJoules").ifPresent(sample::energyJoules);
         entity.value("temperatureCelsius").ifPresent(sample::temperatureCelsius);

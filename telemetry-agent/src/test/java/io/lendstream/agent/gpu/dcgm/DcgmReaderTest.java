@@ -102,6 +102,28 @@ class DcgmReaderTest {
     }
 
     @Test
+    void aGpuInMigModeIsNotIdleThoughTheExporterShowsItAsAWholeOne() {
+        DcgmReadings readings = read(
+                row("DCGM_FI_DEV_GPU_UTIL", labels(0), "0"),
+                row("DCGM_FI_DEV_MEM_COPY_UTIL", labels(0), "0"),
+                row("DCGM_FI_DEV_POWER_USAGE", labels(0), "143"),
+                row("DCGM_FI_DEV_MIG_MODE", labels(0), "1"),
+                row("DCGM_FI_DEV_GPU_UTIL", labels(1), "0"),
+                row("DCGM_FI_DEV_MIG_MODE", labels(1), "0"));
+
+        assertThat(sample(readings, "GPU-0").utilization()).isEmpty();
+        assertThat(sample(readings, "GPU-0").utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
+        assertThat(sample(readings, "GPU-0").memoryUtilization()).isEmpty();
+        assertThat(sample(readings, "GPU-0").powerWatts()).contains(143.0);
+        assertThat(sample(readings, "GPU-1").utilization()).contains(0.0);
+        assertThat(sample(readings, "GPU-1").utilizationQuality()).isEqualTo(Quality.MEASURED);
+        assertThat(readings.gpus()).extracting(Gpu::migEnabled).containsExactly(true, false);
+        assertThat(readings.troubles())
+                .singleElement()
+                .satisfies(said -> assertThat(said).contains("GPU-0", "no instance"));
+    }
+
+    @Test
     void activityUnderMigIsTheInstancesAndPowerTheGpus() {
         DcgmReadings readings = read(
                 row("DCGM_FI_PROF_GR_ENGINE_ACTIVE", mig(0, "4g.40gb", 1), "0.5"),
@@ -226,7 +248,7 @@ class DcgmReaderTest {
     void eachRowOfTheMappingIsAFieldOfASampleOrSaysWhyItIsLeftOut() {
         Set<String> fields = Stream.concat(
                         Arrays.stream(GpuSample.class.getRecordComponents()).map(RecordComponent::getName),
-                        Stream.of("memoryFree", "memoryReserved"))
+                        Stream.of("memoryFree", "memoryReserved", "migMode"))
                 .collect(Collectors.toSet());
 
         assertThat(DcgmMapping.rows()).hasSizeGreaterThan(20).allSatisfy(row -> {

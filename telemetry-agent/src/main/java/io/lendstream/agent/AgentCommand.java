@@ -96,7 +96,12 @@ final class AgentCommand extends ServiceCommand {
                     "Simulated nodes that are training's. Short for --set agent.training-nodes=T. Default: half of the nodes.")
     private Optional<String> trainingNodes = Optional.empty();
 
-    @Option(names = "--once", description = "Publish inventory and one sample of everything, then end.")
+    @Option(
+            names = "--once",
+            description = {
+                "Print inventory and one sample of everything, publish them, then end.",
+                "Without a broker they are printed all the same; what was not published is said, and the exit status is 1."
+            })
     private boolean once;
 
     @Option(names = "--json", description = "Print what is published, a JSON object a line.")
@@ -140,10 +145,10 @@ final class AgentCommand extends ServiceCommand {
         return settings;
     }
 
-    /** A node's agent starts without a broker, and keeps what it has to say until there is one. */
+    /** A node's agent starts without a broker, and keeps what it has to say until there is one; with --once it prints first. */
     @Override
     protected boolean needsKafka(Settings settings) {
-        return !dryRun && (once || backend(settings) == Backend.SIMULATED);
+        return !dryRun && backend(settings) == Backend.SIMULATED;
     }
 
     @Override

@@ -7,13 +7,16 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.schemas.topics.Topic;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** Keeps what would be published: of nodes and samples the last word of each, since the first look cannot know everything. */
 final class Collected implements Outbox {
     private final Map<String, Consumer<Outbox>> words = new LinkedHashMap<>();
+    private final Set<String> topics = new LinkedHashSet<>();
     private final Map<String, Node> nodes = new LinkedHashMap<>();
     private final Map<String, GpuTelemetry> samples = new LinkedHashMap<>();
     private final List<RequestRate> rates = new ArrayList<>();
@@ -27,12 +30,23 @@ final class Collected implements Outbox {
         } else if (value instanceof RequestRate rate) {
             rates.add(rate);
         }
+        topics.add(topic.suffix());
         String place = value instanceof RequestRate ? topic + key + rates.size() : topic + key;
         words.put(place, to -> to.publish(topic, key, value, remarks));
     }
 
     void publishTo(Outbox outbox) {
         words.values().forEach(word -> word.accept(outbox));
+    }
+
+    /** How many records it keeps. */
+    int count() {
+        return words.size();
+    }
+
+    /** The topics that they are for, for people. */
+    String topics() {
+        return String.join(", ", topics);
     }
 
     List<Node> nodes() {

@@ -15,6 +15,7 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
@@ -144,21 +145,39 @@ final class NodeRun {
             Thread.sleep((rates.isEmpty() ? BETWEEN_LOOKS : RateSettings.BETWEEN_READINGS).toMillis());
             watch.look(now());
             rates.look();
-            printer.print(collected.nodes(), collected.samples());
-            printer.say(watch.latest().map(sight -> sight.why()).orElse(""));
+            printer.print(
+                    collected.nodes(),
+                    collected.samples(),
+                    watch.latest().map(sight -> sight.why()).orElse(""));
             printer.printRates(collected.rates());
         }
         if (publish) {
-            try (Publisher publisher = publisher()) {
-                collected.publishTo(publisher);
-                if (!publisher.drain(ONCE)) {
-                    throw new UnreachableException(
-                            "the sample could not be published within %d s: %s. Look at the broker and the registry, or take --dry-run."
-                                    .formatted(
-                                            ONCE.toSeconds(),
-                                            publisher.trouble().orElse("the broker is slow")),
-                            null);
-                }
+            publish(collected);
+        }
+    }
+
+    /** What was printed stays printed, whatever comes of this. */
+    private void publish(Collected collected) {
+        try {
+            Connection.check(context.kafka(), context.topics(), TOPICS, settings.get(CommonKeys.CONNECT_TIMEOUT));
+        } catch (UnreachableException e) {
+            throw new UnreachableException(
+                    "%d records (%s) were printed, but not published: %s To only print, take --dry-run."
+                            .formatted(collected.count(), collected.topics(), e.getMessage()),
+                    e);
+        }
+        try (Publisher publisher = publisher()) {
+            collected.publishTo(publisher);
+            if (!publisher.drain(ONCE)) {
+                throw new UnreachableException(
+                        "%d of %d records (%s) were printed, but not published within %d s: %s. Look at the broker and the registry, or take --dry-run."
+                                .formatted(
+                                        publisher.waiting(),
+                                        collected.count(),
+                                        collected.topics(),
+                                        ONCE.toSeconds(),
+                                        publisher.trouble().orElse("the broker is slow")),
+                        null);
             }
         }
     }

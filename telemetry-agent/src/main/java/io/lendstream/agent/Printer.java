@@ -1,5 +1,6 @@
 package io.lendstream.agent;
 
+import com.fasterxml.jackson.databind.node.TextNode;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
@@ -15,12 +16,25 @@ import java.util.List;
  */
 record Printer(PrintStream out, boolean json) {
 
-    void print(List<Node> inventory, List<GpuTelemetry> samples) {
+    /** @param why what is the matter with a node; empty where nothing is */
+    void print(List<Node> inventory, List<GpuTelemetry> samples, String why) {
         if (json) {
-            printJson(inventory, samples);
+            inventory.forEach(node ->
+                    out.println(with(why, String.valueOf(Codecs.encode(TopicCatalogue.NODES, node)))));
+            printJson(List.of(), samples);
         } else {
             Table.of(inventory, samples).forEach(out::println);
+            if (!why.isBlank()) {
+                out.println(why);
+            }
         }
+    }
+
+    /** A node's object, with the reason that the log has as a last field: the record on the topic has none. */
+    private static String with(String why, String node) {
+        return why.isBlank()
+                ? node
+                : node.substring(0, node.lastIndexOf('}')) + ", \"why\": " + TextNode.valueOf(why) + "}";
     }
 
     /** For machines, where it was asked for; nothing else is printed of a service that runs. */
@@ -36,12 +50,6 @@ record Printer(PrintStream out, boolean json) {
             rates.forEach(rate -> out.println(Codecs.encode(TopicCatalogue.REQUEST_RATES, rate)));
         } else {
             Table.ofRates(rates).forEach(out::println);
-        }
-    }
-
-    void say(String line) {
-        if (!json && !line.isBlank()) {
-            out.println(line);
         }
     }
 }

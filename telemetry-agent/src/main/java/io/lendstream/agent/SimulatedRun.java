@@ -46,7 +46,7 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         SimulatedNodes simulated = nodes(now);
         List<GpuTelemetry> samples = simulated.sampleNow(now);
-        printer.print(simulated.inventory(), samples);
+        printer.print(simulated.inventory(), samples, "");
     }
 
     void serve(ServiceContext context, boolean once, Printer printer) {

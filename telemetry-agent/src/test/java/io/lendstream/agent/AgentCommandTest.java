@@ -93,7 +93,8 @@ class AgentCommandTest {
         assertThat(exit).isZero();
         assertThat(printed.toString(StandardCharsets.UTF_8).lines())
                 .hasSize(1)
-                .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""));
+                .allMatch(line -> line.contains("\"n1\"") && line.contains("\"status\": \"UNAVAILABLE\""))
+                .allMatch(line -> line.matches(".*, \"why\": \".*libnvidia-ml.*\"}"));
     }
 
     @Test
@@ -210,6 +211,49 @@ class AgentCommandTest {
     @Test
     void anUnknownSettingIsWrongUse() {
         assertThat(run("--dry-run", "--set", "agent.perid=5s")).isEqualTo(2);
+    }
+
+    @Test
+    void whatOnceSeesIsPrintedThoughThereIsNoBroker() throws IOException {
+        PrintStream before = System.err;
+        var said = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+        int exit;
+        try {
+            exit = run(
+                    "--once",
+                    "--json",
+                    "--bootstrap-server",
+                    "127.0.0.1:1",
+                    "--set",
+                    "connect-timeout=1s",
+                    "--set",
+                    "agent.nvml-libraries=/none/libnvidia-ml.so.1");
+        } finally {
+            System.setErr(before);
+        }
+
+        assertThat(exit).isEqualTo(1);
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+                .singleElement()
+                .satisfies(line -> assertThat(line).contains("\"status\": \"UNAVAILABLE\"", "\"why\": "));
+        assertThat(said.toString(StandardCharsets.UTF_8))
+                .contains(
+                        "1 records (nodes) were printed, but not published: kafka.bootstrap.servers is 127.0.0.1:1",
+                        "take --dry-run");
+    }
+
+    @Test
+    void aRecordingMayHaveTheReasonsThatArePrinted() throws IOException {
+        run("--once", "--json", "--dry-run", "--set", "agent.nvml-libraries=/none/libnvidia-ml.so.1");
+        Path recording = Files.write(directory.resolve("recording.jsonl"), printed.toByteArray());
+        printed.reset();
+
+        int exit =
+                run("--once", "--json", "--dry-run", "--backend", "recorded", "--set", "agent.recording=" + recording);
+
+        assertThat(exit).isZero();
+        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("\"why\": ", "libnvidia-ml");
     }
 
     @Test

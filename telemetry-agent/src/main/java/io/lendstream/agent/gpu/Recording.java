@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
@@ -26,6 +27,7 @@ final class Recording {
 
     private final List<Sight> sights = new ArrayList<>();
     private Optional<Node> node = Optional.empty();
+    private String why = "";
     private boolean isNodeTold;
 
     private Recording() {}
@@ -80,16 +82,21 @@ final class Recording {
             take(Codecs.decode(
                     TopicCatalogue.GPU_TELEMETRY, PlainRecord.of(Codecs.schema(TopicCatalogue.GPU_TELEMETRY), line)));
         } else {
-            take(Codecs.decode(TopicCatalogue.NODES, PlainRecord.of(Codecs.schema(TopicCatalogue.NODES), line)));
+            String reason = line.path("why").asText("");
+            ((ObjectNode) line).remove("why"); // printed beside the record, and no field of it
+            take(
+                    Codecs.decode(TopicCatalogue.NODES, PlainRecord.of(Codecs.schema(TopicCatalogue.NODES), line)),
+                    reason);
         }
     }
 
-    private void take(Node next) {
+    private void take(Node next, String reason) {
         endNode();
         if (node.isPresent() && !node.get().nodeId().equals(next.nodeId())) {
             throw anotherNode(next.nodeId().value());
         }
         node = Optional.of(next);
+        why = reason;
         isNodeTold = false;
     }
 
@@ -104,7 +111,7 @@ final class Recording {
         if (!of.nodeId().equals(sample.nodeId())) {
             throw anotherNode(sample.nodeId().value());
         }
-        sights.add(new Sight(NodeStatus.READY, "", of.gpus(), sample.gpus(), of.driverVersion()));
+        sights.add(new Sight(NodeStatus.READY, why, of.gpus(), sample.gpus(), of.driverVersion()));
         isNodeTold = true;
     }
 
@@ -112,8 +119,8 @@ final class Recording {
     private void endNode() {
         if (node.isPresent() && !isNodeTold) {
             Node of = node.get();
-            String why = of.status() == NodeStatus.READY ? "" : "recorded as " + of.status();
-            sights.add(Sight.without(of.status(), why, of.gpus(), of.driverVersion()));
+            String said = why.isEmpty() && of.status() != NodeStatus.READY ? "recorded as " + of.status() : why;
+            sights.add(Sight.without(of.status(), said, of.gpus(), of.driverVersion()));
             isNodeTold = true;
         }
     }

@@ -21,6 +21,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Pods, as the kubelet tells. It is asked every few seconds on a thread of its own, so that looking at GPUs does not wait for it;
@@ -35,8 +37,11 @@ public final class PodUsers implements UserSource {
     /** What NVIDIA's device plugin and its driver for resource claims give out that is a GPU, or part of one. */
     private static final Pattern GPUS = Pattern.compile("^nvidia\\.com/(gpu|mig-)|(^|\\.)gpu\\.nvidia\\.com/");
 
-    /** What was answered last. */
-    private record Known(Optional<List<Holding>> holdings, String why) {}
+    /** An answer is taken for so many rounds of asking; after that nothing is known. */
+    private static final int ROUNDS = 3;
+
+    /** What was answered last, and when by {@link System#nanoTime}. */
+    private record Known(Optional<List<Holding>> holdings, String why, long at) {}
 
     /** Asks for all devices that containers have. */
     interface Lister extends AutoCloseable {
@@ -48,8 +53,9 @@ public final class PodUsers implements UserSource {
 
     private final Lister lister;
     private final Duration deadline;
+    private final Duration longest;
     private final AtomicReference<Known> known =
-            new AtomicReference<>(new Known(Optional.empty(), "the kubelet has not answered yet"));
+            new AtomicReference<>(new Known(Optional.empty(), "the kubelet has not answered yet", System.nanoTime()));
     private final CountDownLatch asked = new CountDownLatch(1);
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(body -> {
         var made = new Thread(body, "pods");
@@ -70,17 +76,17 @@ public final class PodUsers implements UserSource {
     PodUsers(Lister lister, Duration every, Duration deadline) {
         this.lister = lister;
         this.deadline = deadline;
+        this.longest = every.plus(deadline).multipliedBy(ROUNDS);
         this.asking = thread.scheduleWithFixedDelay(this::ask, 0, every.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void ask() {
         try {
-            known.set(new Known(Optional.of(lister.list()), ""));
+            known.set(new Known(Optional.of(lister.list()), "", System.nanoTime()));
         } catch (IOException | RuntimeException e) {
-            known.set(new Known(
-                    Optional.empty(),
-                    "the kubelet does not tell which pods have GPUs: %s (agent.pod-resources)"
-                            .formatted(e.getMessage())));
+            failed(e.getMessage());
+        } catch (Error e) { // thrown on, it would end the asking without a word
+            failed(e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
@@ -88,10 +94,24 @@ public final class PodUsers implements UserSource {
         }
     }
 
+    private void failed(@Nullable String why) {
+        known.set(new Known(
+                Optional.empty(),
+                "the kubelet does not tell which pods have GPUs: %s (agent.pod-resources)".formatted(why),
+                System.nanoTime()));
+    }
+
     @Override
     public Answer of(Sight sight) {
         awaitFirst();
         Known now = known.get();
+        Duration age = Duration.ofNanos(System.nanoTime() - now.at());
+        if (now.holdings().isPresent() && age.compareTo(longest) > 0) {
+            return Answer.nothing(
+                    sight,
+                    "the kubelet told last %d s ago which pods have GPUs, and what is older than %d s is not believed (agent.pod-resources)"
+                            .formatted(age.toSeconds(), longest.toSeconds()));
+        }
         return now.holdings()
                 .map(holdings -> answer(sight, holdings))
                 .orElseGet(() -> Answer.nothing(sight, now.why()));
@@ -108,26 +128,48 @@ public final class PodUsers implements UserSource {
 
     private static Answer answer(Sight sight, List<Holding> holdings) {
         Map<String, GpuId> devices = devices(sight);
+        Map<String, Gpu> cut = cut(sight);
+        var doubtful = new HashSet<GpuId>();
+        cut.values().stream().filter(gpu -> gpu.instances().isEmpty()).forEach(gpu -> doubt(gpu, doubtful));
         var users = new HashMap<GpuId, Set<String>>();
         var strangers = new TreeSet<String>();
         for (Holding holding : holdings) {
             GpuId gpu = devices.get(unshared(holding.device()));
             if (gpu != null) {
                 users.computeIfAbsent(gpu, added -> new TreeSet<>()).add(holding.user());
+            } else if (cut.containsKey(unshared(holding.device()))) {
+                doubt(cut.get(unshared(holding.device())), doubtful); // on which of its instances, nobody tells
             } else if (GPUS.matcher(holding.resource()).find()) {
                 strangers.add(holding.device());
             }
         }
         if (strangers.isEmpty()) {
-            return new Answer(users, Set.of(), "");
+            return new Answer(users, doubtful, "");
         }
-        var doubtful = new HashSet<>(devices.values()); // a stranger may be any of those that nobody seems to have
-        doubtful.removeAll(users.keySet());
+        // A stranger may be any of those that nobody seems to have, or an instance that was not seen.
+        devices.values().stream().filter(gpu -> !users.containsKey(gpu)).forEach(doubtful::add);
+        cut.values().forEach(gpu -> doubtful.add(gpu.gpuId()));
+        long unknown = doubtful.size()
+                - cut.values().stream()
+                        .filter(gpu -> gpu.instances().stream().anyMatch(part -> doubtful.contains(part.gpuId())))
+                        .count(); // a GPU's instances are counted in its place
         return new Answer(
                 users,
                 doubtful,
                 "pods have devices that are no GPU's or MIG device's uuid (%s), so who has %d GPUs is not known"
-                        .formatted(String.join(", ", strangers), doubtful.size()));
+                        .formatted(String.join(", ", strangers), unknown));
+    }
+
+    /** Those in MIG mode, by uuid. What pods have of them are instances; these may not all have been seen. */
+    private static Map<String, Gpu> cut(Sight sight) {
+        return sight.gpus().stream()
+                .filter(Gpu::migEnabled)
+                .collect(Collectors.toMap(gpu -> gpu.gpuId().value(), gpu -> gpu));
+    }
+
+    private static void doubt(Gpu gpu, Set<GpuId> doubtful) {
+        doubtful.add(gpu.gpuId());
+        gpu.instances().forEach(instance -> doubtful.add(instance.gpuId()));
     }
 
     /** By uuid, what pods may have: whole GPUs, and of those in MIG mode their instances. */

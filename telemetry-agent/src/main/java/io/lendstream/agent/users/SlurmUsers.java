@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 
 /**
  * Slurm's jobs, by the control groups of the processes that compute on GPUs. A job that has been given a GPU on which no process of
- * it computes yet is not seen.
+ * it computes yet is not seen. Who computes on a GPU outside of any job is not known here, and that is what is said of the GPU.
  *
  * @see <a href="https://slurm.schedmd.com/cgroup_v2.html">Slurm's control groups</a>, of version 2 and, where a path begins with {@code
  *     /slurm/uid_}, of version 1
@@ -59,8 +59,12 @@ public final class SlurmUsers implements UserSource {
                 doubt(process.gpuId(), instances, doubtful);
                 continue;
             }
-            job(groups.get()).ifPresent(job -> {
-                users.computeIfAbsent(process.gpuId(), added -> new TreeSet<>()).add("slurm/" + job);
+            Optional<String> job = job(groups.get());
+            if (job.isEmpty()) {
+                doubt(process.gpuId(), instances, doubtful);
+            }
+            job.ifPresent(number -> {
+                users.computeIfAbsent(process.gpuId(), added -> new TreeSet<>()).add("slurm/" + number);
                 doubtful.addAll(
                         instances.getOrDefault(process.gpuId(), List.of())); // on which it is, the driver does not tell
             });

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.agent.gpu.Sight;
 import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -24,9 +26,17 @@ class PodUsersTest {
     private static final class Script implements PodUsers.Lister {
         private final AtomicReference<Optional<List<Holding>>> answer = new AtomicReference<>(Optional.empty());
         private volatile boolean closed;
+        private volatile boolean hangs;
+        private volatile boolean breaks;
 
         @Override
-        public List<Holding> list() throws IOException {
+        public List<Holding> list() throws IOException, InterruptedException {
+            if (hangs) {
+                new CountDownLatch(1).await();
+            }
+            if (breaks) {
+                throw new NoClassDefFoundError("org/example/Missing");
+            }
             return answer.get().orElseThrow(() -> new IOException("/kubelet.sock is not there"));
         }
 
@@ -116,6 +126,74 @@ class PodUsersTest {
                                     .containsOnly("?"));
         }
         assertThat(kubelet.closed).isTrue();
+    }
+
+    @Test
+    void anAnswerThatIsNotRenewedIsNotBelievedForLong() {
+        kubelet.answer.set(Optional.of(List.of(gpu("chat-0", "GPU-0"))));
+        Duration soon = Duration.ofMillis(50);
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, soon)))) {
+            await().atMost(Duration.ofSeconds(5))
+                    .untilAsserted(
+                            () -> assertThat(Seen.users(users.in(Seen.with()))).containsEntry("GPU-1", ""));
+            kubelet.hangs = true;
+
+            await().atMost(Duration.ofSeconds(5))
+                    .untilAsserted(
+                            () -> assertThat(Seen.users(users.in(Seen.with())).values())
+                                    .containsOnly("?"));
+            assertThat(users.in(Seen.with()).why()).contains("told last", "not believed");
+        }
+    }
+
+    @Test
+    void whatIsThrownWhileAskingEndsTheAnswerAndNotTheAsking() {
+        kubelet.breaks = true;
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
+            assertThat(users.in(Seen.with()).why()).contains("org/example/Missing");
+            kubelet.answer.set(Optional.of(List.of()));
+            kubelet.breaks = false;
+
+            await().atMost(Duration.ofSeconds(5))
+                    .untilAsserted(
+                            () -> assertThat(Seen.users(users.in(Seen.with()))).containsEntry("GPU-1", ""));
+        }
+    }
+
+    @Test
+    void whoHasAGpuInMigModeOfWhichNoInstanceWasSeenIsNotKnown() {
+        kubelet.answer.set(Optional.of(List.of()));
+        Gpu cut = Gpu.whole(Seen.GPU_2, 2, "NVIDIA H100", 80L << 30).cutInto(List.of());
+        try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
+            Sight sight = users.in(new Sight(
+                    NodeStatus.READY,
+                    "",
+                    List.of(Gpu.whole(Seen.GPU_0, 0, "NVIDIA H100", 80L << 30), cut),
+                    List.of(
+                            GpuSample.of(Seen.GPU_0).build(),
+                            GpuSample.of(Seen.GPU_2).build()),
+                    Optional.empty()));
+
+            assertThat(Seen.users(sight)).isEqualTo(Map.of("GPU-0", "", "GPU-2", "?"));
+        }
+    }
+
+    @Test
+    void aPodThatHasAllOfAGpuInMigModeMayHaveAnyOfItsInstances() {
+        assertThat(Seen.users(asked(gpu("chat-0", "GPU-2"))))
+                .isEqualTo(Map.of("GPU-0", "", "GPU-1", "", "GPU-2", "?", "GPU-2/0:4", "?", "GPU-2/4:4", "?"));
+    }
+
+    @Test
+    void aDeviceThatNobodyKnowsMayBeAnInstanceThatWasNotSeen() {
+        assertThat(Seen.users(asked(
+                        gpu("a", "GPU-0"),
+                        gpu("b", "GPU-1"),
+                        new Holding("ml", "c", "main", "nvidia.com/mig-3g.40gb", "MIG-a"),
+                        new Holding("ml", "d", "main", "nvidia.com/mig-3g.40gb", "MIG-b"),
+                        new Holding("ml", "e", "main", "nvidia.com/mig-1g.10gb", "MIG-unseen"))))
+                .containsEntry("GPU-2", "?")
+                .containsEntry("GPU-2/0:4", "kubernetes/ml/c/main");
     }
 
     @Test

@@ -56,12 +56,11 @@ class SlurmUsersTest {
     }
 
     @Test
-    void jobsAreNamedOnceAndGpusWithoutOneHaveNobody() throws IOException {
+    void jobsAreNamedOnceAndGpusWithoutAProcessHaveNobody() throws IOException {
         Sight sight = asked(Seen.with(
                 process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
                 process(GPU_0, 11, "0::/system.slice/slurmstepd.scope/job_10/step_0\n"),
                 process(GPU_0, 12, "0::/system.slice/slurmstepd.scope/job_9/step_1\n"),
-                process(GPU_1, 13, "0::/init.scope\n"),
                 process(MIG_A, 14, "12:cpuset:/slurm/uid_1/job_11/step_0\n1:name=systemd:/\n")));
 
         assertThat(Seen.users(sight))
@@ -72,6 +71,18 @@ class SlurmUsersTest {
                         "GPU-2/0:4", "slurm/11",
                         "GPU-2/4:4", ""));
         assertThat(sight.why()).isEmpty();
+    }
+
+    @Test
+    void whoComputesOutsideOfAnyJobIsSomebody() throws IOException {
+        Sight sight = asked(Seen.with(
+                process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
+                process(GPU_0, 11, "0::/user.slice/user-1000.slice/session-3.scope\n"),
+                process(GPU_1, 12, "0::/init.scope\n"),
+                process(MIG_A, 13, "0::/init.scope\n")));
+
+        assertThat(Seen.users(sight))
+                .isEqualTo(Map.of("GPU-0", "?", "GPU-1", "?", "GPU-2", "?", "GPU-2/0:4", "?", "GPU-2/4:4", ""));
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceContext;
+import io.lendstream.service.health.Health;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.Settings;
@@ -106,11 +107,7 @@ final class NodeRun {
                 }
                 Beat.run(settings.get(AgentKeys.PERIOD), context.stop(), () -> {
                     Optional<Duration> again = watch.look(now());
-                    publisher.ended().ifPresent(context.health()::failed);
-                    publisher
-                            .trouble()
-                            .ifPresentOrElse(
-                                    why -> context.health().notReady("records wait: " + why), context.health()::ready);
+                    tell(context.health(), publisher.ended(), publisher.trouble());
                     return again;
                 });
                 rates.stop();
@@ -118,6 +115,17 @@ final class NodeRun {
             }
             publisher.drain(LAST_WORDS);
         }
+    }
+
+    /**
+     * What is the matter with the delivery is what is the matter with the agent.
+     *
+     * @param ended why nothing will be delivered until another start
+     * @param trouble why nothing is delivered now
+     */
+    static void tell(Health health, Optional<String> ended, Optional<String> trouble) {
+        ended.ifPresent(health::failed);
+        trouble.ifPresentOrElse(why -> health.notReady("records wait: " + why), health::ready);
     }
 
     /** What it is telling is told before the last words go out. */

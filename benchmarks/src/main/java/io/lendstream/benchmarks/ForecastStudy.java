@@ -1,11 +1,7 @@
 package io.lendstream.benchmarks;
 
 import io.lendstream.benchmarks.BenchMain.Result;
-import io.lendstream.core.event.HorizonQuantiles;
-import io.lendstream.core.forecast.ForecastModel;
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.Models;
-import io.lendstream.core.forecast.StateWriter;
 import io.lendstream.simulator.forecasting.Evaluation;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
@@ -13,7 +9,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,9 +29,6 @@ final class ForecastStudy {
     private static final String OURS = "lendstream";
     private static final String THEIRS = "select";
     private static final int RESAMPLES = 400;
-    private static final int TIMED_STEPS = 300_000;
-    private static final int WARM_STEPS = 100_000;
-    private static final int DAY_MINUTES = 1440;
 
     private final Path data;
     private final Map<String, Double> metrics = new TreeMap<>();
@@ -283,29 +275,15 @@ final class ForecastStudy {
         }
     }
 
-    /** Processor time of one update with its forecast, and the size of the state, at the job's own settings. */
+    /** What one update with its forecasts costs, and the size of the state, at the job's own settings. */
     private void time() {
-        ForecastModel model = Models.create(ForecastSettings.DEFAULT);
-        var clock = ManagementFactory.getThreadMXBean();
-        long begun = 0;
-        double said = 0;
-        for (int step = 0; step < WARM_STEPS + TIMED_STEPS; step++) {
-            if (step == WARM_STEPS) {
-                begun = clock.getCurrentThreadCpuTime();
-            }
-            model.observe(step, 10 + step * 7919L % 13 + 5 * Math.sin(2 * Math.PI * step / DAY_MINUTES));
-            for (HorizonQuantiles line : model.forecast()) {
-                said += line.p99();
-            }
-        }
-        double micros = (clock.getCurrentThreadCpuTime() - begun) / 1e3 / TIMED_STEPS;
-        StateWriter state = new StateWriter();
-        model.save(state);
+        double micros = ForecastTime.micros();
+        int bytes = ForecastTime.stateBytes();
         System.out.printf(
-                "%.2f us of processor time for an update with forecasts at %d horizons (bound 20), %d bytes of state (bound 8192)%s%n",
-                micros, ForecastSettings.DEFAULT.horizons().size(), state.bytes().length, said > 0 ? "" : ", all zero");
+                "%.2f us for an update with forecasts at %d horizons (bound 20), %d bytes of state (bound 8192)%n",
+                micros, ForecastSettings.DEFAULT.horizons().size(), bytes);
         metrics.put("update and forecast us", micros);
-        metrics.put("state bytes", (double) state.bytes().length);
+        metrics.put("state bytes", (double) bytes);
         reference.put("update and forecast us", 20.0);
         reference.put("state bytes", 8192.0);
     }

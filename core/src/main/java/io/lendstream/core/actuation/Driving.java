@@ -71,6 +71,7 @@ final class Driving {
     private void leftUnasked(Deed.Left left, List<GpuId> units, String why) {
         DecisionId by = anyDecision(left.tenant());
         units.forEach(work.holdings::remove);
+        units.forEach(unit -> work.deserted.put(unit, left.tenant()));
         reports.add(new ActuationReport(
                 by.domain(),
                 by,

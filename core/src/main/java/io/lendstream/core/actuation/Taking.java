@@ -241,12 +241,18 @@ final class Taking implements Action.Cases<Taking> {
     }
 
     /**
-     * @param fillsUp whether training GPUs that the allocation names, but the decision does not, are bound as well
+     * @param fillsUp whether training GPUs that the allocation names, but the decision does not, are bound as well, unless the job
+     *     left them by itself
      * @param lease end of the lease of the GPUs named, where they are lent
      */
     private Taking change(
             JobId id, List<GpuId> named, Allocation allocation, Instant by, boolean fillsUp, Optional<Instant> lease) {
         var job = new Tenant.Job(id);
+        Set<GpuId> all = Set.copyOf(allocation.gpus());
+        work.deserted
+                .entrySet()
+                .removeIf(unit ->
+                        unit.getValue().equals(job) && (!all.contains(unit.getKey()) || named.contains(unit.getKey())));
         SortedSet<GpuId> active = work.active(job);
         var gained = new ArrayList<GpuId>();
         var lost = new ArrayList<GpuId>();
@@ -257,7 +263,8 @@ final class Taking implements Action.Cases<Taking> {
             boolean training = work.pools.get(gpu) == Pool.TRAINING;
             Optional<Refusal> taken = whyNotFree(gpu);
             if (!named.contains(gpu)) {
-                (fillsUp && training && taken.isEmpty() ? gained : lost).add(gpu);
+                boolean deserted = job.equals(work.deserted.get(gpu));
+                (fillsUp && training && taken.isEmpty() && !deserted ? gained : lost).add(gpu);
                 continue;
             }
             if (taken.isPresent()) {
@@ -272,7 +279,7 @@ final class Taking implements Action.Cases<Taking> {
             gained.add(gpu);
         }
         var kept = new TreeSet<>(active);
-        kept.retainAll(Set.copyOf(allocation.gpus()));
+        kept.retainAll(all);
         if (!lost.isEmpty()) {
             work.refusals.merge(Refusal.NOT_ON_LOAN, 1L, Long::sum);
         }
@@ -310,6 +317,7 @@ final class Taking implements Action.Cases<Taking> {
             Instant by,
             Allocation allocation,
             String remark) {
+        gained.forEach(work.deserted::remove);
         SortedSet<GpuId> active = work.active(tenant);
         var leaving = new TreeSet<>(active);
         leaving.removeAll(kept);

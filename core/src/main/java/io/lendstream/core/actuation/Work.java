@@ -48,6 +48,12 @@ final class Work {
     final TreeSet<Step> steps = new TreeSet<>();
     final Map<Tenant, Order.Place> places = new HashMap<>();
     final Map<GpuId, Order.Cut> cuts = new TreeMap<>();
+    /**
+     * Units that jobs left by themselves, until a decision shows that its scheduler has heard of it. One that was made before may
+     * still count on them, and must not bring the job back to what its scheduler is about to take for free.
+     */
+    final Map<GpuId, Tenant> deserted = new TreeMap<>();
+
     final List<Order> orders = new ArrayList<>();
     final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     Instant clock = Instant.EPOCH;

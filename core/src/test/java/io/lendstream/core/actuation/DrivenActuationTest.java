@@ -192,6 +192,38 @@ class DrivenActuationTest {
                         new Order.Place(lend, JOB, List.of(), List.of(LENT), Optional.of(allocation(LENT)), at(145)));
     }
 
+    /** The decision was made before its scheduler heard that the job had left, and takes the GPU for free a moment later. */
+    @Example
+    void aJobIsNotBroughtBackToWhatItLeftByItselfBeforeItsSchedulerCanHaveHeard() {
+        take(0, resize(A));
+        done(1, new Deed.Came(JOB, List.of(A)));
+        take(10, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(A, LENT)));
+        done(11, new Deed.Came(JOB, List.of(A, LENT)));
+        done(20, new Deed.Left(JOB, List.of(A), false, "it crashed"));
+        log.clear();
+
+        take(21, new Action.Reclaim(JOB.job(), List.of(LENT), at(60), allocation(A)));
+        assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(LENT);
+        done(22, new Deed.Left(JOB, List.of(LENT), false, ""));
+        assertThat(log).containsExactly("3 ACCEPTED [3]", "3 RELEASED [3]");
+
+        take(30, resize());
+        take(40, resize(A));
+        assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(A);
+    }
+
+    /** Who decides of the other GPUs alone, with the lost one left out in between, may have it filled up again. */
+    @Example
+    void aDecisionWithoutTheLostGpuShowsThatItsLossIsKnown() {
+        take(0, resize(A, B));
+        done(1, new Deed.Came(JOB, List.of(A, B)));
+        done(20, new Deed.Left(JOB, List.of(A), false, "it crashed"));
+
+        take(21, new Action.Resize(JOB.job(), List.of(A), allocation(B)));
+        take(30, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(A, B, LENT)));
+        assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactlyInAnyOrder(A, B, LENT);
+    }
+
     @Example
     void aTenantThatLeavesByItselfIsReportedUnderWhatPutItThere() {
         take(0, resize(A));

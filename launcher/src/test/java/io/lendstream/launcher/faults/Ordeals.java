@@ -30,6 +30,8 @@ final class Ordeals implements AutoCloseable {
             Installation.find(),
             line -> {});
 
+    private static final int LINES_OF_A_FAILURE = 60;
+
     /** What is done to a site that works. */
     interface Trial {
         void run(Site site, Watch watch, Traffic traffic, Instance actuator) throws Exception;
@@ -108,6 +110,9 @@ final class Ordeals implements AutoCloseable {
                     awaitDecisions(watch, 20);
                     awaitLoans(site);
                     trial.run(site, watch, traffic, actuator);
+                } catch (Exception | AssertionError e) {
+                    site.printLogs(LINES_OF_A_FAILURE);
+                    throw e;
                 }
                 Verdict verdict = site.awaitCleanHistory();
                 Map<String, Long> kinds = site.kinds();

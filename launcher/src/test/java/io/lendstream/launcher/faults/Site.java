@@ -155,6 +155,15 @@ final class Site implements AutoCloseable {
         return actuator;
     }
 
+    /** Prints what each scheduler and actuator said last. */
+    void printLogs(int lines) {
+        for (Instance instance : Stream.concat(schedulers.stream(), actuators.stream()).toList()) {
+            List<String> said = instance.printed().lines().toList();
+            System.out.printf("-- %s, %s:%n", instance.name(), instance.isAlive() ? "alive" : "ended");
+            said.subList(Math.max(0, said.size() - lines), said.size()).forEach(System.out::println);
+        }
+    }
+
     private List<String> arguments(String bootstrapServers, List<String> settings) {
         List<String> arguments = new ArrayList<>(List.of(
                 "--bootstrap-server",

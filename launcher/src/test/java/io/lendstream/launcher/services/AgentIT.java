@@ -36,6 +36,8 @@ import org.junit.jupiter.api.io.TempDir;
 class AgentIT {
     private static final long REQUESTS_A_READING = 10;
     private static final Duration PERIOD = Duration.ofMillis(100);
+    /** How long broker and registry are away in the end; ten minutes, in which the producer gives up what it holds, in ./dev faults. */
+    private static final Duration OUTAGE = Duration.ofSeconds(Long.getLong("agent.outage-seconds", 6));
 
     @TempDir
     Path directory;
@@ -86,11 +88,12 @@ class AgentIT {
         long said = lastSequence(first);
         first.process().destroyForcibly().waitFor();
         Deployment.Running second = agent(recording);
-        Thread.sleep(6_000);
+        Thread.sleep(OUTAGE.toMillis());
         signal("CONT", "quarkus.http.port");
         signal("CONT", "BrokerMain");
         second.ready();
-        Thread.sleep(5_500);
+        awaitDrained(second);
+        Thread.sleep(1_000);
         long asked = System.nanoTime();
         second.process().destroy();
         assertThat(second.exit()).as(second.printed()).isZero();
@@ -110,10 +113,21 @@ class AgentIT {
         assertThat(lasts.get(0))
                 .as("what the first had said when it was killed")
                 .isGreaterThanOrEqualTo(said);
-        assertThat(lasts.get(1)).as("what the second said in 11 s").isGreaterThan(80);
+        long looks = OUTAGE.plusSeconds(2).toMillis() / PERIOD.toMillis();
+        assertThat(lasts.get(1)).as("what the second said").isGreaterThan(looks * 7 / 10);
         assertThat(ending).isLessThan(Duration.ofSeconds(6));
         rates(2);
         System.out.printf("samples %s, said before kill -9 %d, ended in %d ms%n", lasts, said, ending.toMillis());
+    }
+
+    /** Waits until what the later of two agents had told of is there, however long ago: behind it nothing waits any more. */
+    private void awaitDrained(Deployment.Running agent) {
+        long told = lastSequence(agent);
+        await().atMost(Deployment.PATIENCE).until(() -> {
+            List<GpuTelemetry> samples = deployment.read(TopicCatalogue.GPU_TELEMETRY);
+            GpuTelemetry last = samples.get(samples.size() - 1);
+            return !last.bootId().equals(samples.get(0).bootId()) && last.sequence() >= told;
+        });
     }
 
     /** Windows of each boot follow one another, and each has what its readings add: a reading that failed counts with the next. */

@@ -210,7 +210,7 @@ public final class Windows {
                             boot,
                             sequences.merge(numbers.service, 1L, Long::sum),
                             start.plusMillis(millis * part / parts),
-                            start.plusMillis(millis * (part + 1) / parts),
+                            ends ? now.at() : start.plusMillis(millis * (part + 1) / parts),
                             share(numbers.arrivals, part, parts),
                             share(numbers.completions, part, parts),
                             ends ? numbers.inFlight : 0,

@@ -52,6 +52,20 @@ class WindowsTest {
         assertThat(rate.sequence()).isEqualTo(1);
     }
 
+    /** Clocks tell more than the milliseconds that records have. */
+    @Test
+    void aWindowBeginsWhereTheLastOneEndedToTheMicrosecond() {
+        Instant start = NOON.plusNanos(900_000);
+        Instant middle = start.plusSeconds(10).minusNanos(200_000);
+        windows.upTo(Reading.of(start, 0, List.of(p("in_total", 0))));
+
+        RequestRate first = only(windows.upTo(Reading.of(middle, 9_999_800_000L, List.of(p("in_total", 10)))));
+        RequestRate second =
+                only(windows.upTo(Reading.of(start.plusSeconds(20), 20_000_000_000L, List.of(p("in_total", 20)))));
+
+        assertThat(first.windowEnd()).isEqualTo(middle).isEqualTo(second.windowStart());
+    }
+
     @Test
     void readingsThatComeTooSoonAreLeftForTheNextWindow() {
         windows.upTo(at(0, p("in_total", 0)));

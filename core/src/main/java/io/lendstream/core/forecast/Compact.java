@@ -31,6 +31,11 @@ final class Compact {
         return stored == NOTHING + 1 ? 0 : Math.exp(stored / PER_FACTOR + MIDDLE);
     }
 
+    /** An amount as it comes back when it was kept. */
+    static double rounded(double value) {
+        return amount(amount(value));
+    }
+
     private static short clipped(double scaled) {
         return (short) Math.max(NOTHING + 1, Math.min(Short.MAX_VALUE, Math.round(scaled)));
     }

@@ -16,13 +16,16 @@ final class Contributor {
 
     private long reportedTo;
     private long windowMillis;
+    /** What the service's clock showed when it was last heard of; its own may be ahead or behind. */
+    private long heardAt;
 
-    private Contributor(String bootId, long lastSequence, long seen, long reportedTo, long windowMillis) {
+    private Contributor(String bootId, long lastSequence, long seen, long reportedTo, long windowMillis, long heardAt) {
         this.bootId = bootId;
         this.lastSequence = lastSequence;
         this.seen = seen;
         this.reportedTo = reportedTo;
         this.windowMillis = windowMillis;
+        this.heardAt = heardAt;
     }
 
     static Contributor startingWith(RequestRate rate) {
@@ -31,7 +34,8 @@ final class Contributor {
                 rate.sequence(),
                 1,
                 rate.windowEnd().toEpochMilli(),
-                rate.window().toMillis());
+                rate.window().toMillis(),
+                rate.windowEnd().toEpochMilli());
     }
 
     /** Takes note of a record; false if it was seen before, or is so old that nobody can tell. */
@@ -62,14 +66,24 @@ final class Contributor {
         return true;
     }
 
+    /** A record of it came, by the service's clock. */
+    void heard(long clock) {
+        heardAt = clock;
+    }
+
     /** End of its latest window. */
     long reportedTo() {
         return reportedTo;
     }
 
-    /** When it counts as silent unless it reports again. */
+    /** When, by the service's clock, it counts as silent unless it reports again. */
     long silentAfter() {
-        return reportedTo + PATIENCE_WINDOWS * windowMillis;
+        return heardAt + PATIENCE_WINDOWS * windowMillis;
+    }
+
+    /** Whether it reports of times that are too long past for others to wait. */
+    boolean isFarBehind(long others) {
+        return reportedTo + PATIENCE_WINDOWS * windowMillis < others;
     }
 
     long windowMillis() {
@@ -78,9 +92,17 @@ final class Contributor {
 
     void save(StateWriter out) {
         out.text(bootId).number(lastSequence).number(seen).number(reportedTo).number(windowMillis);
+        out.number(heardAt);
     }
 
-    static Contributor load(StateReader in) {
-        return new Contributor(in.text(), in.wholeNumber(), in.wholeNumber(), in.wholeNumber(), in.wholeNumber());
+    /** @param format of the state; before 4, a source was heard of when its window ended */
+    static Contributor load(StateReader in, int format) {
+        String bootId = in.text();
+        long lastSequence = in.wholeNumber();
+        long seen = in.wholeNumber();
+        long reportedTo = in.wholeNumber();
+        long windowMillis = in.wholeNumber();
+        return new Contributor(
+                bootId, lastSequence, seen, reportedTo, windowMillis, format > 3 ? in.wholeNumber() : reportedTo);
     }
 }

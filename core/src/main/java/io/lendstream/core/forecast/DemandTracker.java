@@ -14,6 +14,9 @@ import java.util.TreeMap;
  * Adds up what several sources report of one service into steps of demand. A step is closed as soon as everybody who still
  * reports has reported beyond its end; what comes for it afterwards is late. A window that reaches over the edge of a step
  * counts to both sides in proportion.
+ *
+ * <p>Clocks of sources differ. Whether one is silent is told by how far the service's clock has moved since it was heard of, and
+ * not by the times it reports: one that is ahead makes no other silent. One that is far behind most is not waited for.
  */
 final class DemandTracker {
     /** What became of a record. */
@@ -65,16 +68,15 @@ final class DemandTracker {
         if (next == NONE) {
             next = Math.floorDiv(start, stepMillis);
         }
-        Contributor known = contributors.get(rate.source());
-        if (known == null) {
-            if (end <= next * stepMillis) {
-                return Intake.LATE;
-            }
-            contributors.put(rate.source(), Contributor.startingWith(rate));
-        } else if (!known.isNew(rate)) {
+        Contributor source = contributors.get(rate.source());
+        if (source == null) {
+            source = Contributor.startingWith(rate);
+            contributors.put(rate.source(), source);
+        } else if (!source.isNew(rate)) {
             return Intake.DUPLICATE;
         }
         clock = Math.max(clock, end);
+        source.heard(clock);
         if (open.isEmpty() && (Math.floorDiv(start, stepMillis) - next) * stepMillis > LONGEST_GAP.toMillis()) {
             next = Math.floorDiv(start, stepMillis);
         }
@@ -123,12 +125,23 @@ final class DemandTracker {
         if (open.isEmpty() || clock < end) {
             return false;
         }
+        long most = reportedByMost();
         for (Contributor source : contributors.values()) {
-            if (source.reportedTo() < end && source.silentAfter() >= clock) {
+            if (source.reportedTo() < end && source.silentAfter() >= clock && !source.isFarBehind(most)) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** Until when at least half of those who are not silent have reported. */
+    private long reportedByMost() {
+        long[] ends = contributors.values().stream()
+                .filter(source -> source.silentAfter() >= clock)
+                .mapToLong(Contributor::reportedTo)
+                .sorted()
+                .toArray();
+        return ends.length == 0 ? NONE : ends[(ends.length - 1) / 2];
     }
 
     private void skipLongGap() {
@@ -194,12 +207,13 @@ final class DemandTracker {
         open.forEach((number, step) -> step.save(out.number(number)));
     }
 
-    void load(StateReader in) {
+    /** @param format of the state, as {@link ServiceForecaster} counts them */
+    void load(StateReader in, int format) {
         next = in.wholeNumber();
         clock = in.wholeNumber();
         anyDemand = in.integer() == 1;
         for (int left = in.count(Long.BYTES); left > 0; left--) {
-            contributors.put(in.text(), Contributor.load(in));
+            contributors.put(in.text(), Contributor.load(in, format));
         }
         for (int left = in.count(Long.BYTES); left > 0; left--) {
             open.put(in.wholeNumber(), new OpenStep().load(in));

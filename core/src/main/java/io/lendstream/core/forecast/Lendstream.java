@@ -40,7 +40,10 @@ final class Lendstream implements ForecastModel {
 
     private static final double HIGHEST_DAYS = 14;
     private static final double RECENT_STEPS = 200;
-    /** Requests in recent steps to which no error can be compared; what is remembered of a demand that ended fades below. */
+    /**
+     * Requests in recent steps to which no error can be compared, and a day's mean that is none: what is remembered of a demand that
+     * ended fades below.
+     */
     private static final double NO_DEMAND = 1e-6;
 
     // features of the regressions: deviations, a constant, then usual there and here, then yesterday there and here
@@ -64,9 +67,10 @@ final class Lendstream implements ForecastModel {
     private final double dayGain;
     private final double highestKeep;
     private final double[] deviationGains;
-    private final Season season;
-    private final ErrorsOfDay errorsOfDay;
-    private final Ahead[] aheads;
+    private final int[] horizonSteps;
+    private Season season;
+    private ErrorsOfDay errorsOfDay;
+    private Ahead[] aheads;
     private final double[] features = new double[FEATURES];
     private final double[] said = new double[EXPERTS];
     private final double[] means = new double[MEANS.length];
@@ -92,21 +96,47 @@ final class Lendstream implements ForecastModel {
         deviationGains = Arrays.stream(DEVIATIONS)
                 .mapToDouble(span -> Math.min(1, 2 / (1 + Math.max(1, span.toMillis() / stepMillis))))
                 .toArray();
+        horizonSteps = settings.horizonSteps();
         season = new Season(settings);
-        int[] steps = settings.horizonSteps();
-        errorsOfDay = new ErrorsOfDay(
+        errorsOfDay = errorsOfDay();
+        aheads = aheads();
+    }
+
+    private ErrorsOfDay errorsOfDay() {
+        return new ErrorsOfDay(
                 settings,
-                Arrays.stream(steps)
+                Arrays.stream(horizonSteps)
                         .mapToDouble(each -> 1.0 / Pending.stride(each))
                         .sum());
-        aheads = new Ahead[steps.length];
-        Arrays.setAll(aheads, horizon -> new Ahead(steps[horizon]));
+    }
+
+    private Ahead[] aheads() {
+        return Arrays.stream(horizonSteps).mapToObj(Ahead::new).toArray(Ahead[]::new);
+    }
+
+    /** Forgets everything: a service that had no demand, or none for weeks, begins with its first request. */
+    private void beginAnew() {
+        season = new Season(settings);
+        errorsOfDay = errorsOfDay();
+        aheads = aheads();
+        Arrays.fill(means, 0);
+        Arrays.fill(deviations, 0);
+        meanRequests = 0;
+        highest = 0;
+        observed = 0;
+        absoluteErrors = 0;
+        actuals = 0;
+        covered = 0;
+        scored = 0;
     }
 
     @Override
     public void observe(long step, double arrivalsPerSecond) {
         double requests = arrivalsPerSecond * settings.stepSeconds();
         double level = Math.log1p(requests);
+        if (requests > 0 && meanRequests < NO_DEMAND) {
+            beginAnew();
+        }
         move(step);
         highest = Math.max(requests, highest * highestKeep);
         double left = season.learn(step, level);
@@ -198,7 +228,7 @@ final class Lendstream implements ForecastModel {
         double keep = 1 - 1 / RECENT_STEPS;
         absoluteErrors = keep * absoluteErrors + Math.abs(requests - median);
         actuals = keep * actuals + requests;
-        covered = keep * covered + (requests <= p90 ? 1 : 0);
+        covered = keep * covered + (Spread.isUnder(requests, p90, median) ? 1 : 0);
         scored = keep * scored + 1;
     }
 

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
  */
 public final class ServiceForecaster {
     /** Number of the format of snapshots. */
-    public static final int FORMAT = 3;
+    public static final int FORMAT = 4;
 
     private static final int OLDEST_FORMAT = 2;
     /** Standard deviations of a count by which demand must be above its p99 to be told of before its step is over. */
@@ -32,7 +32,7 @@ public final class ServiceForecaster {
     private long lastStep = Long.MIN_VALUE;
     private long duplicates;
     private long late;
-    /** What the last forecast said of the step after it, and when it was issued. */
+    /** What the last forecast said of the step after it, NaN where the first horizon is longer; and when it was issued. */
     private double toldP99 = Double.NaN;
 
     private long toldAt = Long.MIN_VALUE;
@@ -97,7 +97,8 @@ public final class ServiceForecaster {
     }
 
     private DemandForecast told(List<HorizonQuantiles> horizons, long at) {
-        toldP99 = horizons.get(0).p99();
+        HorizonQuantiles first = horizons.get(0);
+        toldP99 = first.horizon().equals(settings.step()) ? first.p99() : Double.NaN;
         toldAt = at;
         return new DemandForecast(
                 service,
@@ -113,7 +114,8 @@ public final class ServiceForecaster {
     /**
      * A forecast in the middle of a step, if demand in it is above the p99 that was told, by more than chance: as if the
      * step went on like that. It is issued at the time that everybody has reported to, at most one for each window. The
-     * step is learned from when it is over, as always. On a fall nobody needs to hurry.
+     * step is learned from when it is over, as always. On a fall nobody needs to hurry. There is none where the first horizon is
+     * longer than a step, as nothing was told of the step in hand.
      */
     public Optional<DemandForecast> early() {
         return tracker.part().filter(this::isBeyondBand).map(this::toldEarly);
@@ -205,7 +207,7 @@ public final class ServiceForecaster {
             forecaster.toldP99 = in.number();
             forecaster.toldAt = in.wholeNumber();
         }
-        forecaster.tracker.load(in);
+        forecaster.tracker.load(in, format);
         forecaster.model.load(in);
         in.end();
         return forecaster;

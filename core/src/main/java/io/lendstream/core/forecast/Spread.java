@@ -26,6 +26,12 @@ final class Spread {
     private static final double GUESS_WEIGHT = 3;
 
     private static final double NOTHING = 1e-12;
+    /** A forecast of less, in requests, comes after hours without demand, and tells nothing of errors when there is some. */
+    private static final double NO_DEMAND = 1e-3;
+    /** Demand so many times the day's mean was not there that day: of the size of its errors nothing is known. */
+    private static final double UNKNOWN = 30;
+    /** No error is so many units: a size beyond was guessed before there was a unit. */
+    private static final double IMPOSSIBLE = 1e6;
     /** A rise is steep if nine in ten are less. */
     private static final double STEEP = 0.9;
 
@@ -86,6 +92,7 @@ final class Spread {
     private void guess(double forecast, double unit) {
         day = Math.sqrt(forecast + forecast * forecast / 8 + 0.25) / unit;
         recent = day;
+        seen = 0;
     }
 
     /**
@@ -96,9 +103,12 @@ final class Spread {
      * @param before demand when the forecast was made
      */
     void learn(long step, double actual, double forecast, double size, double mean, double before, Quantiles said) {
+        if (mean > 0 && (forecast < NO_DEMAND || actual > UNKNOWN * mean)) {
+            return;
+        }
         double rise = actual - before;
         if (steepRise > 0 && rise > steepRise) {
-            double passed = actual > said.p99() ? 1 : 0;
+            double passed = isUnder(actual, said.p99(), forecast) ? 0 : 1;
             farther = Math.max(0, Math.min(FARTHEST, farther + FARTHER_GAIN * (passed - PASSING)));
         }
         steepRise += Math.max(steepRise, OFFSET_OF_RISE * mean) * RISE_GAIN * (rise > steepRise ? STEEP : STEEP - 1);
@@ -110,15 +120,23 @@ final class Spread {
         recent += Math.max(recentGain, 1 / (GUESS_WEIGHT + seen)) * (counted - recent);
         day += Math.max(dayGain, 1 / (GUESS_WEIGHT + seen)) * (counted - day);
         ofDay.learn(step, counted / Math.max(day, NOTHING));
-        at10.learn(actual <= said.p10());
-        at90.learn(actual <= said.p90());
-        at99.learn(actual <= said.p99(), seen);
+        at10.learn(isUnder(actual, said.p10(), forecast));
+        at90.learn(isUnder(actual, said.p90(), forecast));
+        at99.learn(isUnder(actual, said.p99(), forecast), seen);
+    }
+
+    /**
+     * Whether a quantile held. Where demand is constant it lies on the forecast, and both are known rounded: what came is rounded like
+     * them then, lest that decide.
+     */
+    static boolean isUnder(double actual, double quantile, double forecast) {
+        return actual <= quantile || (quantile == forecast && Compact.rounded(actual) == quantile);
     }
 
     /** How large an error is to be expected, in requests. */
     double size(long target, double forecast, double mean) {
         double unit = unit(forecast, mean);
-        if (day == 0) {
+        if (day == 0 || forecast > UNKNOWN * mean) {
             guess(forecast, unit);
         }
         double expected = Math.pow(day + NOTHING, 1 - RECENT_SHARE)
@@ -129,11 +147,11 @@ final class Spread {
 
     /** @param now demand at present */
     Quantiles around(double forecast, double size, double now) {
-        double high = scores.quantile(at99.level());
+        double high = scores.quantile(at99.level(seen));
         if (steepRise > 0 && high > 0) {
             double steepness = (forecast + size * high - now) / steepRise - 1;
             double steep = 1 / (1 + Math.exp(-SHARPNESS * steepness));
-            double nearer = NEARER * (1 - at99.strain());
+            double nearer = NEARER * (1 - at99.strain(seen));
             high *= 1 + farther * steep - nearer * (1 - steep);
         }
         double p10 = Math.max(0, Math.min(forecast, forecast + size * scores.quantile(at10.level())));
@@ -151,6 +169,7 @@ final class Spread {
 
     void load(StateReader in) {
         day = in.number();
+        day = day < IMPOSSIBLE ? day : 0;
         recent = in.number();
         seen = in.number();
         steepRise = in.number();

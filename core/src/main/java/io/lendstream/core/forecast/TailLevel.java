@@ -10,6 +10,9 @@ package io.lendstream.core.forecast;
  * as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err together and the share is less certain.
  * Levels end where ten days of errors tell little more of how far out the spread reaches.
  *
+ * <p>An answer takes evidence: it grows with the forecasts judged and is whole when five of them should have been passed; and the mean
+ * is over so many forecasts, however long the step, that none is worth the whole range.
+ *
  * @see <a href="https://arxiv.org/abs/2307.16895">Angelopoulos, Candès and Tibshirani, Conformal PID control for time series
  *     prediction, NeurIPS 2023: error integration</a>
  */
@@ -21,6 +24,10 @@ final class TailLevel {
     private static final double HIGHEST = 0.996;
     /** How many steps the promise is worth before any share is known. */
     private static final double PROMISE_WEIGHT = 100;
+    /** After how many forecasts an answer is whole. Half of all services pass none of the first 69. */
+    private static final double EVIDENCE = 500;
+    /** The mean is over so many forecasts at least. */
+    private static final double SHORTEST_MEMORY = 1000;
 
     private final double force;
     private final double gain;
@@ -33,17 +40,22 @@ final class TailLevel {
      */
     TailLevel(double originsPerDay, double overlap) {
         force = FORCE / Math.sqrt(Math.sqrt(overlap));
-        gain = 1 / (MEMORY_DAYS * originsPerDay);
+        gain = 1 / Math.max(SHORTEST_MEMORY, MEMORY_DAYS * originsPerDay);
         promiseWeight = PROMISE_WEIGHT * overlap;
     }
 
-    double level() {
-        return level;
+    /** @param judged how many forecasts have been judged */
+    double level(double judged) {
+        return limited(1 - PROMISED * Math.exp(-answer(level) * Math.min(1, judged / EVIDENCE)));
     }
 
-    /** How much too little has been covered: 0 for no less than promised, 1 if the level is as high as it may be. */
-    double strain() {
-        return Math.max(0, answer(level) / answer(HIGHEST));
+    /**
+     * How much too little has been covered: 0 for no less than promised, 1 if the level is as high as it may be.
+     *
+     * @param judged how many forecasts have been judged
+     */
+    double strain(double judged) {
+        return Math.max(0, answer(level(judged)) / answer(HIGHEST));
     }
 
     /** @param judged how many forecasts have been judged, this one included */

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DemandTrackerTest {
     private static final long STEP_ZERO = MIDNIGHT.toEpochMilli() / 60_000;
@@ -44,6 +46,50 @@ class DemandTrackerTest {
 
         assertThat(feed(alive.next(15))).containsExactly(closed(0, 75 / 60.0));
         assertThat(feed(alive.next(15), alive.next(15), alive.next(15))).containsExactly(closed(1, 1));
+    }
+
+    /** Steps hold what all sources had in them by their own clocks, from the time on when the last of them has joined. */
+    @ParameterizedTest
+    @CsvSource({"2, true", "2, false", "10, true", "10, false"})
+    void waitsForAllOthersWhileOneSourceIsFourMinutesAhead(int sources, boolean aheadIsFirst) {
+        List<Rates> agents = new ArrayList<>();
+        for (int i = 1; i < sources; i++) {
+            agents.add(Rates.of("agent-" + i));
+        }
+        agents.add(aheadIsFirst ? 0 : sources - 1, Rates.of("ahead").from(MIDNIGHT.plusSeconds(240)));
+        List<ClosedStep> closed = new ArrayList<>();
+        int late = 0;
+        for (int window = 0; window < 4 * 60; window++) {
+            for (Rates agent : agents) {
+                var rate = agent.next(15);
+                late += tracker.add(rate) == Intake.LATE && window > 20 ? 1 : 0;
+                closed.addAll(tracker.close());
+            }
+        }
+
+        assertThat(late).isZero();
+        assertThat(closed).hasSizeGreaterThan(50);
+        assertThat(closed)
+                .filteredOn(step -> step.number() > STEP_ZERO + 5)
+                .hasSizeGreaterThan(50)
+                .allSatisfy(step -> assertThat(step.arrivalsPerSecond()).hasValue(sources));
+    }
+
+    @Test
+    void doesNotWaitForOneOfThreeThatIsFourMinutesBehind() {
+        var agents = List.of(
+                Rates.of("a").from(MIDNIGHT.plusSeconds(240)),
+                Rates.of("b").from(MIDNIGHT.plusSeconds(240)),
+                Rates.of("behind"));
+        List<ClosedStep> closed = new ArrayList<>();
+        for (int window = 0; window < 4 * 10; window++) {
+            for (Rates agent : agents) {
+                closed.addAll(feed(agent.next(15)));
+            }
+        }
+
+        assertThat(closed).hasSizeGreaterThanOrEqualTo(9);
+        assertThat(closed.get(closed.size() - 1)).isEqualTo(closed(13, 2));
     }
 
     @Test
@@ -169,7 +215,7 @@ class DemandTrackerTest {
 
         tracker.save(out);
         var in = new StateReader(out.bytes());
-        again.load(in);
+        again.load(in, ServiceForecaster.FORMAT);
         in.end();
 
         for (RequestRate rate : List.of(left.next(5), right.next(6), left.next(7), right.next(8), left.next(9))) {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.HorizonQuantiles;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ServiceForecasterTest {
@@ -68,6 +69,22 @@ class ServiceForecasterTest {
         assertThat(forecaster.observe(left.next(900))).isEmpty();
     }
 
+    /** The p99 of five minutes is far above demand of the next one, or far below; in neither case it was told of the step in hand. */
+    @Test
+    void tellsNothingEarlyWhereNothingWasToldOfTheStepInHand() {
+        var fiveMinutesAhead = new ServiceForecaster(
+                new ForecastSettings("lendstream", Duration.ofMinutes(1), List.of(Duration.ofMinutes(5))),
+                SERVICE,
+                DOMAIN);
+        var gateway = Rates.of("gateway");
+        for (int window = 0; window < 4 * 60; window++) {
+            fiveMinutesAhead.observe(gateway.next(300));
+        }
+        fiveMinutesAhead.observe(gateway.next(900));
+
+        assertThat(fiveMinutesAhead.early()).isEmpty();
+    }
+
     @Test
     void learnsNothingTwiceFromAStepThatItToldOfEarly() {
         var spoke = new ServiceForecaster(ForecastSettings.DEFAULT, SERVICE, DOMAIN);
@@ -124,7 +141,7 @@ class ServiceForecasterTest {
         assertThatThrownBy(() -> other.observe(Rates.of("gateway").next(1)))
                 .hasMessage("the forecaster of search was given a record of chat");
         assertThatThrownBy(() -> ServiceForecaster.restore(snapshot))
-                .hasMessage("the forecaster's state has format 9, but this version reads 2 to 3;"
+                .hasMessage("the forecaster's state has format 9, but this version reads 2 to 4;"
                         + " start it without the old state");
     }
 

@@ -93,7 +93,8 @@ class AgentIT {
         signal("CONT", "BrokerMain");
         second.ready();
         awaitDrained(second);
-        Thread.sleep(1_000);
+        await().atMost(Deployment.PATIENCE)
+                .until(() -> !deployment.read(TopicCatalogue.REQUEST_RATES).isEmpty());
         long asked = System.nanoTime();
         second.process().destroy();
         assertThat(second.exit()).as(second.printed()).isZero();

@@ -157,7 +157,8 @@ final class Site implements AutoCloseable {
 
     /** Prints what each scheduler and actuator said last. */
     void printLogs(int lines) {
-        for (Instance instance : Stream.concat(schedulers.stream(), actuators.stream()).toList()) {
+        for (Instance instance :
+                Stream.concat(schedulers.stream(), actuators.stream()).toList()) {
             List<String> said = instance.printed().lines().toList();
             System.out.printf("-- %s, %s:%n", instance.name(), instance.isAlive() ? "alive" : "ended");
             said.subList(Math.max(0, said.size() - lines), said.size()).forEach(System.out::println);

@@ -261,7 +261,6 @@ final class SchedulerLoad implements AutoCloseable {
         long began = System.nanoTime() + 10_000_000;
         for (int i = 0; i < number; i++) {
             long due = began + (long) (i / perSecond * 1e9);
-            sleepUntil(due);
             spike(due);
             long between = due + (long) (0.5 / perSecond * 1e9);
             sleepUntil(between);
@@ -279,18 +278,21 @@ final class SchedulerLoad implements AutoCloseable {
         calm();
     }
 
-    /** Spikes, on top of those that there were. */
+    /** Sends a spike on top of those that there were when it is due. */
     private void spike(long due) {
         LoadedDomain domain = domains.get((int) (nextSpike % domains.size()));
         ServiceId service = domain.spiking((int) (nextSpike / domains.size() % LoadedDomain.SPIKING));
         nextSpike++;
         int replicas = needed.merge(service, 1, Integer::sum);
+        var record = rate(domain, service, replicas);
         spikes.put("%s %d".formatted(service, replicas), due);
-        tell(domain, service, replicas);
+        sleepUntil(due);
+        writer.send(record);
     }
 
-    private void tell(LoadedDomain domain, ServiceId service, int replicas) {
-        writer.write(TopicCatalogue.REQUEST_RATES, service.value(), domain.spike(service, replicas, ++sequence));
+    private ProducerRecord<byte[], byte[]> rate(LoadedDomain domain, ServiceId service, int replicas) {
+        return writer.record(
+                TopicCatalogue.REQUEST_RATES, service.value(), domain.spike(service, replicas, ++sequence));
     }
 
     private void bare(long due) {
@@ -304,7 +306,7 @@ final class SchedulerLoad implements AutoCloseable {
         needed.clear();
         for (LoadedDomain domain : domains) {
             for (int i = 0; i < LoadedDomain.SPIKING; i++) {
-                tell(domain, domain.spiking(i), 0);
+                writer.send(rate(domain, domain.spiking(i), 0));
             }
         }
         writer.flush();

@@ -63,7 +63,6 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     private final InputReader reader;
     private final OutputWriter writer;
     private final SchedulerMetrics metrics;
-    private final boolean commitsDecisions;
     private final Barrier barrier;
     private final DomainGauges gauges;
     private SortedMap<DomainId, Domain> domains = new TreeMap<>();
@@ -71,20 +70,17 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     private @Nullable DomainStore store;
     private boolean loaded;
 
-    /** @param commitsDecisions whether nobody can read a decision before it is committed, so that it is at once */
     DomainProcessor(
             TopicCatalogue topics,
             SchedulerOptions options,
             InputReader reader,
             OutputWriter writer,
-            SchedulerMetrics metrics,
-            boolean commitsDecisions) {
+            SchedulerMetrics metrics) {
         this.topics = topics;
         this.options = options;
         this.reader = reader;
         this.writer = writer;
         this.metrics = metrics;
-        this.commitsDecisions = commitsDecisions;
         this.gauges = metrics.gauges();
         this.barrier =
                 new Barrier(SchedulerTopology.sources(topics), options.awaitsForecasts(), options.forecastStep());
@@ -276,7 +272,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         domain.state(step.state());
         publish(domain, logged, step, arrived);
         store().save(domain, step.changed(), origin.isPresent());
-        if (commitsDecisions && !step.decisions().isEmpty()) {
+        if (!step.decisions().isEmpty()) {
             context().commit();
         }
         domain.worked();

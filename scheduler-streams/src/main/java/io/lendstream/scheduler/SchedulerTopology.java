@@ -126,8 +126,7 @@ final class SchedulerTopology {
                         .withStreamPartitioner(spread));
         taken.merge(fromElsewhere, Named.as(OF_DOMAIN))
                 .process(
-                        () -> new DomainProcessor(
-                                topics, options, readers.get(), writers.get(), metrics, isTransactional),
+                        () -> new DomainProcessor(topics, options, readers.get(), writers.get(), metrics),
                         Named.as(DOMAIN),
                         DOMAINS);
         Topology topology = builder.build();

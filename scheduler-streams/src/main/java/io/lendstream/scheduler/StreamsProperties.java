@@ -47,14 +47,14 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // Under exactly-once a decision is committed at once (DomainProcessor), and this is how long the log takes to
-        // be seen.
+        // A decision is committed at once (DomainProcessor); under exactly-once this is how long the log takes to be
+        // seen.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 100 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs interleave as they come: what has come waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
-        // A commit sends what lingers, so that under exactly-once lingering costs no time.
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), exactlyOnce ? 10 : 0);
+        // A commit sends what lingers, so that a decision does not wait for it.
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 10);
         // The forecaster and the actuator may write in transactions, whatever we do ourselves.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
         // Another instance keeps a copy of the state, and takes over once this one has been silent for as long as a

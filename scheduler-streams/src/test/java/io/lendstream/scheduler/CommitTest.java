@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Under exactly-once a decision waits for no commit interval. */
+/** A decision waits for no commit interval. */
 class CommitTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
 
@@ -53,9 +53,9 @@ class CommitTest {
     }
 
     @Test
-    void whereReadersSeeOnlyWhatIsCommittedADecisionIsCommittedAtOnceAndNothingElseIs() {
+    void aDecisionIsCommittedAtOnceAndNothingElseIs() {
         var context = context();
-        DomainProcessor processor = processor(context, true);
+        DomainProcessor processor = processor(context);
         describe(processor);
         context.resetCommit();
 
@@ -66,18 +66,6 @@ class CommitTest {
         tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 2));
         assertThat(decisions(context)).isPositive();
         assertThat(context.committed()).isTrue();
-    }
-
-    @Test
-    void whereTheySeeEverythingNothingIsCommittedBeforeItsTime() {
-        var context = context();
-        DomainProcessor processor = processor(context, false);
-        describe(processor);
-
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
-
-        assertThat(decisions(context)).isPositive();
-        assertThat(context.committed()).isFalse();
     }
 
     private void describe(DomainProcessor processor) {
@@ -118,7 +106,7 @@ class CommitTest {
         return context;
     }
 
-    private DomainProcessor processor(MockProcessorContext<byte[], byte[]> context, boolean commitsDecisions) {
+    private DomainProcessor processor(MockProcessorContext<byte[], byte[]> context) {
         var patience = new Patience(1, Duration.ofMillis(1), () -> false);
         var options = new SchedulerOptions(
                 new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS),
@@ -132,8 +120,7 @@ class CommitTest {
                 options,
                 new InputReader(TOPICS, serdes, patience, Duration.ofMinutes(5)),
                 new OutputWriter(TOPICS, serdes.serializer(), patience),
-                new SchedulerMetrics(new SimpleMeterRegistry()),
-                commitsDecisions);
+                new SchedulerMetrics(new SimpleMeterRegistry()));
         processor.init(context);
         return processor;
     }

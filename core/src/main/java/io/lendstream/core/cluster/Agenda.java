@@ -9,6 +9,7 @@ import java.util.Optional;
  * says nothing that the state does not say otherwise, and is kept along with it in O(log n) a change.
  *
  * @param seats all GPUs, by node
+ * @param free whole GPUs that nobody has, by node
  * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
@@ -22,6 +23,7 @@ import java.util.Optional;
  */
 public record Agenda(
         PersistentMap<Seat, GpuState> seats,
+        PersistentMap<Seat, GpuState> free,
         PersistentMap<Due<GpuId>, GpuId> owed,
         PersistentMap<Due<GpuId>, GpuId> loans,
         PersistentMap<Replica, GpuState> replicas,
@@ -33,6 +35,7 @@ public record Agenda(
         PersistentMap<Due<NodeId>, NodeState> heard,
         PersistentMap<Due<ServiceId>, ServiceId> silent) {
     private static final Agenda EMPTY = new Agenda(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -71,6 +74,7 @@ public record Agenda(
     public Agenda withGpu(Optional<GpuState> before, Optional<GpuState> after) {
         return new Agenda(
                 moved(seats, before.map(Agenda::seat), after.map(Agenda::seat), after),
+                moved(free, before.flatMap(Agenda::freeSeat), after.flatMap(Agenda::freeSeat), after),
                 moved(owed, before.flatMap(Agenda::owedBy), after.flatMap(Agenda::owedBy)),
                 moved(loans, before.flatMap(Agenda::lentUntil), after.flatMap(Agenda::lentUntil)),
                 moved(replicas, before.flatMap(Agenda::replica), after.flatMap(Agenda::replica), after),
@@ -87,6 +91,7 @@ public record Agenda(
     public Agenda withJob(Optional<JobState> before, Optional<JobState> after) {
         return new Agenda(
                 seats,
+                free,
                 owed,
                 loans,
                 replicas,
@@ -103,6 +108,7 @@ public record Agenda(
     public Agenda withNode(Optional<NodeState> before, Optional<NodeState> after) {
         return new Agenda(
                 seats,
+                free,
                 owed,
                 loans,
                 replicas,
@@ -119,6 +125,7 @@ public record Agenda(
     public Agenda withService(Optional<ServiceState> before, ServiceState after) {
         return new Agenda(
                 seats,
+                free,
                 owed,
                 loans,
                 replicas,
@@ -145,6 +152,10 @@ public record Agenda(
 
     private static Seat seat(GpuState gpu) {
         return new Seat(gpu.nodeId(), gpu.gpuId());
+    }
+
+    private static Optional<Seat> freeSeat(GpuState gpu) {
+        return gpu.isFree() && gpu.isWhole() ? Optional.of(seat(gpu)) : Optional.empty();
     }
 
     private static Optional<Due<GpuId>> owedBy(GpuState gpu) {

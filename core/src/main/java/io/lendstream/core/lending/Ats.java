@@ -34,7 +34,7 @@ final class Ats {
     Ats(ClusterView cluster) {
         this.cluster = cluster;
         int gpus = Math.max(1, cluster.gpus().size());
-        this.fairShare = ceilDiv(gpus, Math.max(1, cluster.jobs().size()));
+        this.fairShare = ceilDiv(gpus, Math.max(1, cluster.jobCount()));
         this.fairNodes = Math.max(1, ceilDiv(cluster.nodes(), gpus));
     }
 

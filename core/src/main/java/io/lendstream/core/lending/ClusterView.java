@@ -122,6 +122,18 @@ public final class ClusterView {
         return jobs.get();
     }
 
+    /** How many jobs are not over, for whoever needs no order. */
+    int jobCount() {
+        if (jobs.isPresent()) {
+            return jobs.get().size();
+        }
+        int count = 0;
+        for (var left = queue.iterator(); left.hasNext(); left.next()) {
+            count++;
+        }
+        return count;
+    }
+
     /** The same by queue and by their time in it; those that are in none yet behind the others of the first. */
     public Iterable<JobView> queue() {
         return queue;

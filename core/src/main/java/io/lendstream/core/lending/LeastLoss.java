@@ -6,15 +6,15 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which loans to take back: those whose loss costs the least speedup in sum, taken one by one. A job that cannot go on with less
@@ -26,19 +26,37 @@ final class LeastLoss {
     private static final String LOSS = "loss of speedup";
 
     private final Ats ats;
-    private final Map<GpuId, NodeId> nodes;
+    private final ClusterView cluster;
     private final Map<JobId, Loans> borrowers = new TreeMap<>();
+    private Map<GpuId, NodeId> nodes = Map.of();
 
     /** What a job was lent and has still. */
     private static final class Loans {
         private final JobView job;
         private final List<GpuId> held;
-        private final List<GpuId> lent = new ArrayList<>();
+        private final List<GpuState> lent = new ArrayList<>();
         private List<Weighed> weighed = List.of();
 
         Loans(JobView job) {
             this.job = job;
             this.held = new ArrayList<>(job.gpus());
+        }
+
+        /** Whether the loans are all that it holds, so that they say on which nodes it is. */
+        boolean areAll() {
+            if (held.size() != lent.size()) {
+                return false;
+            }
+            for (int i = 0; i < held.size(); i++) {
+                if (!held.get(i).equals(lent.get(i).gpuId())) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        List<GpuId> lentGpus() {
+            return lent.stream().map(GpuState::gpuId).toList();
         }
 
         boolean canGiveOne() {
@@ -51,26 +69,30 @@ final class LeastLoss {
      *
      * @param rest GPUs that the job would go on with; without any, it would give all that are left
      */
-    private record Weighed(Loans loans, GpuId gpu, int rest, double loss) {
+    private record Weighed(Loans loans, GpuState gpu, int rest, double loss) {
         Alternative alternative(boolean chosen, String why) {
-            List<GpuId> gpus = rest == 0 ? List.copyOf(loans.lent) : List.of(gpu);
+            List<GpuId> gpus = rest == 0 ? loans.lentGpus() : List.of(gpu.gpuId());
             return new Alternative(loans.job.job(), gpus, rest, loss, LOSS, chosen, why);
         }
     }
 
     LeastLoss(ClusterView cluster, Ats ats) {
         this.ats = ats;
-        this.nodes = new HashMap<>(2 * cluster.gpus().size());
+        this.cluster = cluster;
         Map<JobId, JobView> jobs = new HashMap<>();
-        cluster.jobs().forEach(job -> jobs.put(job.job(), job));
+        cluster.queue().forEach(job -> jobs.put(job.job(), job));
+        @Nullable JobId last = null;
+        @Nullable Loans loans = null;
         for (GpuState gpu : cluster.gpus()) {
-            nodes.put(gpu.gpuId(), gpu.nodeId());
             if (gpu.owner() instanceof Owner.Lent loan) {
-                Optional.ofNullable(jobs.get(loan.job()))
-                        .ifPresent(job -> borrowers
-                                .computeIfAbsent(job.job(), name -> new Loans(job))
-                                .lent
-                                .add(gpu.gpuId()));
+                if (!loan.job().equals(last)) {
+                    last = loan.job();
+                    JobView job = jobs.get(last);
+                    loans = job == null ? null : borrowers.computeIfAbsent(last, name -> new Loans(job));
+                }
+                if (loans != null) {
+                    loans.lent.add(gpu);
+                }
             }
         }
         borrowers.values().forEach(this::weigh);
@@ -108,11 +130,11 @@ final class LeastLoss {
             Weighed least = least(borrowers.values()).orElseThrow();
             Loans loans = least.loans;
             if (loans.canGiveOne()) {
-                taken.add(least.gpu);
-                loans.held.remove(least.gpu);
+                taken.add(least.gpu.gpuId());
+                loans.held.remove(least.gpu.gpuId());
                 loans.lent.remove(least.gpu);
             } else {
-                taken.addAll(loans.lent);
+                taken.addAll(loans.lentGpus());
                 loans.lent.clear();
             }
             if (loans.lent.isEmpty()) {
@@ -139,21 +161,69 @@ final class LeastLoss {
 
     /** Of the GPUs on one node, one stands for all. */
     private void weigh(Loans loans) {
-        Map<NodeId, Integer> spread = new HashMap<>();
-        loans.held.forEach(gpu -> spread.merge(nodes.get(gpu), 1, Integer::sum));
-        double before = ats.speedup(loans.job, spread.size(), loans.held.size());
+        Spread spread = spread(loans);
+        double before = ats.speedup(loans.job, spread.nodes(), loans.held.size());
         boolean one = loans.canGiveOne();
-        Set<NodeId> tried = new HashSet<>();
-        List<Weighed> weighed = new ArrayList<>();
-        for (GpuId gpu : loans.lent) {
-            NodeId node = nodes.get(gpu);
-            if (tried.add(node)) {
-                int left = spread.size() - (spread.getOrDefault(node, 0) == 1 ? 1 : 0);
-                int size = loans.held.size() - (loans.held.contains(gpu) ? 1 : 0);
+        List<Weighed> weighed = new ArrayList<>(spread.nodes());
+        @Nullable NodeId last = null;
+        for (GpuState gpu : loans.lent) {
+            if (!gpu.nodeId().equals(last)) {
+                last = gpu.nodeId();
+                int left = spread.nodes() - (spread.on(last) == 1 ? 1 : 0);
+                int size = loans.held.size() - (loans.held.contains(gpu.gpuId()) ? 1 : 0);
                 double after = one ? ats.speedup(loans.job, left, size) : 0;
                 weighed.add(new Weighed(loans, gpu, one ? size : 0, before - after));
             }
         }
         loans.weighed = weighed;
+    }
+
+    private Spread spread(Loans loans) {
+        Spread spread = new Spread();
+        if (loans.areAll()) {
+            for (GpuState gpu : loans.lent) {
+                spread.add(gpu.nodeId());
+            }
+        } else {
+            for (GpuId gpu : loans.held) {
+                spread.add(nodes().get(gpu));
+            }
+        }
+        return spread;
+    }
+
+    private Map<GpuId, NodeId> nodes() {
+        if (nodes.isEmpty()) {
+            nodes = new HashMap<>(2 * cluster.gpus().size());
+            for (GpuState gpu : cluster.gpus()) {
+                nodes.put(gpu.gpuId(), gpu.nodeId());
+            }
+        }
+        return nodes;
+    }
+
+    /** How many GPUs are on each node; those whose node is not known count as on one. */
+    private static final class Spread {
+        private final List<@Nullable NodeId> nodes = new ArrayList<>();
+        private int[] gpus = new int[2];
+
+        void add(@Nullable NodeId node) {
+            int at = nodes.indexOf(node);
+            if (at < 0) {
+                at = nodes.size();
+                nodes.add(node);
+                gpus = at < gpus.length ? gpus : Arrays.copyOf(gpus, 2 * at);
+            }
+            gpus[at]++;
+        }
+
+        int on(NodeId node) {
+            int at = nodes.indexOf(node);
+            return at < 0 ? 0 : gpus[at];
+        }
+
+        int nodes() {
+            return nodes.size();
+        }
     }
 }

@@ -199,16 +199,8 @@ final class Inference {
     }
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
-        Deque<GpuState> free = new ArrayDeque<>();
-        int coming = 0;
-        for (GpuState gpu : draft.usableGpus()) {
-            if (gpu.pool() == Pool.INFERENCE && gpu.isWhole()) {
-                if (gpu.isFree()) {
-                    free.add(gpu);
-                }
-                coming += gpu.owner() instanceof Owner.Releasing ? 1 : 0;
-            }
-        }
+        Deque<GpuState> free = freeGpus();
+        int coming = coming();
         Map<ServiceId, List<GpuId>> given = new TreeMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         int stillMissing = 0;
@@ -231,6 +223,32 @@ final class Inference {
                 reclaim(service, need, toFree);
             }
         }
+    }
+
+    /** Of inference, where they can be reached, node by node. */
+    private Deque<GpuState> freeGpus() {
+        Deque<GpuState> free = new ArrayDeque<>();
+        for (GpuState gpu : draft.agenda().free().values()) {
+            if (gpu.pool() == Pool.INFERENCE && draft.isReachable(gpu)) {
+                free.add(gpu);
+            }
+        }
+        return free;
+    }
+
+    /** How many GPUs of inference are about to be free. */
+    private int coming() {
+        int coming = 0;
+        for (GpuId id : draft.agenda().owed().values()) {
+            GpuState gpu = draft.gpu(id);
+            if (gpu.owner() instanceof Owner.Releasing
+                    && gpu.pool() == Pool.INFERENCE
+                    && gpu.isWhole()
+                    && draft.isReachable(gpu)) {
+                coming++;
+            }
+        }
+        return coming;
     }
 
     /** Replicas that a service lacks to its floor: they come before what others would like beyond theirs. */

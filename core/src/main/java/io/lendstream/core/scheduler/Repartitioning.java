@@ -67,7 +67,10 @@ final class Repartitioning {
      * the largest instance does; others are not planned with.
      */
     static double capacity(Draft draft, ServiceId service, GpuState unit) {
-        Optional<SlicePlan.Demand> demand = draft.slices().flatMap(plan -> plan.demand(service));
+        if (draft.slices().isEmpty()) {
+            return 0;
+        }
+        Optional<SlicePlan.Demand> demand = draft.slices().get().demand(service);
         if (demand.isEmpty()) {
             return 0;
         }

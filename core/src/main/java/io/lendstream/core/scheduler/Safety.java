@@ -5,6 +5,7 @@ import io.lendstream.core.cluster.Due;
 import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.persistent.PersistentMap;
@@ -46,6 +47,10 @@ record Safety(SchedulerSettings settings) {
     Optional<String> againstKeepingLoans(Draft draft) {
         if (draft.mode().lendingStopped()) {
             return Optional.of("all loans were ordered back");
+        }
+        Optional<Due<ServiceId>> first = draft.agenda().silent().firstKey();
+        if (first.isEmpty() || !first.get().at().isBefore(draft.now())) {
+            return Optional.empty();
         }
         for (ServiceState service : draft.services().values()) {
             if (service.unknownAt().isBefore(draft.now())) {

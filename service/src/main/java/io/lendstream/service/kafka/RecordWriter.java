@@ -64,6 +64,11 @@ public final class RecordWriter implements AutoCloseable {
 
     /** Hands a record to the client; {@link #flush} waits until it is written. */
     public <T> void write(Topic<T> topic, String key, T value) {
+        send(record(topic, key, value));
+    }
+
+    /** A record that is ready to be sent. */
+    public <T> ProducerRecord<byte[], byte[]> record(Topic<T> topic, String key, T value) {
         Headers headers = new RecordHeaders();
         Instant time = EventTimes.of(value).orElse(Instant.EPOCH);
         written++;
@@ -71,7 +76,7 @@ public final class RecordWriter implements AutoCloseable {
                 .applyTo(headers);
         String name = topics.name(topic);
         byte[] bytes = serializer.serialize(name, headers, Codecs.encode(topic, value));
-        send(new ProducerRecord<>(name, null, null, bytes(key), bytes, headers));
+        return new ProducerRecord<>(name, null, null, bytes(key), bytes, headers);
     }
 
     /** Says that a key is gone. */

@@ -27,7 +27,8 @@ record Breaks(Optional<Path> marker, Optional<Path> labels, Supplier<Optional<St
         }
         return labels.filter(Files::isReadable)
                 .filter(file -> PENDING.matcher(read(file)).find())
-                .map(file -> "MIG is being changed: %s says that nvidia.com/mig.config.state is pending".formatted(file))
+                .map(file ->
+                        "MIG is being changed: %s says that nvidia.com/mig.config.state is pending".formatted(file))
                 .or(migChange);
     }
 

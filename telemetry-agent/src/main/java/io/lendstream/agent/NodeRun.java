@@ -232,8 +232,7 @@ final class NodeRun {
         }
         var reader = new PodReader(
                 RateSettings.of(settings, identity).presets(), Set.copyOf(settings.get(AgentKeys.POD_NAMESPACES)));
-        return new Asked(
-                Optional.of(OwnNode.follow(apiServer(), identity.node().value(), reader, context.metrics())));
+        return new Asked(Optional.of(OwnNode.follow(apiServer(), identity.node().value(), reader, context.metrics())));
     }
 
     private ApiServer apiServer() {

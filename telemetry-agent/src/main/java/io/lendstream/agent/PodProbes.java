@@ -85,7 +85,10 @@ final class PodProbes {
     }
 
     private RateProbe made(PodTarget pod) {
-        LOG.info("requests of pod {} are counted at {}", pod.name(), pod.endpoint().url());
+        LOG.info(
+                "requests of pod {} are counted at {}",
+                pod.name(),
+                pod.endpoint().url());
         RateProbe probe = maker.apply(pod);
         pod.started().filter(since::isBefore).ifPresent(probe::countFrom);
         return probe;

@@ -112,8 +112,7 @@ record RateSettings(
 
     private Scraper scraper(Optional<Path> token) {
         long largest = settings.get(AgentKeys.RATE_LARGEST);
-        return new Scraper(
-                settings.get(AgentKeys.RATE_TIMEOUT), (int) Math.min(Integer.MAX_VALUE - 8, largest), token);
+        return new Scraper(settings.get(AgentKeys.RATE_TIMEOUT), (int) Math.min(Integer.MAX_VALUE - 8, largest), token);
     }
 
     private RateProbe probe(

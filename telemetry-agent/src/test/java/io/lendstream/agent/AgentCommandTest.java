@@ -160,9 +160,7 @@ class AgentCommandTest {
                     "agent.kubernetes-url=" + api.url());
 
             assertThat(exit).isZero();
-            assertThat(printed.toString(StandardCharsets.UTF_8)
-                            .lines()
-                            .filter(line -> line.contains("\"arrivals\"")))
+            assertThat(printed.toString(StandardCharsets.UTF_8).lines().filter(line -> line.contains("\"arrivals\"")))
                     .singleElement()
                     .satisfies(line -> assertThat(line)
                             .contains(
@@ -197,7 +195,8 @@ class AgentCommandTest {
                     "--set",
                     "agent.rate-endpoints=triton@http://{node}:%d/metrics;node=localhost, triton@http://127.0.0.1:%d/metrics;node=n2"
                             .formatted(
-                                    mine.getAddress().getPort(), other.getAddress().getPort()));
+                                    mine.getAddress().getPort(),
+                                    other.getAddress().getPort()));
 
             assertThat(exit).isZero();
             assertThat(printed.toString(StandardCharsets.UTF_8))

@@ -14,9 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.api.Test;
 
 class BestBackendTest {
 
@@ -32,7 +32,8 @@ class BestBackendTest {
     void theBestThatIsThereIsTakenWhereNothingIsSaid(String said, boolean nvml, boolean exporter, Backend best) {
         Settings settings = Settings.of(AgentKeys.ALL, SettingsFile.NONE, Map.of(), List.of(said));
 
-        assertThat(new BestBackend(libraries -> nvml, url -> exporter).of(settings)).isEqualTo(best);
+        assertThat(new BestBackend(libraries -> nvml, url -> exporter).of(settings))
+                .isEqualTo(best);
     }
 
     @Test
@@ -46,7 +47,8 @@ class BestBackendTest {
             exchange.close();
         });
         server.start();
-        URI url = URI.create("http://127.0.0.1:%d/metrics".formatted(server.getAddress().getPort()));
+        URI url = URI.create(
+                "http://127.0.0.1:%d/metrics".formatted(server.getAddress().getPort()));
         Duration patience = Duration.ofSeconds(5);
         try {
             assertThat(GpuProbes.dcgmIsThere(url, patience)).isFalse();

@@ -47,7 +47,9 @@ class PodProbesTest {
     void start() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", exchange -> {
-            byte[] text = "ts_inference_requests_total{model_name=\"m\"} %d.0\n".formatted(served).getBytes(UTF_8);
+            byte[] text = "ts_inference_requests_total{model_name=\"m\"} %d.0\n"
+                    .formatted(served)
+                    .getBytes(UTF_8);
             exchange.sendResponseHeaders(200, text.length);
             exchange.getResponseBody().write(text);
             exchange.close();
@@ -166,7 +168,9 @@ class PodProbesTest {
         pods.add(new PodTarget("other", "ml/same-host", one.endpoint(), service(), one.started(), true));
         at(10, 100);
 
-        assertThat(at(20, 150)).extracting(window -> window.rate().source()).containsExactly("n1/ml/code-0:%d/code-0".formatted(port()));
+        assertThat(at(20, 150))
+                .extracting(window -> window.rate().source())
+                .containsExactly("n1/ml/code-0:%d/code-0".formatted(port()));
     }
 
     @Test
@@ -185,9 +189,13 @@ class PodProbesTest {
                         before.started(),
                         true));
 
-        assertThat(at(30, 160)).extracting(window -> window.rate().service().value() + " " + window.rate().arrivals())
+        assertThat(at(30, 160))
+                .extracting(window ->
+                        window.rate().service().value() + " " + window.rate().arrivals())
                 .containsExactly("chat 0");
-        assertThat(at(40, 175)).extracting(window -> window.rate().service().value() + " " + window.rate().arrivals())
+        assertThat(at(40, 175))
+                .extracting(window ->
+                        window.rate().service().value() + " " + window.rate().arrivals())
                 .containsExactly("code 15");
     }
 

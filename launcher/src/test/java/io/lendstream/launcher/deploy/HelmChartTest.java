@@ -410,7 +410,8 @@ final class HelmChartTest {
         Manifest binding = only(chart, "ClusterRoleBinding", "lending-gpus-agent");
 
         assertThat(role.root().at("/rules"))
-                .hasToString("[{\"apiGroups\":[\"\"],\"resources\":[\"pods\",\"nodes\"],\"verbs\":[\"list\",\"watch\"]}]");
+                .hasToString(
+                        "[{\"apiGroups\":[\"\"],\"resources\":[\"pods\",\"nodes\"],\"verbs\":[\"list\",\"watch\"]}]");
         assertThat(binding.root().at("/roleRef/name").asText()).isEqualTo("lending-gpus-agent");
         assertThat(binding.root().at("/subjects"))
                 .hasToString("[{\"kind\":\"ServiceAccount\",\"name\":\"gpus-agent\",\"namespace\":\"lending\"}]");
@@ -419,8 +420,7 @@ final class HelmChartTest {
         assertThat(Manifest.environment(agent.container(), "")).containsEntry("LENDSTREAM_AGENT_KUBERNETES", "true");
         assertThat(agent.container().at("/volumeMounts")).anySatisfy(mount -> {
             assertThat(mount.at("/name").asText()).isEqualTo("account");
-            assertThat(mount.at("/mountPath").asText())
-                    .isEqualTo("/var/run/secrets/kubernetes.io/serviceaccount");
+            assertThat(mount.at("/mountPath").asText()).isEqualTo("/var/run/secrets/kubernetes.io/serviceaccount");
             assertThat(mount.at("/readOnly").asBoolean()).isTrue();
         });
         assertThat(agent.volumes().get("account").findValuesAsText("path")).containsExactly("token", "ca.crt");
@@ -494,8 +494,7 @@ final class HelmChartTest {
     }
 
     private static JsonNode mount(Manifest manifest, String volume) {
-        return StreamSupport.stream(
-                        manifest.container().at("/volumeMounts").spliterator(), false)
+        return StreamSupport.stream(manifest.container().at("/volumeMounts").spliterator(), false)
                 .filter(mount -> mount.at("/name").asText().equals(volume))
                 .findFirst()
                 .orElseThrow();

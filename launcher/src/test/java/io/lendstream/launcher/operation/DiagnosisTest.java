@@ -125,7 +125,16 @@ class DiagnosisTest {
 
     private static Node inventory(String name, NodeStatus status, String why) {
         return new Node(
-                new NodeId(name), new DomainId("d"), Pool.INFERENCE, "boot", NOW, status, List.of(), Optional.empty(), 1, why);
+                new NodeId(name),
+                new DomainId("d"),
+                Pool.INFERENCE,
+                "boot",
+                NOW,
+                status,
+                List.of(),
+                Optional.empty(),
+                1,
+                why);
     }
 
     @Test

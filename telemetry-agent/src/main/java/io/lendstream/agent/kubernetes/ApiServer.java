@@ -68,8 +68,7 @@ public final class ApiServer {
      * @throws IllegalArgumentException where there is none, saying what to do
      */
     public static ApiServer of(String url, Path account, Map<String, String> environment) {
-        return new ApiServer(
-                url.isBlank() ? ofPod(environment) : named(url.strip()), account, Duration.ofSeconds(10));
+        return new ApiServer(url.isBlank() ? ofPod(environment) : named(url.strip()), account, Duration.ofSeconds(10));
     }
 
     private static URI named(String url) {
@@ -187,8 +186,8 @@ public final class ApiServer {
             KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
             store.load(null, null);
             int number = 0;
-            for (Certificate each :
-                    CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(certificates))) {
+            for (Certificate each : CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(certificates))) {
                 store.setCertificateEntry("ca-" + number++, each);
             }
             TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -197,7 +196,8 @@ public final class ApiServer {
             context.init(null, trust.getTrustManagers(), null);
             return context;
         } catch (GeneralSecurityException e) {
-            throw new IOException("%s has no certificates that can be read: %s".formatted(account.resolve("ca.crt"), e), e);
+            throw new IOException(
+                    "%s has no certificates that can be read: %s".formatted(account.resolve("ca.crt"), e), e);
         }
     }
 

@@ -76,7 +76,8 @@ final class Lines implements HttpResponse.BodyHandler<Void>, Flow.Subscriber<Str
         }
         if (next.failure().isPresent()) {
             Throwable failure = next.failure().get();
-            throw new IOException("%s: %s".formatted(from, failure.getMessage() == null ? failure : failure.getMessage()), failure);
+            throw new IOException(
+                    "%s: %s".formatted(from, failure.getMessage() == null ? failure : failure.getMessage()), failure);
         }
         if (status != OK) {
             throw ApiServer.refused(status, next.line().orElse(""));

@@ -157,7 +157,8 @@ final class ObjectWatch<T> implements AutoCloseable {
                 JsonToken token = parser.nextToken();
                 if (name.equals("metadata")) {
                     JsonNode metadata = JSON.readTree(parser);
-                    of = Optional.of(metadata.path("resourceVersion").asText("")).filter(text -> !text.isEmpty());
+                    of = Optional.of(metadata.path("resourceVersion").asText(""))
+                            .filter(text -> !text.isEmpty());
                 } else if (name.equals("items") && token == JsonToken.START_ARRAY) {
                     while (parser.nextToken() != JsonToken.END_ARRAY) {
                         JsonNode object = JSON.readTree(parser); // one at a time: a pod may have many kB
@@ -209,7 +210,8 @@ final class ObjectWatch<T> implements AutoCloseable {
                 throw new ApiException(
                         object.path("code").asInt(), object.path("message").asText("the watch failed"));
             default ->
-                throw new IOException("%s tells of a change '%s'".formatted(server, event.path("type").asText()));
+                throw new IOException("%s tells of a change '%s'"
+                        .formatted(server, event.path("type").asText()));
         }
         version = Optional.of(object.path("metadata").path("resourceVersion").asText(""))
                 .filter(text -> !text.isEmpty())

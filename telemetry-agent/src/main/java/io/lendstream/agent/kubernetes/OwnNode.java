@@ -14,7 +14,8 @@ public final class OwnNode implements AutoCloseable {
     private static final String STATE = "nvidia.com/mig.config.state";
     private static final String WHOLE = "application/json";
     /** A node's status names all of its images; its labels are with its metadata. */
-    private static final String METADATA = "application/json;as=PartialObjectMetadata%s;g=meta.k8s.io;v=v1,application/json";
+    private static final String METADATA =
+            "application/json;as=PartialObjectMetadata%s;g=meta.k8s.io;v=v1,application/json";
 
     private final ObjectWatch<PodTarget> pods;
     private final ObjectWatch<String> states;

@@ -51,8 +51,9 @@ public record PodReader(Presets presets, Set<String> namespaces) implements Func
         String namespace = metadata.path("namespace").asText("");
         String name = namespace + "/" + metadata.path("name").asText("");
         Map<String, String> annotations = annotations(metadata.path("annotations"));
-        List<String> ours =
-                annotations.keySet().stream().filter(key -> key.startsWith(OURS)).toList();
+        List<String> ours = annotations.keySet().stream()
+                .filter(key -> key.startsWith(OURS))
+                .toList();
         if (ours.isEmpty() || (!namespaces.isEmpty() && !namespaces.contains(namespace))) {
             return Optional.empty();
         }
@@ -60,8 +61,7 @@ public record PodReader(Presets presets, Set<String> namespaces) implements Func
             ours.forEach(PodReader::known);
             return target(pod, name, annotations);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "pod %s is not counted: %s".formatted(name, e.getMessage()), e);
+            throw new IllegalArgumentException("pod %s is not counted: %s".formatted(name, e.getMessage()), e);
         }
     }
 
@@ -91,14 +91,15 @@ public record PodReader(Presets presets, Set<String> namespaces) implements Func
         need(
                 scheme.equals("http") || scheme.equals("https"),
                 "the scheme is '%s', but must be http or https.".formatted(scheme));
-        Optional<URI> stats = Optional.ofNullable(annotations.get(OURS + "stats")).map(text -> {
-            Matcher parts = PORT_AND_PATH.matcher(text.strip());
-            need(
-                    parts.matches(),
-                    "%sstats is '%s', but must be a port and a path, such as 8000/v2/models/stats."
-                            .formatted(OURS, text));
-            return url(scheme, host, Integer.parseInt(parts.group(1)), parts.group(2));
-        });
+        Optional<URI> stats = Optional.ofNullable(annotations.get(OURS + "stats"))
+                .map(text -> {
+                    Matcher parts = PORT_AND_PATH.matcher(text.strip());
+                    need(
+                            parts.matches(),
+                            "%sstats is '%s', but must be a port and a path, such as 8000/v2/models/stats."
+                                    .formatted(OURS, text));
+                    return url(scheme, host, Integer.parseInt(parts.group(1)), parts.group(2));
+                });
         var endpoint = new Endpoint(
                 preset,
                 url(scheme, host, port, said(annotations, "path").orElse("/metrics")),
@@ -150,7 +151,9 @@ public record PodReader(Presets presets, Set<String> namespaces) implements Func
 
     private static Map<String, String> annotations(JsonNode object) {
         var annotations = new TreeMap<String, String>();
-        object.properties().forEach(field -> annotations.put(field.getKey(), field.getValue().asText("")));
+        object.properties()
+                .forEach(field ->
+                        annotations.put(field.getKey(), field.getValue().asText("")));
         return annotations;
     }
 

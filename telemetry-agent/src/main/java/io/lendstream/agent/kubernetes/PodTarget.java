@@ -25,7 +25,6 @@ public record PodTarget(
     /** What records name as their source: a pod keeps it when its address changes. */
     public String source(String node) {
         String path = Optional.ofNullable(endpoint.url().getRawPath()).orElse("");
-        return "%s/%s:%d%s"
-                .formatted(node, name, endpoint.url().getPort(), path.equals("/metrics") ? "" : path);
+        return "%s/%s:%d%s".formatted(node, name, endpoint.url().getPort(), path.equals("/metrics") ? "" : path);
     }
 }

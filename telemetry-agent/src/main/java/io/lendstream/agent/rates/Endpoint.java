@@ -12,8 +12,7 @@ import java.util.Optional;
  * @param profile of the server's MIG instance; empty for a whole GPU
  * @param reader the node whose agent reads it; empty for every agent that is told of it
  */
-public record Endpoint(
-        Preset preset, URI url, Optional<URI> stats, Optional<String> profile, Optional<String> reader) {
+public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<String> profile, Optional<String> reader) {
 
     /**
      * Reads one.

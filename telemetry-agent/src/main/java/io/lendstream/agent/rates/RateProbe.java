@@ -72,8 +72,7 @@ public final class RateProbe {
         Optional<List<Window>> last = windows.farewell(Reading.of(clock.instant(), nanos.getAsLong(), List.of()));
         if (last.isPresent()) { // a node sees many pods in its life
             List.of("lendstream.rate.readings", "lendstream.rate.windows", "lendstream.rate.restarts")
-                    .forEach(name -> metrics
-                            .find(name)
+                    .forEach(name -> metrics.find(name)
                             .tag("endpoint", endpoint.url().toString())
                             .meters()
                             .forEach(metrics::remove));

@@ -14,10 +14,7 @@ import java.util.Optional;
  * @param always the service of all series, whatever servers call them; empty where the other three are to be asked
  */
 public record ServiceNames(
-        Map<String, ServiceId> byLabel,
-        Optional<ServiceId> otherwise,
-        boolean onlyNamed,
-        Optional<ServiceId> always) {
+        Map<String, ServiceId> byLabel, Optional<ServiceId> otherwise, boolean onlyNamed, Optional<ServiceId> always) {
     /** Servers' own names. */
     public static final ServiceNames AS_LABELLED = new ServiceNames(Map.of(), Optional.empty(), false);
 

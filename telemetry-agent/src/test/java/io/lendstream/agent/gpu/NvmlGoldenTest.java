@@ -9,7 +9,6 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -98,8 +97,7 @@ class NvmlGoldenTest {
         NodeId name = new NodeId("node-1");
         DomainId domain = new DomainId("east");
         var told = new StringBuilder();
-        Node node =
-                new Node(
+        Node node = new Node(
                 name,
                 domain,
                 Pool.INFERENCE,

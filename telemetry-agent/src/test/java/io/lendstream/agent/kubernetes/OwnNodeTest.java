@@ -179,15 +179,15 @@ class OwnNodeTest {
         Files.writeString(directory.resolve("token"), "secret\n");
         try (PlayedApi secured = secured(keys)) {
             secured.put("pods", PlayedApi.pod("n1", "u1", "chat-0", COUNTED, SINCE));
-            var server = new ApiServer(
-                    URI.create("https://localhost:" + secured.port()), directory, Duration.ofSeconds(5));
+            var server =
+                    new ApiServer(URI.create("https://localhost:" + secured.port()), directory, Duration.ofSeconds(5));
             keytool("-exportcert", "-rfc", "-alias", "api", "-file", "ca.crt", "-keystore", keys.toString());
             try (OwnNode node = follow(server)) {
                 until(() -> names(node).equals(List.of("ml/chat-0")));
                 until(() -> secured.watching() == 2);
             }
-            assertThat(secured.asked()).allSatisfy(asked -> assertThat(asked.authorization())
-                    .isEqualTo("Bearer secret"));
+            assertThat(secured.asked())
+                    .allSatisfy(asked -> assertThat(asked.authorization()).isEqualTo("Bearer secret"));
 
             Path others = keys("other");
             Files.delete(directory.resolve("ca.crt"));
@@ -203,8 +203,7 @@ class OwnNodeTest {
 
     @Test
     void theServerIsTheOneThatPodsAreToldOfUnlessOneIsNamed() {
-        Map<String, String> pod =
-                Map.of("KUBERNETES_SERVICE_HOST", "fd00::1", "KUBERNETES_SERVICE_PORT_HTTPS", "6443");
+        Map<String, String> pod = Map.of("KUBERNETES_SERVICE_HOST", "fd00::1", "KUBERNETES_SERVICE_PORT_HTTPS", "6443");
 
         assertThat(ApiServer.of("", directory, pod)).hasToString("https://[fd00::1]:6443");
         assertThat(ApiServer.of("http://127.0.0.1:8001/", directory, Map.of())).hasToString("http://127.0.0.1:8001");
@@ -228,13 +227,14 @@ class OwnNodeTest {
     }
 
     private long requests(String objects, String outcome) {
-        return (long) metrics
-                .find("lendstream.kubernetes.requests")
-                .tags("objects", objects, "outcome", outcome)
-                .counters()
-                .stream()
-                .mapToDouble(counter -> counter.count())
-                .sum();
+        return (long)
+                metrics
+                        .find("lendstream.kubernetes.requests")
+                        .tags("objects", objects, "outcome", outcome)
+                        .counters()
+                        .stream()
+                        .mapToDouble(counter -> counter.count())
+                        .sum();
     }
 
     private static void until(Callable<Boolean> holds) {

@@ -90,8 +90,7 @@ public final class PlayedApi implements AutoCloseable {
         version++;
         ObjectNode kept = object.deepCopy();
         ((ObjectNode) kept.get("metadata")).put("resourceVersion", String.valueOf(version));
-        ObjectNode before =
-                objects.get(kind).put(kept.at("/metadata/uid").asText(), kept);
+        ObjectNode before = objects.get(kind).put(kept.at("/metadata/uid").asText(), kept);
         tell(kind, before == null ? "ADDED" : "MODIFIED", kept);
     }
 
@@ -121,8 +120,10 @@ public final class PlayedApi implements AutoCloseable {
     /** Those who watch are told that what they watch from is forgotten. */
     synchronized void forget() {
         version += 100;
-        watchers.forEach(watcher -> watcher.lines()
-                .add("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"message\":\"too old resource version\"}}"));
+        watchers.forEach(
+                watcher -> watcher.lines()
+                        .add(
+                                "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"message\":\"too old resource version\"}}"));
     }
 
     /** Hangs up on all who watch. */
@@ -245,7 +246,8 @@ public final class PlayedApi implements AutoCloseable {
     /** A node with one label. */
     public static ObjectNode node(String name, String label, String value) {
         ObjectNode node = JSON.createObjectNode();
-        ObjectNode metadata = node.putObject("metadata").put("uid", "uid-of-" + name).put("name", name);
+        ObjectNode metadata =
+                node.putObject("metadata").put("uid", "uid-of-" + name).put("name", name);
         metadata.putObject("labels").put(label, value);
         return node;
     }

@@ -103,7 +103,8 @@ class PodReaderTest {
         ObjectNode pod = pod(Map.of("lendstream.io/scrape-preset", "vllm", "lendstream.io/scrape-port", "9100"));
         ObjectNode second = ((ArrayNode) pod.at("/spec/containers")).addObject().put("name", "side");
         second.putArray("ports").addObject().put("containerPort", 9100);
-        ObjectNode status = ((ArrayNode) pod.at("/status/containerStatuses")).addObject().put("name", "side");
+        ObjectNode status =
+                ((ArrayNode) pod.at("/status/containerStatuses")).addObject().put("name", "side");
         status.putObject("state").putObject("running").put("startedAt", "2026-01-01T12:05:00Z");
         ObjectNode unknown = pod.deepCopy();
         ((ObjectNode) unknown.at("/metadata/annotations")).put("lendstream.io/scrape-port", "15020");

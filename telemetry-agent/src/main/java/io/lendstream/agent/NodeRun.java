@@ -41,7 +41,7 @@ final class NodeRun {
             List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES);
 
     /** What a stop may take until everything that can be delivered is. */
-    private static final Duration LAST_WORDS = Duration.ofMillis(3000);
+    private static final Duration LAST_WORDS = Duration.ofSeconds(3);
     /** What a reading that is broken off may take. */
     private static final Duration ENDING = Duration.ofMillis(500);
     /** What --once gives the broker. */

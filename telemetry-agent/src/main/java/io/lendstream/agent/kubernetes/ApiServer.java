@@ -35,7 +35,7 @@ import javax.net.ssl.TrustManagerFactory;
  * @see <a href="https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/">Accessing the API from a pod</a>
  */
 public final class ApiServer {
-    /** A list of a node's pods, 110 at most by default, has some 2 MB. */
+    /** A list of a node's pods, 110 at most by default, should have a few MB. */
     private static final int LARGEST = 64 << 20;
 
     private static final int FORBIDDEN = 403;

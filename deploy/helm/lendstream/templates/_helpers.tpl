@@ -63,9 +63,9 @@ scheduler actuator
 {{- end -}}
 {{- end }}
 
-{{/* What every pod is: nobody in particular, with no right to anything. */}}
+{{/* What every pod is: nobody in particular, with no right to anything; those that have one name their account. */}}
 {{- define "lendstream.pod" -}}
-serviceAccountName: {{ .Release.Name }}
+serviceAccountName: {{ .account | default .Release.Name }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
@@ -89,14 +89,29 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
+{{/* One list of endpoints is every agent's: what each of them reads is counted once for each node. */}}
+{{- define "lendstream.agent.endpoints" -}}
+{{- $merged := merge (dict) (.Values.agent.settings | default dict) (.Values.settings | default dict) -}}
+{{- range $endpoint := splitList "," (get $merged "agent.rate-endpoints" | default "" | toString) -}}
+{{- $endpoint = trim $endpoint -}}
+{{- if and $endpoint (not (contains ";node=" $endpoint)) (not (contains "{node}" $endpoint)) -}}
+{{- fail (printf "agent.rate-endpoints has %s, which the agent of every node would read, so that its requests counted once for each; set agent.kubernetes and annotate its pods (docs/agent-rates.md), or put ;node=NAME after it, or {node} into its address" $endpoint) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "lendstream.container" -}}
 image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
-  allowPrivilegeEscalation: false
+  allowPrivilegeEscalation: {{ .migMonitor | default false }}
   privileged: false
   readOnlyRootFilesystem: true
+  {{- if .migMonitor }}
+  capabilities: {drop: [ALL], add: [SYS_ADMIN]}
+  {{- else }}
   capabilities: {drop: [ALL]}
+  {{- end }}
 {{- end }}
 
 {{/* Native libraries are unpacked to tmp, and run. Settings, certificates and a token lie in one directory. */}}

@@ -46,6 +46,8 @@ final class AgentCommand extends ServiceCommand {
     private final PrintStream out;
     private final AtomicReference<Optional<NodeWatch>> watch = new AtomicReference<>(Optional.empty());
 
+    private Optional<Backend> chosen = Optional.empty();
+
     AgentCommand(PrintStream out) {
         this.out = out;
     }
@@ -56,7 +58,7 @@ final class AgentCommand extends ServiceCommand {
             converter = BackendNames.class,
             description = {
                 "Where samples come from: nvml, dcgm, simulated or recorded.",
-                "Default: nvml, or dcgm where agent.dcgm-url is set.",
+                "Default: dcgm where agent.dcgm-url is set, else the best that is there: nvml, or a dcgm-exporter on port 9400.",
                 "Short for --set agent.backend=NAME."
             })
     private Optional<Backend> backend = Optional.empty();
@@ -148,7 +150,11 @@ final class AgentCommand extends ServiceCommand {
     /** A node's agent starts without a broker, and keeps what it has to say until there is one; with --once it prints first. */
     @Override
     protected boolean needsKafka(Settings settings) {
-        return !dryRun && backend(settings) == Backend.SIMULATED;
+        return !dryRun
+                && !once
+                && settings.get(AgentKeys.BACKEND)
+                        .filter(from -> from == Backend.SIMULATED)
+                        .isPresent();
     }
 
     @Override
@@ -164,33 +170,33 @@ final class AgentCommand extends ServiceCommand {
 
     @Override
     protected void check(ServiceContext context) {
-        Backend chosen = backend(context.settings());
-        if (chosen == Backend.SIMULATED) {
+        Backend from = backend(context.settings());
+        if (from == Backend.SIMULATED) {
             SimulatedRun.of(context.settings());
             return;
         }
         if (nodes.isPresent() || gpusPerNode.isPresent() || trainingNodes.isPresent()) {
             throw new SettingsException(
                     "--nodes, --gpus-per-node and --training-nodes say how many nodes to simulate, but the backend is %s. Add --backend simulated, or leave them out."
-                            .formatted(chosen));
+                            .formatted(from));
         }
-        new NodeRun(context, chosen).check();
+        new NodeRun(context, from).check();
     }
 
     @Override
     protected int serve(ServiceContext context) throws InterruptedException {
-        Backend chosen = backend(context.settings());
+        Backend from = backend(context.settings());
         var printer = new Printer(out, json);
-        if (chosen == Backend.SIMULATED) {
+        if (from == Backend.SIMULATED) {
             SimulatedRun simulated = SimulatedRun.of(context.settings());
-            if (dryRun) {
-                simulated.show(printer);
+            if (dryRun || once) {
+                simulated.once(context, !dryRun, printer);
             } else {
-                simulated.serve(context, once, printer);
+                simulated.serve(context, printer);
             }
             return DONE;
         }
-        var node = new NodeRun(context, chosen);
+        var node = new NodeRun(context, from);
         if (dryRun || once) {
             node.once(!dryRun, printer);
         } else {
@@ -199,8 +205,11 @@ final class AgentCommand extends ServiceCommand {
         return DONE;
     }
 
-    private static Backend backend(Settings settings) {
-        return settings.get(AgentKeys.BACKEND)
-                .orElse(settings.get(AgentKeys.DCGM_URL).isBlank() ? Backend.NVML : Backend.DCGM);
+    /** Looked for once: what is checked is what serves. */
+    private Backend backend(Settings settings) {
+        if (chosen.isEmpty()) {
+            chosen = Optional.of(BestBackend.HERE.of(settings));
+        }
+        return chosen.get();
     }
 }

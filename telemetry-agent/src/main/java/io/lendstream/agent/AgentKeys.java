@@ -13,7 +13,7 @@ public final class AgentKeys {
     public static final Key<Optional<Backend>> BACKEND = Key.choice(
                     "agent.backend",
                     Backend.NVML,
-                    "Where samples come from; nothing for dcgm where agent.dcgm-url is set, else nvml. Nodes are simulated only where it says so.")
+                    "Where samples come from; nothing for dcgm where agent.dcgm-url is set, else for nvml where NVIDIA's library can be loaded, else for dcgm where an exporter tells of GPUs on port 9400 of this machine. Nodes are simulated only where it says so.")
             .optional();
     public static final Key<String> DOMAIN =
             Key.word("agent.domain", "default", "Domain of the nodes: within it GPUs may be lent.");
@@ -61,10 +61,27 @@ public final class AgentKeys {
             false,
             "Whether samples tell which of Slurm's jobs use a GPU, by the control groups of their processes; for the nvml backend, on the host.");
 
+    public static final Key<Boolean> KUBERNETES = Key.flag(
+            "agent.kubernetes",
+            false,
+            "Whether the API server is asked for this node's pods, whose annotations say where requests are counted, and for the state of its MIG; agent.node is then the node's name there.");
+    public static final Key<String> KUBERNETES_URL = Key.text(
+            "agent.kubernetes-url",
+            "",
+            "Address of the API server, such as https://10.96.0.1:443; nothing for the one that each pod is told of.");
+    public static final Key<Path> KUBERNETES_ACCOUNT = Key.path(
+            "agent.kubernetes-account",
+            "/var/run/secrets/kubernetes.io/serviceaccount",
+            "Directory of the service account, with token and ca.crt.");
+    public static final Key<List<String>> POD_NAMESPACES = Key.words(
+            "agent.pod-namespaces",
+            "",
+            "Namespaces whose pods may have their requests counted, between commas; nothing for all.");
+
     public static final Key<List<String>> RATE_ENDPOINTS = Key.words(
             "agent.rate-endpoints",
             "",
-            "Where requests are counted: PRESET@URL between commas, such as vllm@http://localhost:8000/metrics; see docs/agent-rates.md.");
+            "Where requests are counted: PRESET@URL between commas, such as vllm@http://localhost:8000/metrics; {node} is this node's name, and an endpoint with ;node=NAME is read by that node's agent alone; see docs/agent-rates.md.");
     public static final Key<Duration> RATE_PERIOD = new Key<>(
             "agent.rate-period",
             "a duration of at least 5s",
@@ -137,6 +154,10 @@ public final class AgentKeys {
             MIG_STATE_FILE,
             POD_RESOURCES,
             SLURM,
+            KUBERNETES,
+            KUBERNETES_URL,
+            KUBERNETES_ACCOUNT,
+            POD_NAMESPACES,
             RATE_ENDPOINTS,
             RATE_PERIOD,
             RATE_TIMEOUT,

@@ -5,16 +5,18 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * When the agent must let the GPUs go, as two files say: one that is there for as long as somebody works on the node, and one with
- * Kubernetes' labels of the node, among which {@code nvidia.com/mig.config.state} is pending while MIG is changed.
+ * When the agent must let the GPUs go, as two files and the API server say: one file that is there for as long as somebody works on the
+ * node, and one with Kubernetes' labels of the node, among which {@code nvidia.com/mig.config.state} is pending while MIG is changed.
  *
  * @param marker the first; empty where nobody leaves one
  * @param labels the second, a line {@code key="value"} each
+ * @param migChange what the API server says of that label; empty where nothing is being changed, or nobody is asked
  */
-record Breaks(Optional<Path> marker, Optional<Path> labels) {
+record Breaks(Optional<Path> marker, Optional<Path> labels, Supplier<Optional<String>> migChange) {
     private static final Pattern PENDING =
             Pattern.compile("(?m)^\\s*nvidia\\.com/mig\\.config\\.state\\s*=\\s*\"?(pending|rebooting)\"?\\s*$");
 
@@ -26,7 +28,8 @@ record Breaks(Optional<Path> marker, Optional<Path> labels) {
         return labels.filter(Files::isReadable)
                 .filter(file -> PENDING.matcher(read(file)).find())
                 .map(file ->
-                        "MIG is being changed: %s says that nvidia.com/mig.config.state is pending".formatted(file));
+                        "MIG is being changed: %s says that nvidia.com/mig.config.state is pending".formatted(file))
+                .or(migChange);
     }
 
     /** A file that goes while it is read says nothing. */

@@ -2,6 +2,9 @@ package io.lendstream.agent;
 
 import io.lendstream.agent.gpu.GpuProbe;
 import io.lendstream.agent.gpu.GpuProbes;
+import io.lendstream.agent.kubernetes.ApiServer;
+import io.lendstream.agent.kubernetes.OwnNode;
+import io.lendstream.agent.kubernetes.PodReader;
 import io.lendstream.agent.publish.Outbox;
 import io.lendstream.agent.publish.Outlet;
 import io.lendstream.agent.publish.Publisher;
@@ -29,6 +32,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** This machine as a node: looks at its GPUs, reads its servers' counters, and sees to it that both become known. */
@@ -37,11 +41,13 @@ final class NodeRun {
             List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY, TopicCatalogue.REQUEST_RATES);
 
     /** What a stop may take until everything that can be delivered is. */
-    private static final Duration LAST_WORDS = Duration.ofMillis(3500);
+    private static final Duration LAST_WORDS = Duration.ofSeconds(3);
     /** What a reading that is broken off may take. */
     private static final Duration ENDING = Duration.ofMillis(500);
     /** What --once gives the broker. */
     private static final Duration ONCE = Duration.ofSeconds(20);
+    /** How soon the GPUs are let go where they must be: those who change MIG do not wait for the next sample. */
+    private static final Duration HEED = Duration.ofSeconds(1);
     /** Between two looks, where activity is measured between them. */
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
@@ -69,6 +75,9 @@ final class NodeRun {
     /** Fails where settings cannot be as they are. */
     void check() {
         RateSettings.of(settings, identity);
+        if (settings.get(AgentKeys.KUBERNETES)) {
+            apiServer();
+        }
         probe().close();
         if (settings.get(AgentKeys.SLURM) && backend != Backend.NVML) {
             throw new SettingsException(
@@ -91,20 +100,18 @@ final class NodeRun {
     void serve(Consumer<NodeWatch> onlooker) {
         try (GpuProbe probe = probe();
                 Users users = users();
+                Asked asked = asked();
                 Publisher publisher = publisher()) {
-            NodeWatch watch = watch(probe, users, publisher);
+            NodeWatch watch = watch(probe, users, asked, publisher);
             onlooker.accept(watch);
-            try (RateWatch rates = RateSettings.of(settings, identity).watch(publisher, context.metrics())) {
-                Thread counting = new Thread(
-                        () -> Beat.run(settings.get(AgentKeys.RATE_PERIOD), context.stop(), () -> {
-                            rates.look();
-                            return Optional.empty();
-                        }),
-                        "rates");
-                counting.setDaemon(true);
+            try (RateWatch rates =
+                    RateSettings.of(settings, identity).watch(publisher, asked.node(), context.metrics())) {
+                Thread counting = beating("rates", settings.get(AgentKeys.RATE_PERIOD), rates::look);
                 if (!rates.isEmpty()) {
                     counting.start();
                 }
+                Thread heeding = beating("breaks", HEED, () -> watch.heed(now()));
+                heeding.start();
                 Beat.run(settings.get(AgentKeys.PERIOD), context.stop(), () -> {
                     Optional<Duration> again = watch.look(now());
                     tell(context.health(), publisher.ended(), publisher.trouble());
@@ -112,9 +119,21 @@ final class NodeRun {
                 });
                 rates.stop();
                 await(counting);
+                await(heeding);
             }
             publisher.drain(LAST_WORDS);
         }
+    }
+
+    private Thread beating(String name, Duration period, Runnable work) {
+        Thread thread = new Thread(
+                () -> Beat.run(period, context.stop(), () -> {
+                    work.run();
+                    return Optional.empty();
+                }),
+                name);
+        thread.setDaemon(true);
+        return thread;
     }
 
     /**
@@ -129,9 +148,9 @@ final class NodeRun {
     }
 
     /** What it is telling is told before the last words go out. */
-    private static void await(Thread counting) {
+    private static void await(Thread thread) {
         try {
-            counting.join(ENDING.toMillis());
+            thread.join(ENDING.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -146,8 +165,13 @@ final class NodeRun {
         var collected = new Collected();
         try (GpuProbe probe = probe();
                 Users users = users();
-                RateWatch rates = RateSettings.of(settings, identity).watch(collected, context.metrics())) {
-            NodeWatch watch = watch(probe, users, collected);
+                Asked asked = asked();
+                RateWatch rates =
+                        RateSettings.of(settings, identity).watch(collected, asked.node(), context.metrics())) {
+            if (asked.node().isPresent()) {
+                asked.node().get().awaitFirst(settings.get(AgentKeys.RATE_TIMEOUT));
+            }
+            NodeWatch watch = watch(probe, users, asked, collected);
             watch.look(now());
             rates.look();
             Thread.sleep((rates.isEmpty() ? BETWEEN_LOOKS : RateSettings.BETWEEN_READINGS).toMillis());
@@ -190,12 +214,47 @@ final class NodeRun {
         }
     }
 
-    private NodeWatch watch(GpuProbe probe, Users users, Outbox outbox) {
+    /** The API server's word on this node; empty where it is not asked. */
+    private record Asked(Optional<OwnNode> node) implements AutoCloseable {
+        Optional<String> migChange() {
+            return node.flatMap(OwnNode::migChange);
+        }
+
+        @Override
+        public void close() {
+            node.ifPresent(OwnNode::close);
+        }
+    }
+
+    private Asked asked() {
+        if (!settings.get(AgentKeys.KUBERNETES)) {
+            return new Asked(Optional.empty());
+        }
+        var reader = new PodReader(
+                RateSettings.of(settings, identity).presets(), Set.copyOf(settings.get(AgentKeys.POD_NAMESPACES)));
+        return new Asked(Optional.of(OwnNode.follow(apiServer(), identity.node().value(), reader, context.metrics())));
+    }
+
+    private ApiServer apiServer() {
+        try {
+            return ApiServer.of(
+                    settings.get(AgentKeys.KUBERNETES_URL),
+                    settings.get(AgentKeys.KUBERNETES_ACCOUNT),
+                    System.getenv());
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private NodeWatch watch(GpuProbe probe, Users users, Asked asked, Outbox outbox) {
         return new NodeWatch(
                 identity,
                 probe,
                 users,
-                new Breaks(settings.get(AgentKeys.MAINTENANCE_FILE), settings.get(AgentKeys.MIG_STATE_FILE)),
+                new Breaks(
+                        settings.get(AgentKeys.MAINTENANCE_FILE),
+                        settings.get(AgentKeys.MIG_STATE_FILE),
+                        asked::migChange),
                 settings.get(AgentKeys.INVENTORY_EVERY),
                 outbox,
                 context.metrics());

@@ -39,6 +39,8 @@ final class NodeWatch {
     private Optional<String> pausedFor = Optional.empty();
     private String why = "";
     private long sequence;
+    private long inventories;
+    private Optional<Instant> wanted = Optional.empty();
 
     /**
      * A watch.
@@ -66,13 +68,22 @@ final class NodeWatch {
                 .register(metrics);
     }
 
+    /** Looks at once where the GPUs must be let go, or need not any more, or where the last look asked for another one by now. */
+    synchronized void heed(Instant now) {
+        if (!breaks.why().equals(pausedFor)
+                || wanted.filter(at -> !now.isBefore(at)).isPresent()) {
+            look(now);
+        }
+    }
+
     /** Looks once and tells what it saw; when to look again, where that is sooner than usual. */
-    Optional<Duration> look(Instant now) {
+    synchronized Optional<Duration> look(Instant now) {
         rest();
         Sight sight = looks.record(() -> users.in(probe.look(now)));
         latest.set(Optional.of(sight));
         metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
                 .increment();
+        wanted = sight.again().map(now::plus);
         say(sight);
         tellInventory(sight, now);
         if (sight.status() == NodeStatus.READY) {
@@ -115,7 +126,9 @@ final class NodeWatch {
                 now,
                 sight.status(),
                 sight.gpus(),
-                sight.driverVersion());
+                sight.driverVersion(),
+                inventories + 1,
+                sight.why());
         boolean isNews = told.map(before -> !isSame(before, node)
                         || !now.isBefore(before.at().plus(inventoryEvery))
                         || now.isBefore(before.at()))
@@ -123,11 +136,14 @@ final class NodeWatch {
         if (isNews) {
             outbox.publish(TopicCatalogue.NODES, identity.node().value(), node);
             told = Optional.of(node);
+            inventories++;
         }
     }
 
+    /** Why a node is not READY is news when it changes; what of a node that is may come and go from look to look. */
     private static boolean isSame(Node one, Node other) {
         return one.status() == other.status()
+                && (one.status() == NodeStatus.READY || one.why().equals(other.why()))
                 && one.gpus().equals(other.gpus())
                 && one.driverVersion().equals(other.driverVersion());
     }

@@ -1,6 +1,5 @@
 package io.lendstream.agent;
 
-import com.fasterxml.jackson.databind.node.TextNode;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
@@ -19,22 +18,13 @@ record Printer(PrintStream out, boolean json) {
     /** @param why what is the matter with a node; empty where nothing is */
     void print(List<Node> inventory, List<GpuTelemetry> samples, String why) {
         if (json) {
-            inventory.forEach(node ->
-                    out.println(with(why, String.valueOf(Codecs.encode(TopicCatalogue.NODES, node)))));
-            printJson(List.of(), samples);
+            printJson(inventory, samples);
         } else {
             Table.of(inventory, samples).forEach(out::println);
             if (!why.isBlank()) {
                 out.println(why);
             }
         }
-    }
-
-    /** A node's object, with the reason that the log has as a last field: the record on the topic has none. */
-    private static String with(String why, String node) {
-        return why.isBlank()
-                ? node
-                : node.substring(0, node.lastIndexOf('}')) + ", \"why\": " + TextNode.valueOf(why) + "}";
     }
 
     /** For machines, where it was asked for; nothing else is printed of a service that runs. */

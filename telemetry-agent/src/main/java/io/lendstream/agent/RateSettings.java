@@ -1,5 +1,6 @@
 package io.lendstream.agent;
 
+import io.lendstream.agent.kubernetes.OwnNode;
 import io.lendstream.agent.publish.Outbox;
 import io.lendstream.agent.rates.Endpoint;
 import io.lendstream.agent.rates.Presets;
@@ -11,16 +12,22 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Where and how requests are counted, as settings say. */
-record RateSettings(Settings settings, Identity identity, List<Endpoint> endpoints, ServiceNames names) {
+record RateSettings(
+        Settings settings, Identity identity, Presets presets, List<Endpoint> endpoints, ServiceNames names) {
     /** Two readings this far apart make a window. */
     static final Duration BETWEEN_READINGS = Windows.SHORTEST.plusMillis(100);
     /** A gap of more than this many periods, and of more than a minute, is told as several windows. */
@@ -32,7 +39,11 @@ record RateSettings(Settings settings, Identity identity, List<Endpoint> endpoin
                     .map(file -> Presets.ours().and(file))
                     .orElseGet(Presets::ours);
             List<Endpoint> endpoints = settings.get(AgentKeys.RATE_ENDPOINTS).stream()
-                    .map(text -> Endpoint.parse(text, presets))
+                    .map(text -> Endpoint.parse(
+                            text.replace("{node}", identity.node().value()), presets))
+                    .filter(endpoint -> endpoint.reader()
+                            .filter(reader -> !reader.equals(identity.node().value()))
+                            .isEmpty())
                     .toList();
             var sources = new TreeMap<String, Endpoint>();
             for (Endpoint endpoint : endpoints) {
@@ -43,7 +54,7 @@ record RateSettings(Settings settings, Identity identity, List<Endpoint> endpoin
                                     .formatted(other.url(), endpoint.url()));
                 }
             }
-            return new RateSettings(settings, identity, endpoints, names(settings));
+            return new RateSettings(settings, identity, presets, endpoints, names(settings));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }
@@ -69,30 +80,53 @@ record RateSettings(Settings settings, Identity identity, List<Endpoint> endpoin
                 settings.get(AgentKeys.RATE_ONLY_NAMED));
     }
 
-    RateWatch watch(Outbox outbox, MeterRegistry metrics) {
-        if (endpoints.isEmpty()) {
-            return new RateWatch(List.of(), outbox);
+    /** @param node what is known of its pods; empty where nobody is asked */
+    RateWatch watch(Outbox outbox, Optional<OwnNode> node, MeterRegistry metrics) {
+        var probes = new ArrayList<RateProbe>();
+        if (!endpoints.isEmpty()) {
+            Scraper scraper = scraper(settings.get(AgentKeys.RATE_TOKEN_FILE));
+            for (Endpoint endpoint : endpoints) {
+                String source = endpoint.source(identity.node().value());
+                probes.add(probe(endpoint, source, names, scraper, metrics));
+            }
         }
+        Set<URI> read = endpoints.stream().map(Endpoint::url).collect(Collectors.toSet());
+        return new RateWatch(probes, node.map(known -> pods(known, read, metrics)), outbox);
+    }
+
+    /** Whoever may annotate a pod says where it is read: the token for endpoints is none of theirs. */
+    private PodProbes pods(OwnNode node, Set<URI> read, MeterRegistry metrics) {
+        Scraper scraper = scraper(Optional.empty());
+        return new PodProbes(
+                node::pods,
+                read,
+                Instant.now(),
+                pod -> probe(
+                        pod.endpoint(),
+                        pod.source(identity.node().value()),
+                        pod.service().map(ServiceNames::only).orElse(names),
+                        scraper,
+                        metrics),
+                metrics);
+    }
+
+    private Scraper scraper(Optional<Path> token) {
         long largest = settings.get(AgentKeys.RATE_LARGEST);
-        var scraper = new Scraper(
-                settings.get(AgentKeys.RATE_TIMEOUT),
-                (int) Math.min(Integer.MAX_VALUE - 8, largest),
-                settings.get(AgentKeys.RATE_TOKEN_FILE));
+        return new Scraper(settings.get(AgentKeys.RATE_TIMEOUT), (int) Math.min(Integer.MAX_VALUE - 8, largest), token);
+    }
+
+    private RateProbe probe(
+            Endpoint endpoint, String source, ServiceNames called, Scraper scraper, MeterRegistry metrics) {
         Duration periods = settings.get(AgentKeys.RATE_PERIOD).multipliedBy(LONGEST_PERIODS);
         Duration minute = Duration.ofMinutes(1);
-        Duration longest = periods.compareTo(minute) > 0 ? periods : minute;
-        var probes = new ArrayList<RateProbe>();
-        for (Endpoint endpoint : endpoints) {
-            var windows = new Windows(
-                    endpoint.preset(),
-                    names,
-                    identity.domain(),
-                    endpoint.source(identity.node().value()),
-                    identity.boot(),
-                    longest,
-                    endpoint.profile());
-            probes.add(new RateProbe(endpoint, scraper, windows, metrics, InstantSource.system(), System::nanoTime));
-        }
-        return new RateWatch(probes, outbox);
+        var windows = new Windows(
+                endpoint.preset(),
+                called,
+                identity.domain(),
+                source,
+                identity.boot(),
+                periods.compareTo(minute) > 0 ? periods : minute,
+                endpoint.profile());
+        return new RateProbe(endpoint, scraper, windows, metrics, InstantSource.system(), System::nanoTime);
     }
 }

@@ -6,6 +6,7 @@ import io.lendstream.agent.rates.Window;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -13,19 +14,23 @@ import java.util.concurrent.Future;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads all endpoints, some at a time, and tells the windows that end. */
+/** Reads all endpoints and pods, some at a time, and tells the windows that end. */
 final class RateWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RateWatch.class);
     private static final int AT_A_TIME = 4;
 
     private final List<RateProbe> probes;
+    private final Optional<PodProbes> pods;
     private final Outbox outbox;
     private final ExecutorService threads;
 
-    RateWatch(List<RateProbe> probes, Outbox outbox) {
+    /** @param pods those of this node that are there at the time; empty where none are looked for */
+    RateWatch(List<RateProbe> probes, Optional<PodProbes> pods, Outbox outbox) {
         this.probes = List.copyOf(probes);
+        this.pods = pods;
         this.outbox = outbox;
-        this.threads = Executors.newFixedThreadPool(Math.max(1, Math.min(AT_A_TIME, probes.size())), body -> {
+        int most = pods.isPresent() ? AT_A_TIME : Math.max(1, Math.min(AT_A_TIME, probes.size()));
+        this.threads = Executors.newFixedThreadPool(most, body -> {
             var thread = new Thread(body, "rates");
             thread.setDaemon(true);
             return thread;
@@ -38,7 +43,11 @@ final class RateWatch implements AutoCloseable {
             return;
         }
         List<Future<List<Window>>> readings = new ArrayList<>();
-        probes.forEach(probe -> readings.add(threads.submit(probe::look)));
+        probes.forEach(probe -> readings.add(threads.submit(() -> probe.look())));
+        pods.ifPresent(all -> {
+            all.readings().forEach(reading -> readings.add(threads.submit(reading)));
+            all.farewells().forEach(this::tell);
+        });
         for (Future<List<Window>> reading : readings) {
             try {
                 reading.get().forEach(this::tell);
@@ -60,7 +69,7 @@ final class RateWatch implements AutoCloseable {
     }
 
     boolean isEmpty() {
-        return probes.isEmpty();
+        return probes.isEmpty() && pods.isEmpty();
     }
 
     /** Breaks readings off, and reads no more. */

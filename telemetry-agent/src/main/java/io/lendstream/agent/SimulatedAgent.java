@@ -101,13 +101,6 @@ final class SimulatedAgent {
         nodes.ifPresent(simulated -> simulated.observe(lease));
     }
 
-    /** Publishes inventory and one sample. */
-    void publishOnce(Instant now) {
-        SimulatedNodes simulated = started(now);
-        write(List.of(), simulated.sampleNow(now));
-        writer.flush();
-    }
-
     /** Samples by the wall clock until told to stop. */
     void followTheWallClock(Health health, Stop stop) {
         started(Instant.now().truncatedTo(ChronoUnit.MILLIS));
@@ -163,10 +156,15 @@ final class SimulatedAgent {
     }
 
     private void write(List<Node> inventory, List<GpuTelemetry> samples) {
+        publish(writer, inventory, samples);
+        onlooker.accept(inventory, samples);
+    }
+
+    /** Writes inventories and samples, under their nodes' names. */
+    static void publish(RecordWriter writer, List<Node> inventory, List<GpuTelemetry> samples) {
         inventory.forEach(
                 node -> writer.write(TopicCatalogue.NODES, node.nodeId().value(), node));
         samples.forEach(sample ->
                 writer.write(TopicCatalogue.GPU_TELEMETRY, sample.nodeId().value(), sample));
-        onlooker.accept(inventory, samples);
     }
 }

@@ -3,9 +3,13 @@ package io.lendstream.agent;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.time.Instant;
@@ -41,22 +45,43 @@ record SimulatedRun(Settings settings, SimulatedNodes.Layout layout) {
                         settings.get(AgentKeys.SEED)));
     }
 
-    /** One sample that nobody gets to know of but the printer. */
-    void show(Printer printer) {
+    /**
+     * One sample, printed before anybody else gets to know of it.
+     *
+     * @param publish whether others do
+     */
+    void once(ServiceContext context, boolean publish, Printer printer) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         SimulatedNodes simulated = nodes(now);
         List<GpuTelemetry> samples = simulated.sampleNow(now);
         printer.print(simulated.inventory(), samples, "");
+        if (!publish) {
+            return;
+        }
+        try {
+            Connection.check(
+                    context.kafka(),
+                    context.topics(),
+                    List.of(TopicCatalogue.NODES, TopicCatalogue.GPU_TELEMETRY),
+                    settings.get(CommonKeys.CONNECT_TIMEOUT));
+        } catch (UnreachableException e) {
+            throw new UnreachableException(
+                    "%d records (nodes, gpu-telemetry) were printed, but not published: %s To only print, take --dry-run."
+                            .formatted(simulated.inventory().size() + samples.size(), e.getMessage()),
+                    e);
+        }
+        try (RecordWriter writer = context.writer()) {
+            SimulatedAgent.publish(writer, simulated.inventory(), samples);
+            writer.flush();
+        }
     }
 
-    void serve(ServiceContext context, boolean once, Printer printer) {
+    void serve(ServiceContext context, Printer printer) {
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             var agent = new SimulatedAgent(
                     writer, reader, layout.domain(), layout.cutNodes() > 0, this::nodes, printer::printJson);
-            if (once) {
-                agent.publishOnce(Instant.now().truncatedTo(ChronoUnit.MILLIS));
-            } else if (context.isVirtual()) {
+            if (context.isVirtual()) {
                 agent.followTheEnvironment(context.health(), context.stop()::isRequested);
             } else {
                 agent.followTheWallClock(context.health(), context.stop());

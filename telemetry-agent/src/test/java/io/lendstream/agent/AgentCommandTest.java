@@ -3,6 +3,7 @@ package io.lendstream.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.lendstream.agent.kubernetes.PlayedApi;
 import io.lendstream.service.ServiceCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -99,18 +101,7 @@ class AgentCommandTest {
 
     @Test
     void anEndpointIsReadTwiceAndItsRateToldWithoutABroker() throws IOException {
-        var served = new AtomicInteger();
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/metrics", exchange -> {
-            byte[] text =
-                    ("# TYPE nv_inference_request_success counter\nnv_inference_request_success{model=\"chat\",version=\"1\"} "
-                                    + served.addAndGet(51) + "\n")
-                            .getBytes(StandardCharsets.UTF_8);
-            exchange.sendResponseHeaders(200, text.length);
-            exchange.getResponseBody().write(text);
-            exchange.close();
-        });
-        server.start();
+        HttpServer server = counting("chat", new AtomicInteger());
         try {
             int exit = run(
                     "--once",
@@ -128,6 +119,110 @@ class AgentCommandTest {
         } finally {
             server.stop(0);
         }
+    }
+
+    @Test
+    void podsOfThisNodeAreReadAsTheirAnnotationsSay() throws IOException {
+        HttpServer server = counting("chat", new AtomicInteger());
+        try (var api = new PlayedApi()) {
+            String port = String.valueOf(server.getAddress().getPort());
+            api.put(
+                    "pods",
+                    PlayedApi.pod(
+                            "n1",
+                            "u1",
+                            "chat-0",
+                            Map.of(
+                                    "lendstream.io/scrape-preset", "triton",
+                                    "lendstream.io/scrape-service", "assistant",
+                                    "lendstream.io/scrape-port", port),
+                            "2026-01-01T12:00:00Z"));
+            api.put(
+                    "pods",
+                    PlayedApi.pod(
+                            "n2",
+                            "u2",
+                            "chat-1",
+                            Map.of("lendstream.io/scrape-preset", "triton", "lendstream.io/scrape-port", port),
+                            "2026-01-01T12:00:00Z"));
+
+            int exit = run(
+                    "--once",
+                    "--json",
+                    "--dry-run",
+                    "--set",
+                    "agent.node=n1",
+                    "--set",
+                    "agent.nvml-libraries=/none/libnvidia-ml.so.1",
+                    "--set",
+                    "agent.kubernetes=true",
+                    "--set",
+                    "agent.kubernetes-url=" + api.url());
+
+            assertThat(exit).isZero();
+            assertThat(printed.toString(StandardCharsets.UTF_8).lines().filter(line -> line.contains("\"arrivals\"")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .contains(
+                                    "\"service\": \"assistant\"",
+                                    "\"source\": \"n1/ml/chat-0:%s\"".formatted(port),
+                                    "\"arrivals\": 51"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void whereNoApiServerIsKnownItCannotBeAsked() {
+        assertThat(run("--dry-run", "--set", "agent.kubernetes=true", "--set", "agent.kubernetes-url=10.96.0.1"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void anEndpointOfAnotherNodeIsNotRead() throws IOException {
+        var elsewhere = new AtomicInteger();
+        HttpServer mine = counting("chat", new AtomicInteger());
+        HttpServer other = counting("code", elsewhere);
+        try {
+            int exit = run(
+                    "--once",
+                    "--json",
+                    "--dry-run",
+                    "--set",
+                    "agent.node=localhost",
+                    "--set",
+                    "agent.nvml-libraries=/none/libnvidia-ml.so.1",
+                    "--set",
+                    "agent.rate-endpoints=triton@http://{node}:%d/metrics;node=localhost, triton@http://127.0.0.1:%d/metrics;node=n2"
+                            .formatted(
+                                    mine.getAddress().getPort(),
+                                    other.getAddress().getPort()));
+
+            assertThat(exit).isZero();
+            assertThat(printed.toString(StandardCharsets.UTF_8))
+                    .contains("\"service\": \"chat\"")
+                    .doesNotContain("\"service\": \"code\"");
+            assertThat(elsewhere).hasValue(0);
+        } finally {
+            mine.stop(0);
+            other.stop(0);
+        }
+    }
+
+    /** A Triton that serves 51 requests between two readings. */
+    private static HttpServer counting(String model, AtomicInteger served) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/metrics", exchange -> {
+            byte[] text = """
+                    # TYPE nv_inference_request_success counter
+                    nv_inference_request_success{model="%s",version="1"} %d
+                    """.formatted(model, served.addAndGet(51)).getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, text.length);
+            exchange.getResponseBody().write(text);
+            exchange.close();
+        });
+        server.start();
+        return server;
     }
 
     @Test
@@ -241,6 +336,25 @@ class AgentCommandTest {
                 .contains(
                         "1 records (nodes) were printed, but not published: kafka.bootstrap.servers is 127.0.0.1:1",
                         "take --dry-run");
+    }
+
+    @Test
+    void whatOnceSimulatesIsPrintedThoughThereIsNoBroker() {
+        int exit = run(
+                "--backend",
+                "simulated",
+                "--once",
+                "--nodes",
+                "2",
+                "--gpus-per-node",
+                "3",
+                "--bootstrap-server",
+                "127.0.0.1:1",
+                "--set",
+                "connect-timeout=1s");
+
+        assertThat(exit).as("nothing was published").isEqualTo(1);
+        assertThat(printed.toString(StandardCharsets.UTF_8).lines()).hasSize(1 + 6);
     }
 
     @Test

@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,7 @@ class NodeWatchTest {
     private final List<Node> nodes = new ArrayList<>();
     private final List<GpuTelemetry> samples = new ArrayList<>();
     private final Script probe = new Script();
+    private Optional<String> migChange = Optional.empty();
 
     /** Sees what it is told to, until it has to look away. */
     private static final class Script implements GpuProbe {
@@ -143,6 +145,69 @@ class NodeWatchTest {
     }
 
     @Test
+    void whileTheApiServerSaysThatMigIsChangedTheGpusAreLetGoAtOnce() {
+        NodeWatch watch = watch(Optional.empty(), Optional.empty());
+        watch.look(NOON);
+        watch.heed(NOON.plusSeconds(1));
+        migChange = Optional.of("MIG is being changed: the node's label nvidia.com/mig.config.state is pending");
+        watch.heed(NOON.plusSeconds(2));
+        watch.heed(NOON.plusSeconds(3));
+        migChange = Optional.empty();
+        watch.heed(NOON.plusSeconds(4));
+
+        assertThat(nodes)
+                .extracting(Node::status)
+                .containsExactly(NodeStatus.READY, NodeStatus.PAUSED, NodeStatus.READY);
+        assertThat(nodes).extracting(Node::at).containsExactly(NOON, NOON.plusSeconds(2), NOON.plusSeconds(4));
+        assertThat(nodes.get(1).why()).contains("nvidia.com/mig.config.state is pending");
+    }
+
+    @Test
+    void whatWantsToBeLookedAtSoonerIs() {
+        NodeWatch watch = watch(Optional.empty(), Optional.empty());
+        probe.sight = new Sight(
+                NodeStatus.READY,
+                "",
+                List.of(WHOLE),
+                List.of(),
+                List.of(),
+                Set.of(),
+                Optional.empty(),
+                Optional.of(Duration.ofSeconds(2)));
+        watch.look(NOON);
+        watch.heed(NOON.plusSeconds(1));
+        watch.heed(NOON.plusSeconds(2));
+
+        assertThat(samples).extracting(GpuTelemetry::at).containsExactly(NOON, NOON.plusSeconds(2));
+    }
+
+    @Test
+    void inventoriesAreNumberedAndSayWhatIsTheMatter() {
+        NodeWatch watch = watch(Optional.empty(), Optional.empty());
+        probe.sight = Sight.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
+        watch.look(NOON);
+        watch.look(NOON.plusSeconds(1));
+        probe.sight = Sight.without(NodeStatus.UNAVAILABLE, "no GPU", List.of(), Optional.empty());
+        watch.look(NOON.plusSeconds(2));
+        probe.sight = ready(WHOLE);
+        watch.look(NOON.plusSeconds(3));
+
+        assertThat(nodes).extracting(Node::sequence).containsExactly(1L, 2L, 3L);
+        assertThat(nodes).extracting(Node::why).containsExactly("no driver", "no GPU", "");
+    }
+
+    @Test
+    void whatComesAndGoesOnANodeThatIsReadyWaitsForTheNextInventory() {
+        NodeWatch watch = watch(Optional.empty(), Optional.empty());
+        watch.look(NOON);
+        probe.sight = probe.sight.with(probe.sight.samples(), "the kubelet does not tell");
+        watch.look(NOON.plusSeconds(1));
+        watch.look(NOON.plusSeconds(30));
+
+        assertThat(nodes).extracting(Node::why).containsExactly("", "the kubelet does not tell");
+    }
+
+    @Test
     void othersReadTheGpusByTheNamesThatTheyKnow() {
         String dcgm = GpuPages.dcgm(new NodeId("n1"), probe.sight);
         String hardware = GpuPages.hardware(new NodeId("n1"), probe.sight);
@@ -187,7 +252,7 @@ class NodeWatchTest {
                 new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),
                 probe,
                 Users.UNASKED,
-                new Breaks(marker, labels),
+                new Breaks(marker, labels, () -> migChange),
                 Duration.ofSeconds(30),
                 new Kept(),
                 new SimpleMeterRegistry());

@@ -44,8 +44,9 @@ class SimulatedAgentTest {
     private final Health health = new Health();
 
     @Test
-    void publishesInventoryAndOneSampleWhenAskedOnce() {
-        agent().publishOnce(NOON);
+    void publishesInventoriesAndSamplesUnderTheirNodesNames() {
+        var nodes = nodes(NOON);
+        SimulatedAgent.publish(writer, nodes.inventory(), nodes.sampleNow(NOON));
 
         assertThat(broker.values(TopicCatalogue.NODES))
                 .extracting(Node::pool)

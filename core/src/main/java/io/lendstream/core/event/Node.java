@@ -10,8 +10,10 @@ import java.util.Optional;
 /**
  * A node's inventory, as its agent found it.
  *
- * @param bootId changes whenever the agent starts; with a sample's sequence it tells duplicates apart
+ * @param bootId changes whenever the agent starts; with a sequence it tells duplicates apart
  * @param driverVersion of the GPUs' driver, where it told
+ * @param sequence 1, 2, 3, ... of its inventories since the agent's boot; 0 where it does not count them
+ * @param why what is the matter with the node, for operators; empty where nothing is. A node may be READY and something of it not
  */
 public record Node(
         NodeId nodeId,
@@ -21,9 +23,12 @@ public record Node(
         Instant at,
         NodeStatus status,
         List<Gpu> gpus,
-        Optional<String> driverVersion)
+        Optional<String> driverVersion,
+        long sequence,
+        String why)
         implements Event {
     public Node {
+        Checks.atLeast("sequence", 0, sequence);
         gpus = List.copyOf(gpus);
     }
 
@@ -31,5 +36,23 @@ public record Node(
     public Node(
             NodeId nodeId, DomainId domain, Pool pool, String bootId, Instant at, NodeStatus status, List<Gpu> gpus) {
         this(nodeId, domain, pool, bootId, at, status, gpus, Optional.empty());
+    }
+
+    /** One whose agent neither counts its inventories nor says what is the matter. */
+    public Node(
+            NodeId nodeId,
+            DomainId domain,
+            Pool pool,
+            String bootId,
+            Instant at,
+            NodeStatus status,
+            List<Gpu> gpus,
+            Optional<String> driverVersion) {
+        this(nodeId, domain, pool, bootId, at, status, gpus, driverVersion, 0, "");
+    }
+
+    /** Whether another inventory is no news: delivered again, or overtaken. */
+    public boolean covers(Node other) {
+        return bootId.equals(other.bootId) && other.sequence > 0 && other.sequence <= sequence;
     }
 }

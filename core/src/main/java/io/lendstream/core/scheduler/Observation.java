@@ -106,6 +106,15 @@ final class Observation {
     }
 
     private void take(Node node) {
+        if (draft.nodes()
+                .get(node.nodeId())
+                .filter(known -> known.node().covers(node))
+                .isEmpty()) {
+            describe(node);
+        }
+    }
+
+    private void describe(Node node) {
         draft.put(draft.nodes()
                 .get(node.nodeId())
                 .map(known -> known.describedBy(node))
@@ -237,7 +246,7 @@ final class Observation {
                 nodes.add(unit.nodeId());
             }
         }
-        nodes.forEach(node -> draft.nodes().get(node).ifPresent(known -> take(known.node())));
+        nodes.forEach(node -> draft.nodes().get(node).ifPresent(known -> describe(known.node())));
         if (!nodes.isEmpty()) {
             draft.slices()
                     .ifPresent(plan -> draft.slices(plan.cuttingFrom(draft.now().plus(PAUSE))));

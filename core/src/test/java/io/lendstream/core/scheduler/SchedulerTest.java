@@ -492,6 +492,40 @@ class SchedulerTest {
                 .isEqualTo(new Owner.Quarantined("its node no longer reports it"));
     }
 
+    /** A record may come twice, and the older one of two after the newer. */
+    @Test
+    void anInventoryThatWasDeliveredAgainChangesNothing() {
+        smallCluster("deepboot");
+        NodeId node = new NodeId("infer");
+        Node known = story.state().nodes().require(node).node();
+        Node ready = numbered(known, 7, NodeStatus.READY);
+
+        story.tell(ready).tell(numbered(known, 8, NodeStatus.PAUSED));
+        story.tell(ready);
+        assertThat(story.state().nodes().require(node).node().status()).isEqualTo(NodeStatus.PAUSED);
+
+        story.tell(numbered(known, 9, NodeStatus.READY));
+        assertThat(story.state().nodes().require(node).node().status()).isEqualTo(NodeStatus.READY);
+        story.tell(inventory(node, NodeStatus.UNAVAILABLE));
+        assertThat(story.state().nodes().require(node).node().status())
+                .as("of an agent that does not count them")
+                .isEqualTo(NodeStatus.UNAVAILABLE);
+    }
+
+    private Node numbered(Node known, long sequence, NodeStatus status) {
+        return new Node(
+                known.nodeId(),
+                known.domain(),
+                known.pool(),
+                "boot-2",
+                story.now(),
+                status,
+                known.gpus(),
+                known.driverVersion(),
+                sequence,
+                "");
+    }
+
     private Node inventory(NodeId node, NodeStatus status) {
         Node known = story.state().nodes().require(node).node();
         return new Node(node, known.domain(), known.pool(), "boot-2", story.now(), status, List.of());

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -183,6 +184,16 @@ final class ClusterChecks {
         return Diagnosis.twins(inventories);
     }
 
+    private Finding inventories() {
+        Map<String, Node> newest = new TreeMap<>();
+        reading.all(
+                TopicCatalogue.NODES,
+                received -> received.value()
+                        .ifPresentOrElse(
+                                node -> newest.put(received.key(), node), () -> newest.remove(received.key())));
+        return Diagnosis.inventories(newest.values());
+    }
+
     private Function<String, Integer> minInsync(Admin admin, List<TopicState> topics) {
         List<ConfigResource> asked = topics.stream()
                 .filter(topic -> topic.presence() != TopicState.Presence.MISSING)
@@ -210,6 +221,7 @@ final class ClusterChecks {
                         Level.FAIL,
                         "start 'lendstream agent' on the nodes"));
         check("nodes", this::twins);
+        check("inventory", this::inventories);
         check(
                 "demand",
                 () -> Diagnosis.heard(

@@ -8,6 +8,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
@@ -18,6 +19,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -184,6 +186,33 @@ final class Diagnosis {
                         "nodes",
                         "several agents speak for %s at once".formatted(some(List.copyOf(twins), NodeId::value)),
                         "stop all but one, or give each a name of its own (agent.node)");
+    }
+
+    /**
+     * Whether nodes are well, as their agents say.
+     *
+     * @param inventories the newest of each node that has not left
+     */
+    static Finding inventories(Collection<Node> inventories) {
+        List<Node> ailing = inventories.stream()
+                .filter(node -> node.status() != NodeStatus.READY || !node.why().isEmpty())
+                .toList();
+        if (ailing.isEmpty()) {
+            return Finding.ok("inventory", "all %d nodes are ready".formatted(inventories.size()));
+        }
+        return Finding.warn(
+                "inventory",
+                "not all is well with %d of %d nodes: %s"
+                        .formatted(ailing.size(), inventories.size(), some(ailing, Diagnosis::ailment)),
+                "see to what is said of them; nothing is lent or taken back on a node that is not ready");
+    }
+
+    private static String ailment(Node node) {
+        return "%s is %s%s"
+                .formatted(
+                        node.nodeId(),
+                        node.status().name().toLowerCase(Locale.ROOT),
+                        node.why().isEmpty() ? "" : " (" + node.why() + ")");
     }
 
     /**

@@ -146,8 +146,12 @@ final class Words implements Action.Cases<String> {
                             progress.progress());
         }
         if (event instanceof Node node) {
-            return "node %s has %s and is %s"
-                    .formatted(node.nodeId(), Reason.counted(node.gpus().size(), "GPU"), lower(node.status()));
+            return "node %s has %s and is %s%s"
+                    .formatted(
+                            node.nodeId(),
+                            Reason.counted(node.gpus().size(), "GPU"),
+                            lower(node.status()),
+                            node.why().isEmpty() ? "" : " (" + node.why() + ")");
         }
         if (event instanceof NodeLeft left) {
             return "node %s left".formatted(left.nodeId());

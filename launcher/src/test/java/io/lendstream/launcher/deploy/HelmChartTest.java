@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -402,6 +403,115 @@ final class HelmChartTest {
     }
 
     @Test
+    void agentsThatAskTheApiServerMayListAndWatchPodsAndNodesAndNothingElse() throws IOException {
+        List<Manifest> chart = rendered("{agent: {enabled: true, kubernetes: true}}");
+        Manifest agent = only(chart, "DaemonSet", "gpus-agent");
+        Manifest role = only(chart, "ClusterRole", "lending-gpus-agent");
+        Manifest binding = only(chart, "ClusterRoleBinding", "lending-gpus-agent");
+
+        assertThat(role.root().at("/rules"))
+                .hasToString(
+                        "[{\"apiGroups\":[\"\"],\"resources\":[\"pods\",\"nodes\"],\"verbs\":[\"list\",\"watch\"]}]");
+        assertThat(binding.root().at("/roleRef/name").asText()).isEqualTo("lending-gpus-agent");
+        assertThat(binding.root().at("/subjects"))
+                .hasToString("[{\"kind\":\"ServiceAccount\",\"name\":\"gpus-agent\",\"namespace\":\"lending\"}]");
+        only(chart, "ServiceAccount", "gpus-agent");
+        assertThat(agent.pod().at("/serviceAccountName").asText()).isEqualTo("gpus-agent");
+        assertThat(Manifest.environment(agent.container(), "")).containsEntry("LENDSTREAM_AGENT_KUBERNETES", "true");
+        assertThat(agent.container().at("/volumeMounts")).anySatisfy(mount -> {
+            assertThat(mount.at("/name").asText()).isEqualTo("account");
+            assertThat(mount.at("/mountPath").asText()).isEqualTo("/var/run/secrets/kubernetes.io/serviceaccount");
+            assertThat(mount.at("/readOnly").asBoolean()).isTrue();
+        });
+        assertThat(agent.volumes().get("account").findValuesAsText("path")).containsExactly("token", "ca.crt");
+        assertThat(chart.stream().filter(Manifest::hasPods))
+                .filteredOn(manifest -> !manifest.name().equals("gpus-agent"))
+                .allMatch(manifest ->
+                        manifest.pod().at("/serviceAccountName").asText().equals("gpus"));
+    }
+
+    @Test
+    void agentsThatTellWhereMigInstancesLieHaveTheCapabilityThatNvidiasRuntimeWantsAndAreNotRoot() throws IOException {
+        Manifest agent = only(rendered("{agent: {enabled: true, migMonitor: true}}"), "DaemonSet", "gpus-agent");
+        JsonNode security = agent.container().at("/securityContext");
+
+        assertThat(Manifest.environment(agent.container(), ""))
+                .containsEntry("NVIDIA_MIG_MONITOR_DEVICES", "all")
+                .containsEntry("NVIDIA_VISIBLE_DEVICES", "all")
+                .containsEntry("NVIDIA_DRIVER_CAPABILITIES", "utility");
+        assertThat(security.at("/capabilities")).hasToString("{\"drop\":[\"ALL\"],\"add\":[\"SYS_ADMIN\"]}");
+        assertThat(security.at("/allowPrivilegeEscalation").asBoolean())
+                .as("Kubernetes refuses the capability without it")
+                .isTrue();
+        assertThat(security.at("/privileged").asBoolean(true)).isFalse();
+        assertThat(security.at("/readOnlyRootFilesystem").asBoolean()).isTrue();
+        assertThat(agent.pod().at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
+    }
+
+    @Test
+    void whatTheDaemonSetMayHaveBesidesIsWhatTheChartMayHave() throws IOException {
+        Path plain = Path.of("../deploy/agent");
+        JsonNode set = only(
+                        Manifest.readAll(Files.readString(plain.resolve("daemonset.yaml"))),
+                        "DaemonSet",
+                        "lendstream-agent")
+                .root();
+        JsonNode kustomization = Manifest.readAll(Files.readString(plain.resolve("kustomization.yaml")))
+                .get(0)
+                .root();
+        for (JsonNode patch : kustomization.at("/patches")) {
+            set = StrategicMerge.of(
+                    set,
+                    Manifest.readAll(Files.readString(
+                                    plain.resolve(patch.at("/path").asText())))
+                            .get(0)
+                            .root());
+        }
+        Manifest patched = new Manifest(set);
+        Manifest chart = only(
+                rendered("{agent: {enabled: true, kubernetes: true, podResources: true, migMonitor: true}}"),
+                "DaemonSet",
+                "gpus-agent");
+
+        assertThat(kustomization.at("/patches")).hasSize(3);
+        Map<String, String> environment = Manifest.environment(patched.container(), "node");
+        environment.remove("LENDSTREAM_HEALTH_ADDRESS"); // which the chart has in the settings
+        assertThat(Manifest.environment(chart.container(), "node")).isEqualTo(environment);
+        assertThat(chart.container().at("/securityContext"))
+                .isEqualTo(patched.container().at("/securityContext"));
+        for (String volume : List.of("account", "pod-resources")) {
+            assertThat(chart.volumes().get(volume)).isEqualTo(patched.volumes().get(volume));
+            assertThat(mount(chart, volume)).isEqualTo(mount(patched, volume));
+        }
+        List<Manifest> rights = Manifest.readAll(Files.readString(plain.resolve("rights.yaml")));
+        assertThat(only(rights, "ClusterRole", "lendstream-agent").root().at("/rules"))
+                .isEqualTo(only(
+                                rendered("{agent: {enabled: true, kubernetes: true}}"),
+                                "ClusterRole",
+                                "lending-gpus-agent")
+                        .root()
+                        .at("/rules"));
+    }
+
+    private static JsonNode mount(Manifest manifest, String volume) {
+        return StreamSupport.stream(manifest.container().at("/volumeMounts").spliterator(), false)
+                .filter(mount -> mount.at("/name").asText().equals(volume))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void endpointsOfOneNodeMayStandInEveryNodesSettings() throws IOException {
+        String values =
+                "{agent: {enabled: true, settings: {agent.rate-endpoints: 'vllm@http://gateway/metrics;node=n1, triton@http://{node}:8002/metrics'}}}";
+
+        assertThat(settings(values, "agent.properties").values())
+                .containsEntry(
+                        "agent.rate-endpoints",
+                        "vllm@http://gateway/metrics;node=n1, triton@http://{node}:8002/metrics");
+    }
+
+    @Test
     void agentsGoWithoutARuntimeClassAndSpoolToTheNodeWhereTheyAreToldTo() throws IOException {
         Manifest agent = only(
                 rendered("{agent: {enabled: true, runtimeClassName: '', spoolDirectory: /var/spool/lendstream}}"),
@@ -429,6 +539,8 @@ final class HelmChartTest {
                 "{scheduler: {resources: {request: {cpu: 1}}}} | at '/scheduler/resources': additional properties 'request' not allowed",
                 "{image: {pullPolicy: Sometimes}} | at '/image/pullPolicy': value must be one of",
                 "{agent: {enabled: true, simulated: {enabled: true}}} | agent.enabled and agent.simulated.enabled are both true",
+                "{agent: {enabled: true, settings: {agent.rate-endpoints: 'vllm@http://a/metrics;node=n1,vllm@http://gateway/metrics'}}} | agent.rate-endpoints has vllm@http://gateway/metrics, which the agent of every node would read",
+                "{settings: {agent.rate-endpoints: 'vllm@http://gateway/metrics'}, agent: {enabled: true}} | set agent.kubernetes and annotate its pods",
                 "{agent: {enabled: true}, actuator: {replicas: 1}} | actuator.settings has no actuator.driver",
                 "{scheduler: {settings: {kafka.consumer.group.instance.id: a}}} | scheduler.settings has kafka.consumer.group.instance.id"
             })

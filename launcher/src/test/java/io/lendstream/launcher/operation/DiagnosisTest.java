@@ -109,6 +109,35 @@ class DiagnosisTest {
     }
 
     @Test
+    void nodesThatAreNotWellAreNamedWithWhatTheirAgentsSay() {
+        List<Node> well = List.of(inventory("n1", NodeStatus.READY, ""), inventory("n2", NodeStatus.READY, ""));
+        List<Node> ailing = List.of(
+                inventory("n1", NodeStatus.UNAVAILABLE, "NVML cannot be loaded"),
+                inventory("n2", NodeStatus.READY, "GPU 0 does not answer"),
+                inventory("n3", NodeStatus.PAUSED, ""),
+                inventory("n4", NodeStatus.READY, ""));
+
+        assertThat(Diagnosis.inventories(well).line()).isEqualTo("ok   inventory: all 2 nodes are ready");
+        assertThat(Diagnosis.inventories(ailing).line())
+                .startsWith(
+                        "warn inventory: not all is well with 3 of 4 nodes: n1 is unavailable (NVML cannot be loaded); n2 is ready (GPU 0 does not answer); n3 is paused; see to");
+    }
+
+    private static Node inventory(String name, NodeStatus status, String why) {
+        return new Node(
+                new NodeId(name),
+                new DomainId("d"),
+                Pool.INFERENCE,
+                "boot",
+                NOW,
+                status,
+                List.of(),
+                Optional.empty(),
+                1,
+                why);
+    }
+
+    @Test
     void clocksMayDifferALittle() {
         Duration most = Duration.ofMinutes(5);
 

@@ -163,6 +163,75 @@ class AgentIT {
     }
 
     @Test
+    void whileTheBrokerIsAwayTheOldestGoBeyondTheBoundAndAStopIsHeededAtOnce() throws Exception {
+        String bound = "agent.spool-bytes=256KiB";
+        Path recording = recording();
+        Deployment.Running first = agent(recording, "agent.period=5ms", bound);
+        await().atMost(Deployment.PATIENCE)
+                .until(() -> !deployment.read(TopicCatalogue.GPU_TELEMETRY).isEmpty());
+        signal("STOP", "BrokerMain");
+        await().atMost(Deployment.PATIENCE).until(() -> metric(first, "lendstream_spool_lost_total") >= 50);
+
+        long asked = System.nanoTime();
+        first.process().destroy();
+        assertThat(first.exit()).as(first.printed()).isZero();
+        Duration ending = Duration.ofNanos(System.nanoTime() - asked);
+        signal("CONT", "BrokerMain");
+        Deployment.Running second = agent(recording, bound);
+        second.ready();
+        awaitDrained(second);
+
+        List<GpuTelemetry> told = deployment.read(TopicCatalogue.GPU_TELEMETRY);
+        String boot = told.get(0).bootId();
+        List<Long> sequences = inOrderOfFirst(
+                told.stream().filter(sample -> sample.bootId().equals(boot)).toList(), GpuTelemetry::sequence);
+        long last = sequences.get(sequences.size() - 1);
+        assertThat(sequences).as("in order, what was kept").isSorted().startsWith(1L);
+        assertThat(last - sequences.size()).as("samples that went").isBetween(1L, last - 50);
+        assertThat(LongStream.rangeClosed(last - 50, last).boxed().toList())
+                .as("the newest are there")
+                .isSubsetOf(sequences);
+        assertThat(ending).isLessThan(Duration.ofSeconds(6));
+        System.out.printf(
+                "%d of %d samples went beyond the bound, ended in %d ms without a broker%n",
+                last - sequences.size(), last, ending.toMillis());
+    }
+
+    @Test
+    void twoAgentsOfOneNodeAreNamedByTheDoctor() throws Exception {
+        Path recording = recording();
+        for (String place : List.of("one", "other")) {
+            agent(recording, "agent.inventory-every=1s", "agent.spool-dir=" + directory.resolve(place))
+                    .ready();
+        }
+
+        await().atMost(Deployment.PATIENCE)
+                .untilAsserted(
+                        () -> assertThat(deployment.command(directory, "doctor").out())
+                                .contains("FAIL nodes: several agents speak for n1 at once"));
+        List<String> boots = deployment.read(TopicCatalogue.NODES).stream()
+                .map(Node::bootId)
+                .distinct()
+                .toList();
+        assertThat(boots).hasSize(2);
+        deployment.read(TopicCatalogue.NODES).stream()
+                .collect(groupingBy(Node::bootId))
+                .values()
+                .forEach(of -> {
+                    List<Long> sequences = inOrderOfFirst(of, Node::sequence);
+                    assertThat(sequences).isEqualTo(upTo(sequences.size()));
+                });
+    }
+
+    private static double metric(Deployment.Running agent, String name) {
+        return Deployment.text(agent.health().orElseThrow().resolve("/metrics"))
+                .lines()
+                .filter(line -> line.startsWith(name + "{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    @Test
     void anAgentThatFindsNeitherDriverNorBrokerStartsAndSaysSo() throws Exception {
         Deployment.Running agent = start(
                 "--bootstrap-server",
@@ -204,25 +273,28 @@ class AgentIT {
         assertThat(deployment.read(TopicCatalogue.GPU_TELEMETRY)).hasSize(1);
     }
 
-    private Deployment.Running agent(Path recording) {
-        return start(deployment
-                .with(
-                        "--backend",
-                        "recorded",
-                        "--set",
-                        "agent.recording=" + recording,
-                        "--set",
-                        "agent.node=n1",
-                        "--set",
-                        "agent.period=" + PERIOD.toMillis() + "ms",
-                        "--set",
-                        "agent.rate-period=5s",
-                        "--set",
-                        "agent.rate-endpoints=vllm@http://127.0.0.1:%d/metrics"
-                                .formatted(vllm.getAddress().getPort()),
-                        "--set",
-                        "agent.spool-dir=" + directory.resolve("spool"))
-                .toArray(String[]::new));
+    /** @param more settings, which go before the others */
+    private Deployment.Running agent(Path recording, String... more) {
+        List<String> arguments = deployment.with(
+                "--backend",
+                "recorded",
+                "--set",
+                "agent.recording=" + recording,
+                "--set",
+                "agent.node=n1",
+                "--set",
+                "agent.period=" + PERIOD.toMillis() + "ms",
+                "--set",
+                "agent.rate-period=5s",
+                "--set",
+                "agent.rate-endpoints=vllm@http://127.0.0.1:%d/metrics"
+                        .formatted(vllm.getAddress().getPort()),
+                "--set",
+                "agent.spool-dir=" + directory.resolve("spool"));
+        for (String setting : more) {
+            arguments.addAll(List.of("--set", setting));
+        }
+        return start(arguments.toArray(String[]::new));
     }
 
     private Deployment.Running start(String... arguments) {

@@ -214,6 +214,7 @@ final class OperationIT {
                         "ok   scheduler",
                         "ok   agents",
                         "ok   nodes",
+                        "ok   inventory",
                         "ok   demand",
                         "warn forecaster",
                         "ok   actuators",

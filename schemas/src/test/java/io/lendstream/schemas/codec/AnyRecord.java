@@ -108,7 +108,7 @@ public final class AnyRecord {
             return random.nextBoolean();
         }
         if (type == int.class || type == Integer.class) {
-            return random.nextInt(50);
+            return random.nextInt(random.nextBoolean() ? 9 : 50); // slices of a GPU are 8 at most, and several must fit
         }
         if (type == long.class || type == Long.class) {
             return random.nextInt(3) == 0 ? random.nextLong() >>> 1 : random.nextInt(50);

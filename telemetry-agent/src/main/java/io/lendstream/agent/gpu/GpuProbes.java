@@ -1,9 +1,11 @@
 package io.lendstream.agent.gpu;
 
 import io.lendstream.agent.gpu.nvml.NvmlMachine;
+import io.lendstream.core.event.NodeStatus;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 
 /** Makes probes by name. */
@@ -53,8 +55,17 @@ public final class GpuProbes {
         return new RecordedProbe(file, Recording.read(file), loop);
     }
 
-    /** Whether NVML can be loaded on this machine; that a driver answers, and has GPUs, is not asked. */
-    public static boolean nvmlIsThere() {
-        return NvmlMachine.isThere();
+    /**
+     * Whether NVML can be loaded on this machine; that a driver answers, and has GPUs, is not asked.
+     *
+     * @param libraries as for {@link #nvml(List, Duration, boolean)}
+     */
+    public static boolean nvmlIsThere(List<String> libraries) {
+        return NvmlMachine.isThere(libraries);
+    }
+
+    /** Whether a dcgm-exporter tells of GPUs there. */
+    public static boolean dcgmIsThere(URI metrics, Duration patience) {
+        return new DcgmLooker(metrics, patience).look(Instant.now()).status() == NodeStatus.READY;
     }
 }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
@@ -27,7 +26,6 @@ final class Recording {
 
     private final List<Sight> sights = new ArrayList<>();
     private Optional<Node> node = Optional.empty();
-    private String why = "";
     private boolean isNodeTold;
 
     private Recording() {}
@@ -78,25 +76,20 @@ final class Recording {
         if (line.has("service")) {
             Codecs.decode(
                     TopicCatalogue.REQUEST_RATES, PlainRecord.of(Codecs.schema(TopicCatalogue.REQUEST_RATES), line));
-        } else if (line.has("sequence")) {
+        } else if (line.has("status")) {
+            take(Codecs.decode(TopicCatalogue.NODES, PlainRecord.of(Codecs.schema(TopicCatalogue.NODES), line)));
+        } else {
             take(Codecs.decode(
                     TopicCatalogue.GPU_TELEMETRY, PlainRecord.of(Codecs.schema(TopicCatalogue.GPU_TELEMETRY), line)));
-        } else {
-            String reason = line.path("why").asText("");
-            ((ObjectNode) line).remove("why"); // printed beside the record, and no field of it
-            take(
-                    Codecs.decode(TopicCatalogue.NODES, PlainRecord.of(Codecs.schema(TopicCatalogue.NODES), line)),
-                    reason);
         }
     }
 
-    private void take(Node next, String reason) {
+    private void take(Node next) {
         endNode();
         if (node.isPresent() && !node.get().nodeId().equals(next.nodeId())) {
             throw anotherNode(next.nodeId().value());
         }
         node = Optional.of(next);
-        why = reason;
         isNodeTold = false;
     }
 
@@ -111,7 +104,7 @@ final class Recording {
         if (!of.nodeId().equals(sample.nodeId())) {
             throw anotherNode(sample.nodeId().value());
         }
-        sights.add(new Sight(NodeStatus.READY, why, of.gpus(), sample.gpus(), of.driverVersion()));
+        sights.add(new Sight(NodeStatus.READY, of.why(), of.gpus(), sample.gpus(), of.driverVersion()));
         isNodeTold = true;
     }
 
@@ -119,7 +112,8 @@ final class Recording {
     private void endNode() {
         if (node.isPresent() && !isNodeTold) {
             Node of = node.get();
-            String said = why.isEmpty() && of.status() != NodeStatus.READY ? "recorded as " + of.status() : why;
+            String said =
+                    of.why().isEmpty() && of.status() != NodeStatus.READY ? "recorded as " + of.status() : of.why();
             sights.add(Sight.without(of.status(), said, of.gpus(), of.driverVersion()));
             isNodeTold = true;
         }

@@ -5,13 +5,14 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Where numbers are read, as settings say it: {@code PRESET@URL}, with {@code ;stats=URL} for Triton's statistics and {@code
- * ;profile=3g.40gb} for the MIG instance that the server has.
+ * Where numbers are read, as settings say it: {@code PRESET@URL}, with {@code ;stats=URL} for Triton's statistics, {@code
+ * ;profile=3g.40gb} for the MIG instance that the server has, and {@code ;node=NAME} for the node whose agent alone reads it.
  *
  * @param stats Triton's {@code /v2/models/stats}; empty where batches are not asked for
  * @param profile of the server's MIG instance; empty for a whole GPU
+ * @param reader the node whose agent reads it; empty for every agent that is told of it
  */
-public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<String> profile) {
+public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<String> profile, Optional<String> reader) {
 
     /**
      * Reads one.
@@ -28,20 +29,27 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
         }
         Optional<URI> stats = Optional.empty();
         Optional<String> profile = Optional.empty();
+        Optional<String> reader = Optional.empty();
         for (int i = 1; i < parts.length; i++) {
             String part = parts[i].strip();
             if (part.startsWith("stats=")) {
                 stats = Optional.of(url(part.substring("stats=".length())));
             } else if (part.startsWith("profile=")) {
                 profile = Optional.of(part.substring("profile=".length()));
+            } else if (part.startsWith("node=")) {
+                reader = Optional.of(part.substring("node=".length()));
             } else {
                 throw new IllegalArgumentException(
-                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL and profile=NAME may stand there."
+                        "agent.rate-endpoints has '%s' after a URL, but only stats=URL, profile=NAME and node=NAME may stand there."
                                 .formatted(part));
             }
         }
         return new Endpoint(
-                presets.named(parts[0].substring(0, at).strip()), url(parts[0].substring(at + 1)), stats, profile);
+                presets.named(parts[0].substring(0, at).strip()),
+                url(parts[0].substring(at + 1)),
+                stats,
+                profile,
+                reader);
     }
 
     private static URI url(String text) {

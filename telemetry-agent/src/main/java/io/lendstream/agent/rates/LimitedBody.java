@@ -11,14 +11,22 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
 /** Takes an answer's bytes up to a number; one byte more breaks it off. The JDK's own has come with Java 25. */
-final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
+public final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
     private final int largest;
+    private final String wayOut;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final CompletableFuture<byte[]> whole = new CompletableFuture<>();
     private Optional<Flow.Subscription> subscription = Optional.empty();
 
-    LimitedBody(int largest) {
+    /**
+     * A body.
+     *
+     * @param largest how many bytes it may have
+     * @param wayOut what to do where it has more, a sentence
+     */
+    public LimitedBody(int largest, String wayOut) {
         this.largest = largest;
+        this.wayOut = wayOut;
     }
 
     @Override
@@ -37,7 +45,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
         for (ByteBuffer part : parts) {
             if (bytes.size() + part.remaining() > largest) {
                 subscription.ifPresent(Flow.Subscription::cancel);
-                whole.completeExceptionally(tooLarge(largest));
+                whole.completeExceptionally(tooLarge(largest, wayOut));
                 return;
             }
             byte[] copy = new byte[part.remaining()];
@@ -56,9 +64,7 @@ final class LimitedBody implements HttpResponse.BodySubscriber<byte[]> {
         whole.complete(bytes.toByteArray());
     }
 
-    static IOException tooLarge(int largest) {
-        return new IOException(
-                "the answer has more than %d bytes (agent.rate-largest). Raise it, or name an endpoint that says less."
-                        .formatted(largest));
+    static IOException tooLarge(int largest, String wayOut) {
+        return new IOException("the answer has more than %d bytes. %s".formatted(largest, wayOut));
     }
 }

@@ -8,6 +8,7 @@ import io.lendstream.core.latency.BatchCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -52,6 +53,39 @@ public final class RateProbe {
 
     /** Reads once. What cannot be read is said in the log once, counted, and made up for by the next reading. */
     public List<Window> look() {
+        return look(Optional.empty());
+    }
+
+    /** A server that was started while it was already waited for has counted from nothing since. */
+    public void countFrom(Instant started) {
+        Instant now = clock.instant();
+        long since = Math.max(0, Duration.between(started, now).toNanos());
+        windows.startingWith(Reading.of(started, nanos.getAsLong() - since, List.of()));
+    }
+
+    /**
+     * Takes back what was told of a server that is no more.
+     *
+     * @return the last windows; empty where it is too early for them
+     */
+    public Optional<List<Window>> farewell() {
+        Optional<List<Window>> last = windows.farewell(Reading.of(clock.instant(), nanos.getAsLong(), List.of()));
+        if (last.isPresent()) { // a node sees many pods in its life
+            List.of("lendstream.rate.readings", "lendstream.rate.windows", "lendstream.rate.restarts")
+                    .forEach(name -> metrics.find(name)
+                            .tag("endpoint", endpoint.url().toString())
+                            .meters()
+                            .forEach(metrics::remove));
+        }
+        return last;
+    }
+
+    /**
+     * Reads once.
+     *
+     * @param started when the server was started last, by the wall clock, where that is known
+     */
+    public List<Window> look(Optional<Instant> started) {
         Reading reading;
         try {
             reading = read();
@@ -62,7 +96,7 @@ public final class RateProbe {
         }
         count("read");
         say(Optional.empty());
-        List<Window> ended = windows.upTo(reading);
+        List<Window> ended = windows.upTo(reading, started);
         for (Window window : ended) {
             metrics.counter(
                             "lendstream.rate.windows",

@@ -39,6 +39,11 @@ public record Reading(
         return new Reading(at, nanos, points, counted);
     }
 
+    /** The same moment, when nothing had been counted yet. */
+    Reading beforeAnything() {
+        return new Reading(at, nanos, Map.of(), Map.of());
+    }
+
     List<Point> named(String name) {
         return points.getOrDefault(name, List.of());
     }

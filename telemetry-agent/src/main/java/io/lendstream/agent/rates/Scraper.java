@@ -20,6 +20,7 @@ import java.util.zip.GZIPInputStream;
 
 /** Gets texts over HTTP, within a time and up to a size. Redirects are not followed: an endpoint is where it was said to be. */
 public final class Scraper {
+    private static final String TOO_LARGE = "Raise agent.rate-largest, or name an endpoint that says less.";
 
     private final HttpClient client;
     private final Duration patience;
@@ -71,7 +72,7 @@ public final class Scraper {
                                     .strip());
         }
         CompletableFuture<HttpResponse<byte[]>> answer =
-                client.sendAsync(request.build(), response -> new LimitedBody(largest));
+                client.sendAsync(request.build(), response -> new LimitedBody(largest, TOO_LARGE));
         try {
             return read(answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
         } catch (TimeoutException e) {
@@ -104,7 +105,7 @@ public final class Scraper {
         try (var in = new GZIPInputStream(new ByteArrayInputStream(packed))) {
             byte[] text = in.readNBytes(largest);
             if (in.read() >= 0) {
-                throw LimitedBody.tooLarge(largest);
+                throw LimitedBody.tooLarge(largest, TOO_LARGE);
             }
             return text;
         }

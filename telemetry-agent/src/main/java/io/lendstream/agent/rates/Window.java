@@ -24,7 +24,9 @@ public record Window(RequestRate rate, List<Remark> remarks) {
         /** The 99th percentile lies above the histogram's last bound, which stands for it. */
         P99_BEYOND_HISTOGRAM,
         /** This machine's clock was set in the window, whose length was taken by another clock. */
-        CLOCK_SET;
+        CLOCK_SET,
+        /** The source is no more: its rate is taken back, and what it served after its last reading is lost with it. */
+        LEFT;
 
         /** As a header has it. */
         public String word() {

@@ -69,8 +69,27 @@ public final class Windows {
         this.profile = profile;
     }
 
+    /**
+     * Counting starts at a moment when the server started, and had counted nothing.
+     *
+     * @param start as a reading of nothing
+     */
+    void startingWith(Reading start) {
+        last = Optional.of(start.beforeAnything());
+    }
+
     /** The windows that a reading ends, a service each; none while the last reading is less than {@link #SHORTEST} ago. */
     public List<Window> upTo(Reading now) {
+        return upTo(now, Optional.empty());
+    }
+
+    /**
+     * The same of a server of which it is known when it was started: counters of before that are over, even where the new ones have
+     * outgrown them.
+     *
+     * @param started by the wall clock; empty where it is not known
+     */
+    List<Window> upTo(Reading now, Optional<Instant> started) {
         Optional<Reading> before = last;
         if (before.isPresent() && now.since(before.get()).compareTo(SHORTEST) < 0) {
             return List.of();
@@ -80,10 +99,33 @@ public final class Windows {
             advances.clear();
             return List.of();
         }
-        return between(before.get(), now);
+        boolean isAnother = started.filter(before.get().at()::isBefore).isPresent();
+        return between(isAnother ? before.get().beforeAnything() : before.get(), now, isAnother);
     }
 
-    private List<Window> between(Reading before, Reading now) {
+    /**
+     * The windows, without any request, by which a source that is no more takes its rates back.
+     *
+     * @param now a reading of nothing
+     * @return empty where it is too early for a window
+     */
+    Optional<List<Window>> farewell(Reading now) {
+        if (last.isEmpty() || now.since(last.get()).compareTo(FORGOTTEN_AFTER) > 0) {
+            return Optional.of(List.of());
+        }
+        Reading before = last.get();
+        if (now.since(before).compareTo(SHORTEST) < 0) {
+            return Optional.empty();
+        }
+        last = Optional.empty();
+        var windows = new ArrayList<Window>();
+        for (ServiceId service : List.copyOf(sequences.keySet())) {
+            windows.addAll(spread(before, now, Numbers.nothing(service), new TreeSet<>(List.of(Window.Remark.LEFT))));
+        }
+        return Optional.of(windows);
+    }
+
+    private List<Window> between(Reading before, Reading now, boolean isAnother) {
         var change = new Change(before, now, preset, names);
         Growth growth = growth(change, before, now);
         var windows = new ArrayList<Window>();
@@ -92,7 +134,7 @@ public final class Windows {
             if (growth.counted.isEmpty()) {
                 remarks.add(Window.Remark.ARRIVALS_DERIVED);
             }
-            if (change.restarted().contains(service)) {
+            if (isAnother || change.restarted().contains(service)) {
                 remarks.add(Window.Remark.RESTARTED);
             }
             Optional<Histogram> latency =
@@ -165,7 +207,12 @@ public final class Windows {
             Optional<Double> p50,
             Optional<Double> p99,
             List<SizeCount> sizes,
-            List<BatchTimes> batches) {}
+            List<BatchTimes> batches) {
+
+        static Numbers nothing(ServiceId service) {
+            return new Numbers(service, 0, 0, 0, 0, Optional.empty(), Optional.empty(), List.of(), List.of());
+        }
+    }
 
     /**
      * Requests that came, where nothing counts them. Servers do not read their gauges and counters at the same moment, so it may be

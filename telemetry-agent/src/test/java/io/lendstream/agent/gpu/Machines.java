@@ -95,6 +95,26 @@ final class Machines {
                 .has("mig 0 1");
     }
 
+    /** One cut GPU that another client has to itself just now: mode, utilisation and memory are not told. */
+    static Machine inUse() {
+        return a100MigOn()
+                .fails("nvmlDeviceGetMigMode", 19)
+                .fails("nvmlDeviceGetMemoryInfo_v2", 19)
+                .fails("nvmlDeviceGetMemoryInfo", 19);
+    }
+
+    /** A GPU that has fallen off the bus, which is what XID 79 says. */
+    static Machine fallenOff() {
+        return Machine.withDriver("550.54.15")
+                .gpu("GPU-a0", "NVIDIA A100-SXM4-80GB", 8, 80)
+                .has("lost")
+                .gpu("GPU-a1", "NVIDIA A100-SXM4-80GB", 8, 80)
+                .healthy()
+                .has("utilization 0 0")
+                .has("mig 0 0")
+                .xid(0, 79);
+    }
+
     /** Two GPUs, the first of which fell off the bus. */
     static Machine oneLost() {
         return Machine.withDriver("550.54.15")

@@ -9,7 +9,6 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,6 +22,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class NvmlGoldenTest {
     private static final boolean UPDATE = Boolean.getBoolean("golden.update");
     private static final Path GOLDEN = Path.of("src/test/resources/nvml");
+    /** Events are asked for all the time, and heard within some 50 ms. */
+    private static final Duration HEARD = Duration.ofSeconds(1);
+
     private static final Instant NOON = Instant.parse("2026-06-01T12:00:00Z");
 
     enum Case {
@@ -34,6 +36,9 @@ class NvmlGoldenTest {
         NO_PERMISSION(Machines::noPermission),
         MIG_PENDING(Machines::migPending),
         ONE_LOST(Machines::oneLost),
+        XID_79(Machines::a100MigOff, Machines::fallenOff),
+        IN_USE(Machines::a100MigOn, Machines::inUse),
+        IN_USE_FROM_THE_START(() -> Machine.thatCannotBeInitialised(19)),
         NO_GPU(() -> Machine.withDriver("550.54.15")),
         DRIVER_NOT_LOADED(() -> Machine.thatCannotBeInitialised(9)),
         DRIVER_WAS_UPDATED(() -> Machine.thatCannotBeInitialised(18));
@@ -41,8 +46,17 @@ class NvmlGoldenTest {
         @SuppressWarnings("ImmutableEnumChecker") // a reference to a method without state
         private final Supplier<Machine> machine;
 
+        @SuppressWarnings("ImmutableEnumChecker") // the same
+        private final Supplier<Machine> later;
+
         Case(Supplier<Machine> machine) {
+            this(machine, machine);
+        }
+
+        /** One that has become another by the second look. */
+        Case(Supplier<Machine> machine, Supplier<Machine> later) {
             this.machine = machine;
+            this.later = later;
         }
     }
 
@@ -51,14 +65,18 @@ class NvmlGoldenTest {
 
     @ParameterizedTest
     @EnumSource
-    void isToldAsItIs(Case each) throws IOException {
+    void isToldAsItIs(Case each) throws Exception {
         NvmlDouble nvml = NvmlDouble.in(directory).plays(each.machine.get());
         String told;
         try (GpuProbe probe = GpuProbes.nvml(nvml.libraries(), Duration.ofSeconds(10), true)) {
-            told = "first look\n"
-                    + told(probe.look(NOON), NOON)
-                    + "second look, 10 s later\n"
-                    + told(probe.look(NOON.plusSeconds(10)), NOON.plusSeconds(10));
+            told = "first look\n" + told(probe.look(NOON), NOON);
+            if (each.later != each.machine) {
+                nvml.plays(each.later.get());
+                Thread.sleep(HEARD.toMillis());
+            }
+            told += "second look, 10 s later\n"
+                    + told(probe.look(NOON.plusSeconds(10)), NOON.plusSeconds(10))
+                            .replaceAll("\"lastXidAt\": \\d+", "\"lastXidAt\": \"when it was heard\"");
         }
         Path golden =
                 GOLDEN.resolve(each.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-') + ".txt");
@@ -78,9 +96,18 @@ class NvmlGoldenTest {
     private static String told(Sight sight, Instant at) {
         NodeId name = new NodeId("node-1");
         DomainId domain = new DomainId("east");
-        var told = new StringBuilder("why: " + sight.why() + "\n");
-        Node node =
-                new Node(name, domain, Pool.INFERENCE, "boot", at, sight.status(), sight.gpus(), sight.driverVersion());
+        var told = new StringBuilder();
+        Node node = new Node(
+                name,
+                domain,
+                Pool.INFERENCE,
+                "boot",
+                at,
+                sight.status(),
+                sight.gpus(),
+                sight.driverVersion(),
+                1,
+                sight.why());
         told.append(Codecs.encode(TopicCatalogue.NODES, node)).append('\n');
         sight.samples()
                 .forEach(sample -> told.append(Codecs.encode(

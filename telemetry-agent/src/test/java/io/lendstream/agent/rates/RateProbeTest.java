@@ -129,6 +129,10 @@ class RateProbeTest {
                 .hasValueSatisfying(stats -> assertThat(stats).hasPort(8000));
         assertThat(endpoint.profile()).hasValue("3g.40gb");
         assertThat(endpoint.source("n1")).isEqualTo("n1/h:8002");
+        assertThat(endpoint.reader()).as("everybody's").isEmpty();
+        assertThat(Endpoint.parse("vllm@http://gateway:8000/metrics;node=n7", Presets.ours())
+                        .reader())
+                .hasValue("n7");
     }
 
     private double readings(String outcome) {

@@ -96,11 +96,13 @@ public final class DcgmReader {
         String instance = sample.label("GPU_I_ID").strip();
         if (instance.isEmpty()) {
             device.whole.take(row, rank, sample);
+            device.whole.takeUser(sample);
         } else if (instance.matches("\\d{1,9}")) {
             int id = Integer.parseInt(instance);
             device.profiles.put(id, sample.label("GPU_I_PROFILE").strip());
             Entity of = device.instances.computeIfAbsent(id, added -> new Entity());
             (row.ofInstances() ? of : device.whole).take(row, rank, sample);
+            of.takeUser(sample);
         } else {
             troubles.add("%s: GPU_I_ID '%s' is no number".formatted(uuid, instance));
         }
@@ -214,14 +216,28 @@ public final class DcgmReader {
         entity.value("nvlinkTxBytesPerSecond").ifPresent(sample::nvlinkTxBytesPerSecond);
         entity.value("nvlinkRxBytesPerSecond").ifPresent(sample::nvlinkRxBytesPerSecond);
         tellOfMemoryAndErrors(sample, entity);
-        return sample.build();
+        return Entity.usedIn(sample.build(), users(device));
+    }
+
+    /** Of a GPU that is cut those of all its instances; a list that may lack somebody is none. */
+    private static Set<String> users(Device device) {
+        var users = new TreeSet<>(device.whole.users());
+        if (device.isMig()) {
+            for (Entity instance : device.instances.values()) {
+                if (instance.users().isEmpty()) {
+                    return Set.of();
+                }
+                users.addAll(instance.users());
+            }
+        }
+        return users;
     }
 
     private static GpuSample instance(GpuInstance instance, Entity entity) {
         GpuSampleBuilder sample = GpuSample.of(instance.gpuId());
         tellOfActivity(sample, entity);
         tellOfMemoryAndErrors(sample, entity);
-        return sample.build();
+        return Entity.usedIn(sample.build(), entity.users());
     }
 
     private static void tellOfActivity(GpuSampleBuilder sample, Entity entity) {

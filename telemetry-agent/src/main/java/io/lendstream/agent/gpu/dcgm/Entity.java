@@ -1,10 +1,14 @@
 package io.lendstream.agent.gpu.dcgm;
 
 import io.lendstream.agent.exposition.Sample;
+import io.lendstream.core.event.GpuSample;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** The rows of one GPU, or of one of its MIG instances: a value a field. */
 final class Entity {
@@ -19,6 +23,7 @@ final class Entity {
 
     private final Map<String, Double> values = new HashMap<>();
     private final Map<String, Integer> ranks = new HashMap<>();
+    private final Set<String> users = new TreeSet<>();
 
     /** Takes a row, unless its value is blank or a metric that comes first has told already. */
     void take(DcgmMapping.Row row, int rank, Sample sample) {
@@ -34,6 +39,32 @@ final class Entity {
             values.put(row.field(), value);
             ranks.put(row.field(), rank);
         }
+    }
+
+    /** Who has it, where the exporter was told to ask the kubelet or a directory of jobs; one that was not says nothing of it. */
+    void takeUser(Sample sample) {
+        String pod = sample.label("pod").strip();
+        String job = sample.label("hpc_job").strip();
+        if (!pod.isEmpty()) {
+            users.add("kubernetes/%s/%s/%s"
+                    .formatted(
+                            sample.label("namespace").strip(),
+                            pod,
+                            sample.label("container").strip()));
+        }
+        if (!job.isEmpty()) {
+            users.add("slurm/" + job);
+        }
+    }
+
+    /** Those who are known to have it, in order; none where that is not told. */
+    Set<String> users() {
+        return users;
+    }
+
+    /** A sample with those who have it; that nobody does is not told. */
+    static GpuSample usedIn(GpuSample sample, Set<String> users) {
+        return users.isEmpty() ? sample : sample.withUsers(List.copyOf(users));
     }
 
     static boolean isBlank(double value) {

@@ -68,7 +68,7 @@ final class GpuReader {
         this.gpm = Gpm.of(calls, who, handle);
         this.mig = new MigReader(calls, who, handle);
         this.values = new DeviceValues(calls, who, handle);
-        this.latest = mig.see();
+        this.latest = mig.see().orElse(MigReader.Seen.NO_MIG);
         this.cut = cutOf(latest);
     }
 
@@ -108,7 +108,7 @@ final class GpuReader {
         }
         seenAt = Optional.of(now);
         MigReader.Seen before = latest;
-        latest = mig.see();
+        latest = mig.see().orElse(before); // what is not told has not changed
         if (latest.isPending() != before.isPending()) {
             inventory = Optional.empty();
         }

@@ -65,25 +65,28 @@ final class MigReader {
         this.gpu = gpu;
     }
 
-    Seen see() throws NvmlException, GpuGoneException {
+    /** How the GPU is cut; empty where the driver does not tell just now, in use by another client, say. */
+    Optional<Seen> see() throws NvmlException, GpuGoneException {
         Memory answer = calls.answer();
-        if (!calls.has(who, "nvmlDeviceGetMigMode", gpu, answer, answer.share(4))) {
-            return Seen.NO_MIG;
+        Code code = calls.call(who, "nvmlDeviceGetMigMode", gpu, answer, answer.share(4));
+        if (!code.isSuccess()) {
+            return code.meaning() == Code.Meaning.ABSENT ? Optional.of(Seen.NO_MIG) : Optional.empty();
         }
         boolean enabled = answer.getInt(0) == MIG_ENABLED;
         boolean pending = answer.getInt(0) != answer.getInt(4);
         List<MigDevice> devices = new ArrayList<>();
-        long most = enabled
-                ? calls.unsigned(who, "nvmlDeviceGetMaxMigDeviceCount", gpu).orElse(0L)
-                : 0;
-        for (int i = 0; i < most; i++) {
+        Optional<Long> most = enabled ? calls.unsigned(who, "nvmlDeviceGetMaxMigDeviceCount", gpu) : Optional.of(0L);
+        if (most.isEmpty()) {
+            return Optional.empty();
+        }
+        for (int i = 0; i < most.get(); i++) {
             Optional<Pointer> handle = calls.handle(who, "nvmlDeviceGetMigDeviceHandleByIndex", gpu, i);
             if (handle.isPresent()) {
                 device(handle.get()).ifPresent(devices::add);
             }
         }
         known.values().retainAll(devices);
-        return new Seen(enabled, pending, List.copyOf(devices));
+        return Optional.of(new Seen(enabled, pending, List.copyOf(devices)));
     }
 
     /** A uuid is one compute instance's for as long as it is there: its numbers are asked for once. */
@@ -118,7 +121,7 @@ final class MigReader {
         if (placed.size() < byInstance.size()) {
             calls.troubles()
                     .say(
-                            "%s: the driver does not tell where %d of its %d MIG instances lie, and they are left out. Run the agent as root, or give it the capability mig/monitor."
+                            "%s: the driver does not tell where %d of its %d MIG instances lie, and they are left out. The agent needs the driver's capability mig/monitor: in a container NVIDIA_MIG_MONITOR_DEVICES=all, for which it must have CAP_SYS_ADMIN (the chart's agent.migMonitor); elsewhere root, or the device in /dev/nvidia-caps that docs/agent.md names."
                                     .formatted(who, byInstance.size() - placed.size(), byInstance.size()));
         }
         return List.copyOf(placed);

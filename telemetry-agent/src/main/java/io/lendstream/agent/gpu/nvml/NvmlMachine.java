@@ -30,10 +30,14 @@ public final class NvmlMachine {
         this.libraries = libraries.isEmpty() ? Library.USUAL : List.copyOf(libraries);
     }
 
-    /** Whether NVML can be loaded here; whether a driver answers is not asked. */
-    public static boolean isThere() {
+    /**
+     * Whether NVML can be loaded here; whether a driver answers is not asked.
+     *
+     * @param libraries as for the constructor
+     */
+    public static boolean isThere(List<String> libraries) {
         try {
-            Library.load(Library.USUAL).close();
+            Library.load(libraries.isEmpty() ? Library.USUAL : libraries).close();
             return true;
         } catch (NvmlException e) {
             return false;

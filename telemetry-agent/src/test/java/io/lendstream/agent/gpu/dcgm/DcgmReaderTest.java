@@ -89,6 +89,35 @@ class DcgmReaderTest {
     }
 
     @Test
+    void labelsOfPodsAndJobsSayWhoHasAGpuAndTheirAbsenceSaysNothing() {
+        String chat = ",namespace=\"ml\",pod=\"chat-0\",container=\"main\"";
+        DcgmReadings readings = read(
+                row("DCGM_FI_DEV_GPU_TEMP", labels(0) + chat, "41"),
+                row("DCGM_FI_DEV_POWER_USAGE", labels(0) + chat, "143"),
+                row("DCGM_FI_DEV_GPU_TEMP", labels(1), "41"),
+                row("DCGM_FI_DEV_GPU_TEMP", labels(2) + ",hpc_job=\"4711\"", "41"),
+                row("DCGM_FI_DEV_FB_USED", mig(3, "4g.40gb", 1) + chat, "38"),
+                row("DCGM_FI_DEV_FB_USED", mig(3, "2g.20gb", 5), "38"),
+                row("DCGM_FI_DEV_FB_USED", mig(3, "1g.10gb", 13), "38"));
+
+        assertThat(sample(readings, "GPU-0").usedBy()).contains(List.of("kubernetes/ml/chat-0/main"));
+        assertThat(sample(readings, "GPU-1").usedBy()).isEmpty();
+        assertThat(sample(readings, "GPU-2").usedBy()).contains(List.of("slurm/4711"));
+        assertThat(sample(readings, "GPU-3/0:4").usedBy()).contains(List.of("kubernetes/ml/chat-0/main"));
+        assertThat(sample(readings, "GPU-3/4:2").usedBy()).isEmpty();
+        assertThat(sample(readings, "GPU-3").usedBy())
+                .as("of the others nothing is known")
+                .isEmpty();
+
+        String code = chat.replace("chat", "code");
+        DcgmReadings full = read(
+                row("DCGM_FI_DEV_FB_USED", mig(3, "4g.40gb", 1) + chat, "38"),
+                row("DCGM_FI_DEV_FB_USED", mig(3, "3g.40gb", 2) + code, "38"));
+        assertThat(sample(full, "GPU-3").usedBy())
+                .contains(List.of("kubernetes/ml/chat-0/main", "kubernetes/ml/code-0/main"));
+    }
+
+    @Test
     void noUtilisationUnderMigIsEverReadAsIdle() {
         DcgmReadings readings = read(
                 row("DCGM_FI_DEV_GPU_UTIL", mig(0, "4g.40gb", 1), "0"),

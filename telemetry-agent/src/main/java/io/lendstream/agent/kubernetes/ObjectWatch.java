@@ -1,0 +1,275 @@
+package io.lendstream.agent.kubernetes;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.service.Stop;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps up with some of a cluster's objects: lists them, and is then told of each change. While the API server is away, what was known
+ * last stands.
+ *
+ * @param <T> what is kept of an object
+ * @see <a href="https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes">Watches</a>
+ */
+final class ObjectWatch<T> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ObjectWatch.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * Which objects.
+     *
+     * @param objects what they are, for people and for metrics
+     * @param path theirs, with a query that chooses among them
+     * @param accept how a list of them is to be written
+     * @param acceptEach how each is, in a watch
+     * @param ifNone what to say where there are none; blank where that is as it may be
+     */
+    record Question(String objects, String path, String accept, String acceptEach, String ifNone) {}
+
+    /**
+     * How patient it is.
+     *
+     * @param watch how long a watch is asked to last; whole seconds
+     * @param grace how much longer than that a silence is borne
+     * @param first how long after a failure it tries again; twice as long after each further one
+     * @param longest how long at most
+     */
+    record Pace(Duration watch, Duration grace, Duration first, Duration longest) {
+        static final Pace USUAL =
+                new Pace(Duration.ofSeconds(60), Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ofSeconds(30));
+    }
+
+    private final ApiServer server;
+    private final Question question;
+    private final Pace pace;
+    private final Function<JsonNode, Optional<T>> reader;
+    private final MeterRegistry metrics;
+    private final Stop stop = new Stop();
+    private final CountDownLatch listed = new CountDownLatch(1);
+    private final AtomicReference<List<T>> known = new AtomicReference<>(List.of());
+    private final Thread thread;
+
+    private final Map<String, T> byUid = new TreeMap<>();
+    private final Map<String, String> refused = new HashMap<>();
+    private Optional<String> version = Optional.empty();
+    private Optional<String> trouble = Optional.empty();
+
+    /**
+     * A watch, under way at once.
+     *
+     * @param reader what is kept of an object, if anything; an {@link IllegalArgumentException} says what is wrong with it
+     */
+    ObjectWatch(
+            ApiServer server,
+            Question question,
+            Pace pace,
+            Function<JsonNode, Optional<T>> reader,
+            MeterRegistry metrics) {
+        this.server = server;
+        this.question = question;
+        this.pace = pace;
+        this.reader = reader;
+        this.metrics = metrics;
+        this.thread = new Thread(this::keepUp, "kubernetes-" + question.objects());
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** What is kept of all that are there, or were when the server was last heard of. */
+    Collection<T> known() {
+        return known.get();
+    }
+
+    /** Waits until they have been listed once, but not for longer than that; whether they were. */
+    boolean awaitFirst(Duration patience) throws InterruptedException {
+        return listed.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void keepUp() {
+        Duration pause = pace.first();
+        while (!stop.isRequested()) {
+            long began = System.nanoTime();
+            try {
+                boolean isFirst = version.isEmpty();
+                if (isFirst) {
+                    list();
+                } else {
+                    watch();
+                }
+                say(Optional.empty());
+                if (isFirst || System.nanoTime() - began > pace.first().toNanos()) {
+                    pause = pace.first();
+                    continue; // a watch that ends at once, again and again, is no watch
+                }
+            } catch (ApiException e) {
+                if (e.isGone()) {
+                    version = Optional.empty();
+                } else {
+                    failed(e);
+                }
+            } catch (IOException e) {
+                failed(e);
+            } catch (InterruptedException e) {
+                return;
+            } catch (RuntimeException e) {
+                LOG.error("{} are watched again, though something failed", question.objects(), e);
+            }
+            rest(pause);
+            Duration longer = pause.multipliedBy(2);
+            pause = longer.compareTo(pace.longest()) > 0 ? pace.longest() : longer;
+        }
+    }
+
+    /** Agents that lost the server together do not all come back together. */
+    private void rest(Duration pause) {
+        long millis = pause.toMillis();
+        stop.waitFor(Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis / 2 + 1)));
+    }
+
+    private void list() throws IOException, InterruptedException {
+        byte[] answer = server.get(question.path() + "&resourceVersion=0", question.accept());
+        var found = new TreeMap<String, T>();
+        Optional<String> of = Optional.empty();
+        var before = new HashMap<>(refused);
+        refused.clear();
+        try (JsonParser parser = JSON.getFactory().createParser(answer)) {
+            parser.nextToken();
+            while (parser.nextToken() == JsonToken.FIELD_NAME) {
+                String name = parser.currentName();
+                JsonToken token = parser.nextToken();
+                if (name.equals("metadata")) {
+                    JsonNode metadata = JSON.readTree(parser);
+                    of = Optional.of(metadata.path("resourceVersion").asText(""))
+                            .filter(text -> !text.isEmpty());
+                } else if (name.equals("items") && token == JsonToken.START_ARRAY) {
+                    while (parser.nextToken() != JsonToken.END_ARRAY) {
+                        JsonNode object = JSON.readTree(parser); // one at a time: a pod may have many kB
+                        take(object, found, before);
+                    }
+                } else {
+                    parser.skipChildren();
+                }
+            }
+        }
+        if (of.isEmpty()) {
+            throw new IOException("%s answers what is no list of %s".formatted(server, question.objects()));
+        }
+        byUid.clear();
+        byUid.putAll(found);
+        version = of;
+        count("listed");
+        publish();
+        if (byUid.isEmpty() && !question.ifNone().isBlank()) {
+            LOG.warn("{}", question.ifNone());
+        }
+        listed.countDown();
+    }
+
+    private void watch() throws IOException, InterruptedException {
+        String path = "%s&watch=1&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=%s"
+                .formatted(question.path(), pace.watch().toSeconds(), version.orElseThrow());
+        try (Lines lines = server.stream(path, question.acceptEach())) {
+            Duration patience = pace.watch().plus(pace.grace());
+            count("watched");
+            for (Optional<String> line = lines.next(patience); line.isPresent(); line = lines.next(patience)) {
+                if (!line.get().isBlank()) {
+                    take(JSON.readTree(line.get()));
+                }
+            }
+        }
+    }
+
+    private void take(JsonNode event) throws IOException {
+        JsonNode object = event.path("object");
+        switch (event.path("type").asText()) {
+            case "ADDED", "MODIFIED" -> take(object, byUid, Map.copyOf(refused));
+            case "DELETED" -> {
+                byUid.remove(uid(object));
+                refused.remove(uid(object));
+            }
+            case "BOOKMARK" -> {} // only how far it is
+            case "ERROR" ->
+                throw new ApiException(
+                        object.path("code").asInt(), object.path("message").asText("the watch failed"));
+            default ->
+                throw new IOException("%s tells of a change '%s'"
+                        .formatted(server, event.path("type").asText()));
+        }
+        version = Optional.of(object.path("metadata").path("resourceVersion").asText(""))
+                .filter(text -> !text.isEmpty())
+                .or(() -> version);
+        publish();
+    }
+
+    /** @param said what was said of those that could not be taken */
+    private void take(JsonNode object, Map<String, T> into, Map<String, String> said) {
+        String uid = uid(object);
+        into.remove(uid);
+        refused.remove(uid);
+        try {
+            reader.apply(object).ifPresent(kept -> into.put(uid, kept));
+        } catch (IllegalArgumentException e) {
+            String why = String.valueOf(e.getMessage());
+            refused.put(uid, why);
+            if (!why.equals(said.get(uid))) {
+                LOG.warn("{}", why);
+            }
+        }
+    }
+
+    private static String uid(JsonNode object) {
+        return object.path("metadata").path("uid").asText("");
+    }
+
+    private void publish() {
+        known.set(List.copyOf(byUid.values()));
+    }
+
+    private void failed(IOException e) {
+        if (!stop.isRequested()) {
+            count("failed");
+            say(Optional.of(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private void count(String outcome) {
+        metrics.counter("lendstream.kubernetes.requests", "objects", question.objects(), "outcome", outcome)
+                .increment();
+    }
+
+    private void say(Optional<String> now) {
+        if (!now.equals(trouble)) {
+            now.ifPresentOrElse(
+                    why -> LOG.warn(
+                            "the API server does not tell of {}, and what is known of them stands: {}",
+                            question.objects(),
+                            why),
+                    () -> LOG.info("the API server tells of {} again", question.objects()));
+        }
+        trouble = now;
+    }
+
+    @Override
+    public void close() {
+        stop.request();
+        thread.interrupt();
+    }
+}

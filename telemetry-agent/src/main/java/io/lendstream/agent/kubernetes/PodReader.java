@@ -1,0 +1,227 @@
+package io.lendstream.agent.kubernetes;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.agent.rates.Endpoint;
+import io.lendstream.agent.rates.Preset;
+import io.lendstream.agent.rates.Presets;
+import io.lendstream.core.cluster.ServiceId;
+import java.net.URI;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Reads off a pod whether its requests are to be counted, and how, by annotations of ours that look like those for Prometheus; where
+ * ours say nothing of port, path and scheme, Prometheus' do.
+ *
+ * @param presets by which servers are read
+ * @param namespaces whose pods count; empty for all
+ */
+public record PodReader(Presets presets, Set<String> namespaces) implements Function<JsonNode, Optional<PodTarget>> {
+    private static final String OURS = "lendstream.io/scrape-";
+    private static final String PROMETHEUS = "prometheus.io/";
+    private static final Set<String> KNOWN =
+            new TreeSet<>(Set.of("preset", "service", "port", "path", "scheme", "stats", "profile"));
+    private static final Set<String> OVER = Set.of("Succeeded", "Failed");
+    private static final Pattern PORT_AND_PATH = Pattern.compile("(\\d{1,5})(/.*)");
+
+    public PodReader {
+        namespaces = Set.copyOf(namespaces);
+    }
+
+    /**
+     * What is to be read of a pod, if anything.
+     *
+     * @throws IllegalArgumentException where its annotations cannot be followed, naming the pod, the annotation and the way out
+     */
+    @Override
+    public Optional<PodTarget> apply(JsonNode pod) {
+        JsonNode metadata = pod.path("metadata");
+        String namespace = metadata.path("namespace").asText("");
+        String name = namespace + "/" + metadata.path("name").asText("");
+        Map<String, String> annotations = annotations(metadata.path("annotations"));
+        List<String> ours = annotations.keySet().stream()
+                .filter(key -> key.startsWith(OURS))
+                .toList();
+        if (ours.isEmpty() || (!namespaces.isEmpty() && !namespaces.contains(namespace))) {
+            return Optional.empty();
+        }
+        try {
+            ours.forEach(PodReader::known);
+            return target(pod, name, annotations);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("pod %s is not counted: %s".formatted(name, e.getMessage()), e);
+        }
+    }
+
+    private static void known(String key) {
+        need(
+                KNOWN.contains(key.substring(OURS.length())),
+                "it has the annotation %s, but there are only %s."
+                        .formatted(key, KNOWN.stream().map(word -> OURS + word).collect(Collectors.joining(", "))));
+    }
+
+    private Optional<PodTarget> target(JsonNode pod, String name, Map<String, String> annotations) {
+        String named = annotations.getOrDefault(OURS + "preset", "");
+        need(
+                !named.isBlank(),
+                "it has annotations %s..., but not %spreset. Say by which preset its server is read, such as vllm."
+                        .formatted(OURS, OURS));
+        Preset preset = presets.named(named.strip());
+        Containers containers = Containers.of(pod);
+        int port = port(annotations, containers);
+        Optional<ServiceId> service =
+                Optional.ofNullable(annotations.get(OURS + "service")).map(ServiceId::new);
+        String host = pod.path("status").path("podIP").asText("");
+        if (host.isBlank() || OVER.contains(pod.path("status").path("phase").asText(""))) {
+            return Optional.empty(); // not yet, or not any more
+        }
+        String scheme = said(annotations, "scheme").orElse("http");
+        need(
+                scheme.equals("http") || scheme.equals("https"),
+                "the scheme is '%s', but must be http or https.".formatted(scheme));
+        Optional<URI> stats = Optional.ofNullable(annotations.get(OURS + "stats"))
+                .map(text -> {
+                    Matcher parts = PORT_AND_PATH.matcher(text.strip());
+                    need(
+                            parts.matches(),
+                            "%sstats is '%s', but must be a port and a path, such as 8000/v2/models/stats."
+                                    .formatted(OURS, text));
+                    return url(scheme, host, Integer.parseInt(parts.group(1)), parts.group(2));
+                });
+        var endpoint = new Endpoint(
+                preset,
+                url(scheme, host, port, said(annotations, "path").orElse("/metrics")),
+                stats,
+                Optional.ofNullable(annotations.get(OURS + "profile")),
+                Optional.empty());
+        return Optional.of(new PodTarget(
+                pod.path("metadata").path("uid").asText(""),
+                name,
+                endpoint,
+                service,
+                containers.started(port),
+                containers.isRunning(port)));
+    }
+
+    private static int port(Map<String, String> annotations, Containers containers) {
+        Optional<String> said = said(annotations, "port");
+        if (said.isEmpty()) {
+            return containers
+                    .onlyPort()
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "it has neither %sport nor %sport, and not one TCP port alone. Say where its numbers are read."
+                                    .formatted(OURS, PROMETHEUS)));
+        }
+        boolean isPort = said.get().matches("\\d{1,5}")
+                && Integer.parseInt(said.get()) > 0
+                && Integer.parseInt(said.get()) <= 65_535;
+        need(isPort, "the port is '%s', but must be a number from 1 to 65535.".formatted(said.get()));
+        return Integer.parseInt(said.get());
+    }
+
+    /** What our annotation says, or else Prometheus'. */
+    private static Optional<String> said(Map<String, String> annotations, String word) {
+        return Optional.ofNullable(annotations.get(OURS + word))
+                .or(() -> Optional.ofNullable(annotations.get(PROMETHEUS + word)))
+                .map(String::strip)
+                .filter(text -> !text.isEmpty());
+    }
+
+    private static URI url(String scheme, String host, int port, String path) {
+        return URI.create("%s://%s:%d%s%s"
+                .formatted(
+                        scheme,
+                        host.contains(":") ? "[" + host + "]" : host,
+                        port,
+                        path.startsWith("/") ? "" : "/",
+                        path));
+    }
+
+    private static Map<String, String> annotations(JsonNode object) {
+        var annotations = new TreeMap<String, String>();
+        object.properties()
+                .forEach(field ->
+                        annotations.put(field.getKey(), field.getValue().asText("")));
+        return annotations;
+    }
+
+    private static void need(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+
+    /**
+     * A pod's containers.
+     *
+     * @param ports by the container's name
+     * @param runningSince by the container's name, of those that run
+     */
+    private record Containers(Map<String, List<Integer>> ports, Map<String, Instant> runningSince) {
+        static Containers of(JsonNode pod) {
+            var ports = new TreeMap<String, List<Integer>>();
+            for (JsonNode container : pod.path("spec").path("containers")) {
+                var of = new ArrayList<Integer>();
+                for (Iterator<JsonNode> each = container.path("ports").elements(); each.hasNext(); ) {
+                    JsonNode port = each.next();
+                    if (port.path("protocol").asText("TCP").equals("TCP")) {
+                        of.add(port.path("containerPort").asInt());
+                    }
+                }
+                ports.put(container.path("name").asText(""), of);
+            }
+            var since = new TreeMap<String, Instant>();
+            for (JsonNode status : pod.path("status").path("containerStatuses")) {
+                JsonNode running = status.path("state").path("running");
+                if (running.isObject()) {
+                    since.put(
+                            status.path("name").asText(""),
+                            instant(running.path("startedAt").asText("")));
+                }
+            }
+            return new Containers(ports, since);
+        }
+
+        /** One that cannot be read is long past: nothing has been started since. */
+        private static Instant instant(String text) {
+            try {
+                return Instant.parse(text);
+            } catch (DateTimeParseException e) {
+                return Instant.EPOCH;
+            }
+        }
+
+        Optional<Integer> onlyPort() {
+            List<Integer> all = ports.values().stream().flatMap(List::stream).toList();
+            return all.size() == 1 ? Optional.of(all.get(0)) : Optional.empty();
+        }
+
+        /** Whose port it is; the only container's where nobody says. */
+        private Optional<String> of(int port) {
+            return ports.entrySet().stream()
+                    .filter(each -> each.getValue().contains(port) || ports.size() == 1)
+                    .map(Map.Entry::getKey)
+                    .findFirst();
+        }
+
+        Optional<Instant> started(int port) {
+            return of(port).map(runningSince::get);
+        }
+
+        boolean isRunning(int port) {
+            return of(port).map(runningSince::containsKey).orElse(!runningSince.isEmpty());
+        }
+    }
+}

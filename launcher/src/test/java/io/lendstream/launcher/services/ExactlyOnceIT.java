@@ -3,15 +3,20 @@ package io.lendstream.launcher.services;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
+import io.lendstream.core.event.InferenceService;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +62,7 @@ final class ExactlyOnceIT {
         try (var gateway = new SteadyGateway(deployment.kafka(), STEP, SERVICES);
                 Admin admin = Admin.create(deployment.kafka().admin())) {
             gateway.start();
+            declare(SERVICES.get(0));
             Deployment.Running first = forecaster("first").ready();
             awaitForecastsAfter(Instant.EPOCH);
             awaitNewTransaction(admin);
@@ -71,7 +77,41 @@ final class ExactlyOnceIT {
 
             assertThat(silent).isLessThan(SILENCE);
             SERVICES.forEach(this::assertEveryStepIsThereOnce);
+            assertThat(gpusAfter(killed, SERVICES.get(0)))
+                    .as("what was declared is known still")
+                    .isNotEmpty()
+                    .containsOnly(Optional.of(3));
+            assertThat(gpusAfter(killed, SERVICES.get(1))).isNotEmpty().containsOnly(Optional.empty());
         }
+    }
+
+    /** A replica answers 50 requests/s, 42.5 of them safely, of the 100 there are. */
+    private void declare(ServiceId service) {
+        try (RecordWriter writer = RecordWriter.open(deployment.kafka(), Deployment.TOPICS, "/test")) {
+            writer.write(
+                    TopicCatalogue.SERVICES,
+                    service.value(),
+                    new InferenceService(
+                            service,
+                            new DomainId("default"),
+                            Instant.now(),
+                            List.of(),
+                            Duration.ofMillis(500),
+                            50,
+                            Optional.empty(),
+                            0,
+                            Duration.ofSeconds(8)));
+            writer.flush();
+        }
+    }
+
+    /** What forecasts of a service said in GPUs for their first p50. */
+    private List<Optional<Integer>> gpusAfter(Instant time, ServiceId service) {
+        return committed.read(TopicCatalogue.DEMAND_FORECASTS).stream()
+                .filter(forecast -> forecast.service().equals(service))
+                .filter(forecast -> forecast.issuedAt().isAfter(time))
+                .map(forecast -> forecast.horizons().get(0).gpus().map(GpuQuantiles::p50))
+                .toList();
     }
 
     private Deployment.Running forecaster(String name) {

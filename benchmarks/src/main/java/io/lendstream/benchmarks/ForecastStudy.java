@@ -167,10 +167,29 @@ final class ForecastStudy {
         bound("MAE over select's, geometric mean", mae.mean(), MOST_MAE);
         bound("pinball loss at 0.99 over select's, geometric mean", pinball.mean(), MOST_PINBALL);
         pooled.keep(this);
+        coldStart(byKey);
         time();
         System.out.printf("bounds missed: %d%n", misses.size());
         misses.forEach(miss -> System.out.println("  " + miss));
         return new Result(metrics, reference, ratio, misses);
+    }
+
+    private void coldStart(Map<String, List<Line>> byKey) {
+        Ratios second = new Ratios();
+        Ratios fourth = new Ratios();
+        System.out.println("MAE over a moving average's on the second day | on the fourth");
+        byKey.forEach((key, lines) -> {
+            RateSeries series = read(lines.get(0));
+            List<Duration> horizons = horizons(lines);
+            double afterOne = ColdStart.overMovingAverage(series, horizons, 1);
+            double afterThree = ColdStart.overMovingAverage(series, horizons, 3);
+            second.add(afterOne);
+            fourth.add(afterThree);
+            System.out.printf("%-36s | %.3f | %.3f%n", key, afterOne, afterThree);
+        });
+        System.out.printf("geometric means: %.3f | %.3f%n", second.mean(), fourth.mean());
+        put("MAE over a moving average's on the second day", second);
+        put("MAE over a moving average's on the fourth day", fourth);
     }
 
     private void put(String name, Ratios ratios) {
@@ -202,9 +221,7 @@ final class ForecastStudy {
     }
 
     private List<Score> evaluate(RateSeries series, List<Line> lines, String model, List<Covered> covered) {
-        List<Duration> horizons = lines.stream()
-                .map(line -> Duration.ofMinutes(line.horizonMinutes()))
-                .toList();
+        List<Duration> horizons = horizons(lines);
         int perDay = (int) (Duration.ofDays(1).toMillis() / series.step().toMillis());
         horizons.forEach(horizon -> covered.add(new Covered(new Coverage(perDay), new Coverage(perDay))));
         return new Evaluation(series, horizons, lines.get(0).trainDays() * perDay)
@@ -219,6 +236,12 @@ final class ForecastStudy {
                             }
                         },
                         share -> {});
+    }
+
+    private static List<Duration> horizons(List<Line> lines) {
+        return lines.stream()
+                .map(line -> Duration.ofMinutes(line.horizonMinutes()))
+                .toList();
     }
 
     private RateSeries read(Line line) {

@@ -1,5 +1,6 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ForecastSettings;
@@ -14,16 +15,16 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.TimerService;
-import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.streaming.api.functions.co.KeyedCoProcessFunction;
 import org.apache.flink.util.Collector;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps each service's forecaster and lets it speak: with the record that completes a step; at once, where
  * demand has left its band; or, where a source has fallen silent, when event time says that it is not to be waited for any
- * longer.
+ * longer. Where the service is declared it speaks in GPUs, too, by the declaration that was read last.
  */
-final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, DemandForecast> {
+final class ForecastFunction extends KeyedCoProcessFunction<String, RequestRate, Declared, DemandForecast> {
     private static final long serialVersionUID = 1L;
 
     private final String model;
@@ -41,6 +42,7 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
             ForecastSettings settings,
             ValueState<ServiceForecaster> forecaster,
             ValueState<Long> timer,
+            ValueState<ReplicaCapacity> capacity,
             ForecastMetrics metrics) {}
 
     /**
@@ -70,7 +72,9 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
                 getRuntimeContext()
                         .getState(forgotten(new ValueStateDescriptor<>("forecaster", ForecasterStateSerializer.TYPE))),
                 getRuntimeContext().getState(forgotten(new ValueStateDescriptor<>("closes-by", Types.LONG))),
-                new ForecastMetrics(getRuntimeContext().getMetricGroup(), clock, serviceMetrics));
+                // not forgotten: a declaration comes once, however long a service is silent; a tombstone ends it
+                getRuntimeContext().getState(new ValueStateDescriptor<>("replica-capacity", CapacitySerializer.TYPE)),
+                new ForecastMetrics(getRuntimeContext().getMetricGroup(), clock, serviceMetrics, forgetAfter));
     }
 
     private <T> ValueStateDescriptor<T> forgotten(ValueStateDescriptor<T> state) {
@@ -83,7 +87,7 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
     }
 
     @Override
-    public void processElement(RequestRate rate, Context context, Collector<DemandForecast> out) throws Exception {
+    public void processElement1(RequestRate rate, Context context, Collector<DemandForecast> out) throws Exception {
         Store here = store();
         ServiceForecaster known = here.forecaster.value();
         // other steps or another model: nothing that was learned fits
@@ -100,6 +104,16 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
                 forecaster.late() - late,
                 context.timerService().currentWatermark());
         leave(here, forecaster, forecast, context.timerService(), out);
+    }
+
+    @Override
+    public void processElement2(Declared declared, Context context, Collector<DemandForecast> out) throws Exception {
+        ValueState<ReplicaCapacity> capacity = store().capacity;
+        if (declared.capacity().isPresent()) {
+            capacity.update(declared.capacity().get());
+        } else {
+            capacity.clear();
+        }
     }
 
     @Override
@@ -133,8 +147,10 @@ final class ForecastFunction extends KeyedProcessFunction<String, RequestRate, D
         here.forecaster.update(forecaster);
         setTimer(here, forecaster, timers);
         if (forecast.isPresent()) {
-            here.metrics.issued(forecast.get());
-            out.collect(forecast.get());
+            ReplicaCapacity capacity = here.capacity.value();
+            DemandForecast told = capacity == null ? forecast.get() : capacity.inGpus(forecast.get());
+            here.metrics.issued(told);
+            out.collect(told);
         }
     }
 

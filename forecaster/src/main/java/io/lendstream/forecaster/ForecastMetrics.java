@@ -2,35 +2,45 @@ package io.lendstream.forecaster;
 
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.RecentCoverage;
 import io.lendstream.core.forecast.ServiceForecaster;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.metrics.groups.AbstractMetricGroup;
 
 /**
  * What a task shows through Flink's reporters: totals, and numbers of single services, of so many at most, since every
  * reporter carries each of them.
  */
 final class ForecastMetrics {
+    /** A task that meets more services than it shows looks no more often for one that is gone. */
+    private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(1);
+
     private final MetricGroup group;
     private final RateReader.Clock clock;
     private final int mostServices;
+    private final Duration forgetAfter;
     private final Counter forecasts;
     private final Counter early;
     private final Counter duplicates;
     private final Counter late;
     private final Map<ServiceId, OfService> services = new HashMap<>();
     private volatile Instant watermark = Instant.MIN;
+    private Instant lookedAt = Instant.EPOCH;
 
-    ForecastMetrics(MetricGroup group, RateReader.Clock clock, int mostServices) {
+    /** @param forgetAfter a service that has been silent for so long leaves its place to another */
+    ForecastMetrics(MetricGroup group, RateReader.Clock clock, int mostServices, Duration forgetAfter) {
         this.group = group;
         this.clock = clock;
         this.mostServices = mostServices;
+        this.forgetAfter = forgetAfter;
         forecasts = group.counter("forecasts");
         early = group.counter("earlyForecasts");
         duplicates = group.counter("duplicateRecords");
@@ -61,12 +71,42 @@ final class ForecastMetrics {
     }
 
     private Optional<OfService> of(ServiceId service) {
+        Instant now = clock.now();
         OfService known = services.get(service);
-        if (known == null && services.size() < mostServices) {
+        if (known == null) {
+            if (services.size() >= mostServices) {
+                freePlaces(now);
+            }
+            if (services.size() >= mostServices) {
+                return Optional.empty();
+            }
             known = new OfService(group.addGroup("service", service.value()));
             services.put(service, known);
         }
-        return Optional.ofNullable(known);
+        known.heardAt = now;
+        return Optional.of(known);
+    }
+
+    private void freePlaces(Instant now) {
+        if (now.isBefore(lookedAt.plus(BETWEEN_LOOKS))) {
+            return;
+        }
+        lookedAt = now;
+        services.values().removeIf(service -> {
+            boolean gone = service.heardAt.plus(forgetAfter).isBefore(now);
+            if (gone) {
+                service.close();
+            }
+            return gone;
+        });
+    }
+
+    /** The most GPUs that a forecast names, for p99 at any horizon. */
+    private static Optional<Double> gpus(DemandForecast forecast) {
+        return forecast.horizons().stream()
+                .flatMap(at -> at.gpus().stream())
+                .map(gpus -> (double) gpus.p99())
+                .max(Comparator.naturalOrder());
     }
 
     /** Seconds on this machine's clock; NaN where there is no such time yet. */
@@ -78,11 +118,14 @@ final class ForecastMetrics {
 
     /** What is shown of one service. */
     private final class OfService {
+        private final MetricGroup own;
+        private Instant heardAt = Instant.MIN;
         final Counter duplicates;
         final Counter late;
         volatile Optional<DemandForecast> last = Optional.empty();
 
         OfService(MetricGroup own) {
+            this.own = own;
             duplicates = own.counter("duplicates");
             late = own.counter("late");
             Gauge<Double> lag = () -> since(last.map(DemandForecast::issuedAt).orElse(Instant.MIN));
@@ -93,6 +136,20 @@ final class ForecastMetrics {
             Gauge<Double> coverage =
                     () -> last.flatMap(DemandForecast::recentCoverage90).orElse(Double.NaN);
             own.gauge("recentCoverage", coverage);
+            Gauge<Double> coverage99 =
+                    () -> last.flatMap(forecast -> forecast.horizons().get(0).recent())
+                            .map(RecentCoverage::p99)
+                            .orElse(Double.NaN);
+            own.gauge("recentCoverage99", coverage99);
+            Gauge<Double> gpus = () -> last.flatMap(ForecastMetrics::gpus).orElse(Double.NaN);
+            own.gauge("forecastGpus", gpus);
+        }
+
+        /** Takes its numbers out of the reporters. */
+        void close() {
+            if (own instanceof AbstractMetricGroup<?> group) {
+                group.close();
+            }
         }
     }
 }

@@ -3,12 +3,15 @@ package io.lendstream.forecaster;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.RecentCoverage;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
@@ -35,6 +38,14 @@ final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
             target.writeDouble(line.p50());
             target.writeDouble(line.p90());
             target.writeDouble(line.p99());
+            target.writeBoolean(line.gpus().isPresent());
+            if (line.gpus().isPresent()) {
+                write(line.gpus().get(), target);
+            }
+            target.writeBoolean(line.recent().isPresent());
+            if (line.recent().isPresent()) {
+                write(line.recent().get(), target);
+            }
         }
         writeOptional(forecast.recentError(), target);
         writeOptional(forecast.recentCoverage90(), target);
@@ -61,9 +72,32 @@ final class ForecastSerializer extends ImmutableSerializer<DemandForecast> {
                     source.readDouble(),
                     source.readDouble(),
                     source.readDouble(),
-                    source.readDouble()));
+                    source.readDouble(),
+                    source.readBoolean() ? Optional.of(readGpus(source)) : Optional.empty(),
+                    source.readBoolean() ? Optional.of(readCoverage(source)) : Optional.empty()));
         }
         return horizons;
+    }
+
+    private static void write(GpuQuantiles gpus, DataOutputView target) throws IOException {
+        target.writeInt(gpus.p10());
+        target.writeInt(gpus.p50());
+        target.writeInt(gpus.p90());
+        target.writeInt(gpus.p99());
+    }
+
+    private static GpuQuantiles readGpus(DataInputView source) throws IOException {
+        return new GpuQuantiles(source.readInt(), source.readInt(), source.readInt(), source.readInt());
+    }
+
+    private static void write(RecentCoverage recent, DataOutputView target) throws IOException {
+        target.writeDouble(recent.p90());
+        target.writeDouble(recent.p99());
+        target.writeInt(recent.forecasts());
+    }
+
+    private static RecentCoverage readCoverage(DataInputView source) throws IOException {
+        return new RecentCoverage(source.readDouble(), source.readDouble(), source.readInt());
     }
 
     @Override

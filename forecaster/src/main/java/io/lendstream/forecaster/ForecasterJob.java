@@ -28,13 +28,18 @@ import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.flink.connector.kafka.sink.KafkaSink;
 import org.apache.flink.connector.kafka.sink.TransactionNamingStrategy;
 import org.apache.flink.connector.kafka.source.KafkaSource;
+import org.apache.flink.connector.kafka.source.KafkaSourceBuilder;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.core.execution.CheckpointingMode;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** The job's graph: request rates in, forecasts out, and on the side dead letters and how far it has got. */
+/**
+ * The job's graph: request rates in, and what services are declared to be; forecasts out, and on the side dead letters and how far it
+ * has got.
+ */
 final class ForecasterJob {
     static final String NAME = "lendstream-forecaster";
 
@@ -46,6 +51,9 @@ final class ForecasterJob {
         this.clock = clock;
     }
 
+    /** Where the job's records come from. */
+    record Sources(Source<Incoming, ?, ?> rates, Source<Declared, ?, ?> declarations) {}
+
     /** Where the job's records go. */
     record Sinks(Sink<DemandForecast> forecasts, Sink<Progress> progress, Sink<DeadLetter> deadLetters) {}
 
@@ -55,26 +63,34 @@ final class ForecasterJob {
         Map<String, String> serdes = settings.serdes();
         build(
                 environment,
-                source(),
+                new Sources(rates(), declarations()),
                 new Sinks(
                         sink("forecasts", new ForecastWriter(serdes, topics)),
                         sink("progress", new ProgressWriter(serdes, topics)),
                         sink("dead-letters", new DeadLetterWriter(topics.deadLetters(TopicCatalogue.REQUEST_RATES)))));
     }
 
-    void build(StreamExecutionEnvironment environment, Source<Incoming, ?, ?> source, Sinks sinks) {
+    void build(StreamExecutionEnvironment environment, Sources sources, Sinks sinks) {
         environment.configure(options());
         environment.setParallelism(settings.parallelism());
         environment.setMaxParallelism(ForecasterSettings.MAX_PARALLELISM);
 
         SingleOutputStreamOperator<RequestRate> rates = environment
-                .fromSource(source, eventTime(), "request-rates", IncomingSerializer.TYPE)
+                .fromSource(sources.rates(), eventTime(), "request-rates", IncomingSerializer.TYPE)
                 .uid("request-rates")
                 .process(new PoisonSplit(), RateSerializer.TYPE)
                 .name("poison-split")
                 .uid("poison-split");
+        DataStream<Declared> declarations = environment
+                .fromSource(
+                        sources.declarations(),
+                        WatermarkStrategy.forGenerator(context -> new Timeless()),
+                        "services",
+                        DeclaredSerializer.TYPE)
+                .uid("services");
         SingleOutputStreamOperator<DemandForecast> forecasts = rates.keyBy(
                         rate -> rate.service().value(), Types.STRING)
+                .connect(declarations.keyBy(Declared::service, Types.STRING))
                 .process(forecasting(), ForecastSerializer.TYPE)
                 .name("forecast")
                 .uid("forecast");
@@ -145,17 +161,30 @@ final class ForecasterJob {
         return OffsetsInitializer.committedOffsets(org.apache.kafka.clients.consumer.OffsetResetStrategy.EARLIEST);
     }
 
-    private KafkaSource<Incoming> source() {
-        Properties properties = new Properties();
-        properties.putAll(settings.consumer());
-        return KafkaSource.<Incoming>builder()
-                .setProperties(properties)
-                .setGroupId(settings.groupId())
-                .setClientIdPrefix(settings.groupId())
-                .setTopics(settings.topics().name(TopicCatalogue.REQUEST_RATES))
+    private KafkaSource<Incoming> rates() {
+        return this.<Incoming>source(TopicCatalogue.REQUEST_RATES, "")
                 .setStartingOffsets(committedOrEarliest())
                 .setDeserializer(new RateReader(settings.serdes(), settings.topics(), settings.maxClockSkew(), clock))
                 .build();
+    }
+
+    private KafkaSource<Declared> declarations() {
+        return this.<Declared>source(TopicCatalogue.SERVICES, "-services")
+                // whoever starts without state has to read all of them again, committed or not
+                .setStartingOffsets(OffsetsInitializer.earliest())
+                .setDeserializer(
+                        new DeclarationReader(settings.serdes(), settings.topics(), settings.maxClockSkew(), clock))
+                .build();
+    }
+
+    private <T> KafkaSourceBuilder<T> source(Topic<?> topic, String client) {
+        Properties properties = new Properties();
+        properties.putAll(settings.consumer());
+        return KafkaSource.<T>builder()
+                .setProperties(properties)
+                .setGroupId(settings.groupId())
+                .setClientIdPrefix(settings.groupId() + client)
+                .setTopics(settings.topics().name(topic));
     }
 
     private <T> KafkaSink<T> sink(String name, KafkaRecordSerializationSchema<T> writer) {

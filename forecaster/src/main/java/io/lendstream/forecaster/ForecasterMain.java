@@ -47,7 +47,11 @@ public final class ForecasterMain extends ServiceCommand {
 
     @Override
     protected List<Topic<?>> topics() {
-        return List.of(TopicCatalogue.REQUEST_RATES, TopicCatalogue.DEMAND_FORECASTS, TopicCatalogue.PROGRESS);
+        return List.of(
+                TopicCatalogue.REQUEST_RATES,
+                TopicCatalogue.SERVICES,
+                TopicCatalogue.DEMAND_FORECASTS,
+                TopicCatalogue.PROGRESS);
     }
 
     @Override

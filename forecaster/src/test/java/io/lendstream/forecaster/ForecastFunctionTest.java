@@ -3,17 +3,23 @@ package io.lendstream.forecaster;
 import static io.lendstream.core.forecast.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.Rates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
-import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.apache.flink.streaming.api.operators.co.KeyedCoProcessOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.streaming.util.KeyedTwoInputStreamOperatorTestHarness;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class ForecastFunctionTest {
     private static final Instant NOW = MIDNIGHT.plus(Duration.ofHours(1));
 
-    private KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> harness;
+    private KeyedTwoInputStreamOperatorTestHarness<String, RequestRate, Declared, DemandForecast> harness;
 
     @BeforeEach
     void start() throws Exception {
@@ -80,10 +86,10 @@ class ForecastFunctionTest {
         var gateway = Rates.of("gateway");
         feed(gateway.next(15), gateway.next(15));
         assertThat(harness.numEventTimeTimers()).isEqualTo(1);
-        harness.processWatermark(MIDNIGHT.plusSeconds(75).toEpochMilli());
+        eventTimeIs(MIDNIGHT.plusSeconds(75));
         assertThat(forecasts()).isEmpty();
 
-        harness.processWatermark(MIDNIGHT.plusSeconds(76).toEpochMilli());
+        eventTimeIs(MIDNIGHT.plusSeconds(76));
 
         assertThat(forecasts()).extracting(DemandForecast::issuedAt).containsExactly(MIDNIGHT.plusSeconds(60));
         assertThat(harness.numEventTimeTimers()).isZero();
@@ -110,7 +116,7 @@ class ForecastFunctionTest {
         var gateway = Rates.of("gateway");
         feed(gateway.next(15), gateway.next(15));
 
-        harness.processWatermark(MIDNIGHT.plus(Duration.ofDays(3)).toEpochMilli());
+        eventTimeIs(MIDNIGHT.plus(Duration.ofDays(3)));
 
         assertThat(forecasts()).hasSize(1);
         assertThat(harness.numEventTimeTimers()).isZero();
@@ -126,7 +132,7 @@ class ForecastFunctionTest {
         harness = harness(new ForecastSettings("ewma", Duration.ofSeconds(30), List.of(Duration.ofSeconds(30))));
         harness.initializeState(checkpoint);
         harness.open();
-        harness.processWatermark(MIDNIGHT.plus(Duration.ofHours(1)).toEpochMilli());
+        eventTimeIs(MIDNIGHT.plus(Duration.ofHours(1)));
 
         assertThat(forecasts()).isEmpty();
         assertThat(harness.numKeyedStateEntries()).isZero();
@@ -204,13 +210,84 @@ class ForecastFunctionTest {
                         forecast -> assertThat(forecast.horizons().get(0).p50()).isBetween(0.9, 1.1));
     }
 
+    @Test
+    void speaksInGpusByTheDeclarationThatItReadLast() throws Exception {
+        var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
+        feed(gateway.next(600));
+        declare("chat", new ReplicaCapacity(4, 0));
+        declare("search", new ReplicaCapacity(1000, 7));
+        feed(gateway.next(600));
+        declare("chat", new ReplicaCapacity(0.5, 0));
+        feed(gateway.next(600));
+        harness.processElement2(new StreamRecord<>(new Declared("chat", Optional.empty())));
+        feed(gateway.next(600));
+
+        assertThat(forecasts())
+                .extracting(forecast -> forecast.horizons().get(0))
+                .satisfiesExactly(
+                        undeclared -> assertThat(undeclared.gpus()).isEmpty(),
+                        // ten requests/s, of which a replica answers 3.4
+                        declared -> assertThat(declared.gpus())
+                                .hasValueSatisfying(
+                                        gpus -> assertThat(gpus.p50()).isEqualTo(3)),
+                        redeclared -> assertThat(redeclared.gpus())
+                                .hasValueSatisfying(
+                                        gpus -> assertThat(gpus.p50()).isBetween(23, 25)),
+                        takenBack -> assertThat(takenBack.gpus()).isEmpty());
+    }
+
+    @Test
+    void knowsADeclarationStillAfterARestart() throws Exception {
+        var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
+        declare("chat", new ReplicaCapacity(4, 2));
+        OperatorSubtaskState checkpoint = harness.snapshot(1, 1);
+        harness.close();
+
+        harness = harness(ForecastSettings.DEFAULT);
+        harness.initializeState(checkpoint);
+        harness.open();
+        feed(gateway.next(1));
+
+        assertThat(forecasts().get(0).horizons())
+                .allSatisfy(line -> assertThat(line.gpus()).contains(new GpuQuantiles(2, 2, 2, 2)));
+    }
+
+    @Test
+    void saysOfEachHorizonHowItsForecastsHeld() throws Exception {
+        var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
+        for (int minute = 0; minute < 10; minute++) {
+            feed(gateway.next(600));
+        }
+
+        var last = forecasts().get(9);
+
+        assertThat(last.horizons().get(0).recent())
+                .hasValueSatisfying(recent -> assertThat(recent.forecasts()).isEqualTo(9));
+        assertThat(last.horizons().get(1).recent())
+                .hasValueSatisfying(recent -> assertThat(recent.forecasts()).isEqualTo(5));
+        assertThat(last.horizons().get(2).recent())
+                .as("a quarter of an hour ahead")
+                .isEmpty();
+        assertThat(last.recentCoverage90()).hasValue(1.0);
+    }
+
+    /** As rates tell it; declarations tell none, and are not waited for. */
+    private void eventTimeIs(Instant time) throws Exception {
+        harness.processWatermarkStatus2(WatermarkStatus.IDLE);
+        harness.processWatermark1(new Watermark(time.toEpochMilli()));
+    }
+
+    private void declare(String service, ReplicaCapacity capacity) throws Exception {
+        harness.processElement2(new StreamRecord<>(new Declared(service, Optional.of(capacity))));
+    }
+
     private void feed(RequestRate... rates) throws Exception {
         feed(List.of(rates));
     }
 
     private void feed(List<RequestRate> rates) throws Exception {
         for (RequestRate rate : rates) {
-            harness.processElement(rate, rate.windowEnd().toEpochMilli());
+            harness.processElement1(new StreamRecord<>(rate, rate.windowEnd().toEpochMilli()));
         }
     }
 
@@ -218,18 +295,19 @@ class ForecastFunctionTest {
         return harness.extractOutputValues();
     }
 
-    private static KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> opened(
+    private static KeyedTwoInputStreamOperatorTestHarness<String, RequestRate, Declared, DemandForecast> opened(
             ForecastSettings settings) throws Exception {
         var harness = harness(settings);
         harness.open();
         return harness;
     }
 
-    private static KeyedOneInputStreamOperatorTestHarness<String, RequestRate, DemandForecast> harness(
+    private static KeyedTwoInputStreamOperatorTestHarness<String, RequestRate, Declared, DemandForecast> harness(
             ForecastSettings settings) throws Exception {
-        var harness = new KeyedOneInputStreamOperatorTestHarness<>(
-                new KeyedProcessOperator<>(new ForecastFunction(settings, Duration.ofDays(14), true, 1, () -> NOW)),
+        var harness = new KeyedTwoInputStreamOperatorTestHarness<>(
+                new KeyedCoProcessOperator<>(new ForecastFunction(settings, Duration.ofDays(14), true, 1, () -> NOW)),
                 (RequestRate rate) -> rate.service().value(),
+                Declared::service,
                 Types.STRING);
         harness.setup(ForecastSerializer.TYPE.createSerializer(null));
         return harness;

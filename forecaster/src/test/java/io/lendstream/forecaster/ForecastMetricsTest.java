@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.RecentCoverage;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.ServiceForecaster;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,12 +22,15 @@ import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.SimpleCounter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.metrics.groups.AbstractMetricGroup;
+import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.junit.jupiter.api.Test;
 
 class ForecastMetricsTest {
     private final Map<String, Counter> counters = new TreeMap<>();
     private final Map<String, Gauge<?>> gauges = new TreeMap<>();
-    private final ForecastMetrics metrics = new ForecastMetrics(new Noting(""), () -> MIDNIGHT.plusSeconds(90), 1);
+    private final ForecastMetrics metrics =
+            new ForecastMetrics(new Noting(""), () -> MIDNIGHT.plusSeconds(90), 1, Duration.ofDays(14));
 
     @Test
     void showsHowAServiceFares() {
@@ -37,6 +43,8 @@ class ForecastMetricsTest {
         assertThat(gauges.get("chat.forecastLagSeconds").getValue()).isEqualTo(30.0);
         assertThat(gauges.get("chat.recentError").getValue()).isEqualTo(0.25);
         assertThat(gauges.get("chat.recentCoverage").getValue()).isEqualTo(Double.NaN);
+        assertThat(gauges.get("chat.recentCoverage99").getValue()).isEqualTo(0.9921875);
+        assertThat(gauges.get("chat.forecastGpus").getValue()).isEqualTo(5.0);
     }
 
     @Test
@@ -54,6 +62,23 @@ class ForecastMetricsTest {
         assertThat(gauges.get("watermarkLagSeconds").getValue()).isEqualTo(Double.NaN);
     }
 
+    @Test
+    void aServiceThatIsGoneLeavesItsPlaceToAnother() {
+        var group = UnregisteredMetricGroups.createUnregisteredOperatorMetricGroup();
+        Instant[] now = {MIDNIGHT};
+        var one = new ForecastMetrics(group, () -> now[0], 1, Duration.ofDays(14));
+        one.took(forecaster("chat"), 0, 0, Long.MIN_VALUE);
+        var chat = (AbstractMetricGroup<?>) group.addGroup("service", "chat");
+        now[0] = MIDNIGHT.plus(Duration.ofDays(13));
+        one.took(forecaster("search"), 0, 0, Long.MIN_VALUE);
+        assertThat(chat.isClosed()).as("chat may come back").isFalse();
+
+        now[0] = MIDNIGHT.plus(Duration.ofDays(15));
+        one.took(forecaster("search"), 0, 0, Long.MIN_VALUE);
+
+        assertThat(chat.isClosed()).isTrue();
+    }
+
     private static ServiceForecaster forecaster(String service) {
         return new ServiceForecaster(ForecastSettings.DEFAULT, new ServiceId(service), DOMAIN);
     }
@@ -65,7 +90,14 @@ class ForecastMetricsTest {
                 MIDNIGHT.plusSeconds(seconds),
                 Duration.ofMinutes(1),
                 "ewma",
-                List.of(new HorizonQuantiles(Duration.ofMinutes(1), 1, 2, 3, 4)),
+                List.of(new HorizonQuantiles(
+                        Duration.ofMinutes(1),
+                        1,
+                        2,
+                        3,
+                        4,
+                        Optional.of(new GpuQuantiles(2, 3, 4, 5)),
+                        Optional.of(new RecentCoverage(0.875, 0.9921875, 128)))),
                 Optional.of(0.25),
                 Optional.empty());
     }

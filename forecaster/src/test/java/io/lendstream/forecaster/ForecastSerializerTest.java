@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.RecentCoverage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +35,14 @@ class ForecastSerializerTest {
                 "ewma",
                 List.of(
                         new HorizonQuantiles(Duration.ofMinutes(1), 1, 2, 3, 4),
-                        new HorizonQuantiles(Duration.ofMinutes(5), 0, 2.5, 3.5, 4.5)),
+                        new HorizonQuantiles(
+                                Duration.ofMinutes(5),
+                                0,
+                                2.5,
+                                3.5,
+                                4.5,
+                                Optional.of(new GpuQuantiles(1, 2, 3, 4)),
+                                Optional.of(new RecentCoverage(0.875, 0.9921875, 128)))),
                 error,
                 coverage);
     }

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.flink.configuration.Configuration;
@@ -50,10 +51,13 @@ class ForecasterJobTest {
         new ForecasterJob(settings, Instant::now)
                 .build(
                         environment,
-                        new DataGeneratorSource<>(
-                                index -> records().get(index.intValue()),
-                                records().size(),
-                                IncomingSerializer.TYPE),
+                        new ForecasterJob.Sources(
+                                new DataGeneratorSource<>(
+                                        index -> records().get(index.intValue()),
+                                        records().size(),
+                                        IncomingSerializer.TYPE),
+                                new DataGeneratorSource<>(
+                                        index -> new Declared("chat", Optional.empty()), 1, DeclaredSerializer.TYPE)),
                         new ForecasterJob.Sinks(
                                 new CollectingSink<>(forecast -> FORECASTS.add(forecast)),
                                 new CollectingSink<>(progress -> PROGRESS.add(progress)),

@@ -12,12 +12,12 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.Deserializer;
 
-/** A site's own deserializer, named in configuration: Confluent's frame, one schema, no registry to ask. */
+/** A site's own deserializer, named in configuration: Confluent's frame, one schema a topic, no registry to ask. */
 public final class FramedAvro implements Deserializer<GenericRecord> {
     @Override
     public GenericRecord deserialize(String topic, byte[] value) {
         WireFormat.schemaId(value);
-        var schema = Codecs.schema(TopicCatalogue.REQUEST_RATES);
+        var schema = Codecs.schema(TopicCatalogue.standard().find(topic).orElseThrow());
         try {
             return AvroBytes.read(Arrays.copyOfRange(value, WireFormat.HEADER_BYTES, value.length), schema, schema);
         } catch (IOException | RuntimeException e) {

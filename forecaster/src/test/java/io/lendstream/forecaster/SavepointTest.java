@@ -2,7 +2,9 @@ package io.lendstream.forecaster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.Rates;
@@ -14,15 +16,11 @@ import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.apache.flink.api.connector.source.lib.NumberSequenceSource.NumberSequenceSplit;
-import org.apache.flink.api.connector.source.util.ratelimit.RateLimiter;
-import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.StateRecoveryOptions;
@@ -53,6 +51,10 @@ class SavepointTest {
     /** Four windows a minute, and every record comes twice. */
     private static final List<RequestRate> RATES = rates(160);
 
+    /** Of the service that the rates are of, before the savepoint; and of another. */
+    private static final List<Declared> DECLARED = List.of(
+            new Declared("chat", Optional.of(new ReplicaCapacity(1000, 3))), new Declared("search", Optional.empty()));
+
     private static final int STEPS = RATES.size() / 8;
     /** In the middle of a step, between a record and its duplicate. */
     private static final long BEFORE_SAVEPOINT = 205;
@@ -64,7 +66,7 @@ class SavepointTest {
     static void takesTheSavepointOfThisFormatIfTold(@TempDir Path temporary) throws Exception {
         if (Boolean.getBoolean("savepoint.update")) {
             forget();
-            JobClient job = start(new Configuration(), parallelism -> new Gate(BEFORE_SAVEPOINT), temporary);
+            JobClient job = start(new Configuration(), BEFORE_SAVEPOINT, 1, temporary);
             while (FORECASTS.size() < BEFORE_SAVEPOINT / 8) {
                 TimeUnit.MILLISECONDS.sleep(20);
             }
@@ -97,7 +99,7 @@ class SavepointTest {
                 StateRecoveryOptions.SAVEPOINT_PATH,
                 savepoint.toAbsolutePath().toUri().toString());
 
-        start(options, parallelism -> new Gate(Long.MAX_VALUE), directory)
+        start(options, Long.MAX_VALUE, Long.MAX_VALUE, directory)
                 .getJobExecutionResult()
                 .get();
 
@@ -107,6 +109,10 @@ class SavepointTest {
             // 60 requests a window: more if a duplicate was counted, unknown if nothing was remembered
             assertThat(forecast.horizons().get(0).p50()).isBetween(3.9, 4.1);
             assertThat(forecast.recentError()).isPresent();
+            // formats before that know of no declarations
+            if (savepoint.endsWith("format-5")) {
+                assertThat(forecast.horizons().get(0).gpus()).contains(new GpuQuantiles(3, 3, 3, 3));
+            }
         });
         assertThat(PROGRESS).hasSize(STEPS - first + 1);
     }
@@ -122,8 +128,8 @@ class SavepointTest {
         return KEPT.resolve("format-" + ServiceForecaster.FORMAT);
     }
 
-    private static JobClient start(
-            Configuration options, RateLimiterStrategy<NumberSequenceSplit> pace, Path stateDirectory)
+    /** With so many request rates, and so many declarations, and then none. */
+    private static JobClient start(Configuration options, long rates, long declarations, Path stateDirectory)
             throws Exception {
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(8));
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(8));
@@ -131,11 +137,17 @@ class SavepointTest {
         new ForecasterJob(ForecasterSettingsTest.settings().withStateDirectory(stateDirectory), Instant::now)
                 .build(
                         environment,
-                        new DataGeneratorSource<>(
-                                index -> new Incoming.Measured(RATES.get(index.intValue())),
-                                RATES.size(),
-                                pace,
-                                IncomingSerializer.TYPE),
+                        new ForecasterJob.Sources(
+                                new DataGeneratorSource<>(
+                                        index -> new Incoming.Measured(RATES.get(index.intValue())),
+                                        RATES.size(),
+                                        parallelism -> new Gate(rates),
+                                        IncomingSerializer.TYPE),
+                                new DataGeneratorSource<>(
+                                        index -> DECLARED.get(index.intValue()),
+                                        DECLARED.size(),
+                                        parallelism -> new Gate(declarations),
+                                        DeclaredSerializer.TYPE)),
                         new ForecasterJob.Sinks(
                                 new CollectingSink<>(forecast -> FORECASTS.add(forecast)),
                                 new CollectingSink<>(progress -> PROGRESS.add(progress)),
@@ -165,20 +177,5 @@ class SavepointTest {
                 .limit(last - first + 1)
                 .map(minute -> Rates.MIDNIGHT.plusSeconds(60L * minute))
                 .toList();
-    }
-
-    /** Lets so many records pass, and then none. */
-    private static final class Gate implements RateLimiter<NumberSequenceSplit> {
-        private long left;
-
-        Gate(long left) {
-            this.left = left;
-        }
-
-        @Override
-        public CompletionStage<Void> acquire(int records) {
-            left -= records;
-            return left >= 0 ? CompletableFuture.completedFuture(null) : new CompletableFuture<>();
-        }
     }
 }

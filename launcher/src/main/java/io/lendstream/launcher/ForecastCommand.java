@@ -1,5 +1,6 @@
 package io.lendstream.launcher;
 
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.Models;
@@ -113,6 +114,42 @@ final class ForecastCommand implements Callable<Integer> {
                 description = "Length of the training part in days from a series' beginning; fractions are allowed.")
         private Optional<Double> trainDays = Optional.empty();
 
+        @Option(
+                names = "--replica-capacity",
+                paramLabel = "R",
+                description = {
+                    "What one replica, on one GPU, answers within the SLO, in the unit of the series.",
+                    "With it, forecasts are told and scored in GPUs, too."
+                })
+        private Optional<Double> replicaCapacity = Optional.empty();
+
+        @Option(
+                names = "--floor",
+                paramLabel = "N",
+                description = "Replicas that are kept whatever the demand; with --replica-capacity. Default: 0.")
+        private Optional<Integer> floor = Optional.empty();
+
+        private Optional<ReplicaCapacity> capacity() {
+            if (replicaCapacity.isEmpty()) {
+                floor.ifPresent(replicas -> {
+                    throw UserError.badUsage(
+                            "--floor is %d, but without --replica-capacity nothing is told in GPUs; give both, or neither."
+                                    .formatted(replicas));
+                });
+                return Optional.empty();
+            }
+            double capacity = replicaCapacity.get();
+            if (!(capacity > 0) || Double.isInfinite(capacity)) {
+                throw UserError.badUsage(
+                        "--replica-capacity is %s, but must be a number above 0, in the unit of the series."
+                                .formatted(capacity));
+            }
+            if (floor.orElse(0) < 0) {
+                throw UserError.badUsage("--floor is %d, but must be at least 0.".formatted(floor.get()));
+            }
+            return Optional.of(new ReplicaCapacity(capacity, floor.orElse(0)));
+        }
+
         private Duration step() {
             return duration("--step", step);
         }
@@ -187,6 +224,7 @@ final class ForecastCommand implements Callable<Integer> {
                                 : "neither --train-until nor --train-days is given, but models are tuned on a training part; give one, such as --train-days 7.");
             }
             models.forEach(this::settings);
+            capacity();
         }
 
         private List<RateSeries> read() {
@@ -212,7 +250,8 @@ final class ForecastCommand implements Callable<Integer> {
         List<Score> scores = new ArrayList<>();
         List<ForecastReport.Band> bands = new ArrayList<>();
         PngPlots plots = new PngPlots();
-        try (ForecastFiles files = new ForecastFiles(out, length -> names.getOrDefault(length, Units.text(length)))) {
+        try (ForecastFiles files =
+                new ForecastFiles(out, length -> names.getOrDefault(length, Units.text(length)), question.capacity())) {
             for (RateSeries series : all) {
                 for (String model : question.models) {
                     scores.addAll(evaluate(series, model, files, bands));
@@ -233,7 +272,7 @@ final class ForecastCommand implements Callable<Integer> {
         Duration lead = horizons.get(horizons.size() - 1);
         List<ForecastReport.Point> points = new ArrayList<>();
         double shownFrom = series.startSecond(series.length()) - SHOWN.toSeconds();
-        List<Score> scores = new Evaluation(series, horizons, training)
+        List<Score> scores = new Evaluation(series, horizons, training, question.capacity())
                 .run(
                         model,
                         (origin, target, said) -> {
@@ -283,6 +322,26 @@ final class ForecastCommand implements Callable<Integer> {
                             score.pinball99(),
                             score.coverage90(),
                             score.coverage99()));
+        }
+        if (question.capacity().isPresent()) {
+            printGpus(scores, names);
+        }
+    }
+
+    private void printGpus(List<Score> scores, Map<Duration, String> names) {
+        say("");
+        say("%-32s %8s %-16s %12s %12s %12s"
+                .formatted("in GPUs: series", "horizon", "model", "mean for p99", "mean needed", "p99 enough"));
+        for (Score score : scores) {
+            score.gpus()
+                    .ifPresent(gpus -> say("%-32s %8s %-16s %12.2f %12.2f %12.4f"
+                            .formatted(
+                                    score.series(),
+                                    names.get(score.horizon()),
+                                    score.model(),
+                                    gpus.p99(),
+                                    gpus.needed(),
+                                    gpus.enough())));
         }
     }
 

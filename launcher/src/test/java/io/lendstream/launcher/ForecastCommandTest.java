@@ -1,6 +1,7 @@
 package io.lendstream.launcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -72,6 +73,54 @@ class ForecastCommandTest {
         assertThat(directory.resolve("out/report.html")).exists();
     }
 
+    /** A replica answers 10 of what the series counts, 8.5 of them safely; it lies between 50 and 154. */
+    @Test
+    void speaksInGpusWhereItIsSaidWhatAReplicaAnswers() throws IOException {
+        int code = run(
+                "--step", "30m", "--horizon", "1h", "--train-days", "3", "--replica-capacity", "10", "--floor", "8");
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(code).isZero();
+        List<String> lines = Files.readAllLines(directory.resolve("out/forecasts.csv"));
+        assertThat(lines.get(0)).endsWith(",p99,actual,gpus10,gpus50,gpus90,gpus99,gpusActual");
+        double ready = 0;
+        double needed = 0;
+        double enough = 0;
+        int scored = 0;
+        for (String line : lines.subList(1, lines.size())) {
+            String[] cells = line.split(",", -1);
+            assertThat(Integer.parseInt(cells[13])).isEqualTo(gpus(cells[8])).isBetween(8, 40);
+            if (!cells[9].isEmpty()) {
+                assertThat(Integer.parseInt(cells[14]))
+                        .isEqualTo(gpus(cells[9]))
+                        .isBetween(8, 19);
+            }
+            if (!cells[9].isEmpty() && hasValue(cells[3])) {
+                ready += gpus(cells[8]);
+                needed += gpus(cells[9]);
+                enough += gpus(cells[9]) <= gpus(cells[8]) ? 1 : 0;
+                scored++;
+            }
+        }
+        JsonNode score = new ObjectMapper()
+                .readTree(directory.resolve("out/summary.json").toFile())
+                .get(0);
+        assertThat(score.get("n").asInt()).isEqualTo(scored);
+        assertThat(score.get("meanGpus99").asDouble()).isCloseTo(ready / scored, within(1e-9));
+        assertThat(score.get("meanGpusNeeded").asDouble()).isCloseTo(needed / scored, within(1e-9));
+        assertThat(score.get("gpus99Enough").asDouble()).isCloseTo(enough / scored, within(1e-9));
+        assertThat(out.toString()).contains("in GPUs: series", "p99 enough");
+    }
+
+    private static int gpus(String value) {
+        return (int) Math.max(8, Math.ceil(Double.parseDouble(value) / 8.5));
+    }
+
+    /** Of every fifty half hours one is missing; forecasts made there are not scored. */
+    private static boolean hasValue(String second) {
+        return Long.parseLong(second) / 1800 % 50 != 0;
+    }
+
     @Test
     void aDateEndsTheTrainingPart() {
         int code = run("--step", "30m", "--horizon", "30m", "--train-until", "1970-01-04T00:00:00Z");
@@ -91,6 +140,10 @@ class ForecastCommandTest {
         assertThat(run("--step", "soon", "--train-days", "2")).isEqualTo(2);
         assertThat(run("--step", "30m", "--horizon", "30m", "--train-days", "2", "--model", "oracle"))
                 .isEqualTo(2);
+        assertThat(run("--step", "30m", "--horizon", "30m", "--train-days", "2", "--floor", "1"))
+                .isEqualTo(2);
+        assertThat(run("--step", "30m", "--horizon", "30m", "--train-days", "2", "--replica-capacity", "0"))
+                .isEqualTo(2);
 
         assertThat(err.toString().lines())
                 .satisfiesExactly(
@@ -99,6 +152,8 @@ class ForecastCommandTest {
                         line -> assertThat(line).contains("--train-days 9.0 leaves 432 steps", "from 1 to 191"),
                         line -> assertThat(line).contains("a value every 1800 s", "choose a step"),
                         line -> assertThat(line).contains("--step is 'soon'", "such as 5m"),
-                        line -> assertThat(line).contains("forecast model is 'oracle'", "must be one of"));
+                        line -> assertThat(line).contains("forecast model is 'oracle'", "must be one of"),
+                        line -> assertThat(line).contains("--floor is 1", "without --replica-capacity"),
+                        line -> assertThat(line).contains("--replica-capacity is 0.0", "above 0"));
     }
 }

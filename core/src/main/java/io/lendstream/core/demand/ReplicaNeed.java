@@ -16,9 +16,6 @@ import java.util.Optional;
  * @param floor replicas that are kept whatever the demand
  */
 public record ReplicaNeed(int now, int ahead, int floor) {
-    /** Load of a replica that demand may use, so that random bursts stay within the SLO. */
-    private static final double USABLE_CAPACITY = 0.85;
-
     /** What a service needs; the greatest cause wins. A forecast can only raise it. */
     public int replicas() {
         return Math.max(floor, Math.max(now, ahead));
@@ -86,8 +83,7 @@ public record ReplicaNeed(int now, int ahead, int floor) {
     }
 
     private static int replicasFor(ServiceState service, double requestsPerSecond) {
-        return (int)
-                Math.ceil(requestsPerSecond / (service.spec().replicaCapacityPerSecond() * USABLE_CAPACITY) - 1e-9);
+        return ReplicaCapacity.of(service.spec()).replicasFor(requestsPerSecond);
     }
 
     private static int ceilDiv(int total, int each) {

@@ -16,7 +16,8 @@ import java.util.Optional;
  * @param model the model that made it
  * @param horizons quantiles at increasing horizons; not empty
  * @param recentError mean absolute error over mean demand of its recent forecasts at the first horizon
- * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon
+ * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon; that of each
+ *     horizon, and of p99, is said there
  */
 public record DemandForecast(
         ServiceId service,
@@ -42,6 +43,11 @@ public record DemandForecast(
     @Override
     public Instant at() {
         return issuedAt;
+    }
+
+    /** The same with other words at its horizons. */
+    public DemandForecast with(List<HorizonQuantiles> others) {
+        return new DemandForecast(service, domain, issuedAt, step, model, others, recentError, recentCoverage90);
     }
 
     /** The greatest p99 from now until the first horizon that reaches {@code ahead}, in requests per second. */

@@ -1,13 +1,24 @@
 package io.lendstream.core.event;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Demand expected over the step that ends {@code horizon} after the forecast was issued, in requests per second.
  *
  * <p>{@code p99} is the level that demand stays under in 99 of 100 cases, if the forecast keeps its promise.
+ *
+ * @param gpus the same in GPUs; empty where nobody has said what a replica of the service answers
+ * @param recent how the forecasts at this horizon held lately; empty before there were any
  */
-public record HorizonQuantiles(Duration horizon, double p10, double p50, double p90, double p99) {
+public record HorizonQuantiles(
+        Duration horizon,
+        double p10,
+        double p50,
+        double p90,
+        double p99,
+        Optional<GpuQuantiles> gpus,
+        Optional<RecentCoverage> recent) {
     public HorizonQuantiles {
         Checks.notNegative("p10", p10);
         Checks.notNegative("p50", p50);
@@ -17,5 +28,15 @@ public record HorizonQuantiles(Duration horizon, double p10, double p50, double 
             throw new IllegalArgumentException(
                     "quantiles must not cross, but were p10=%s p50=%s p90=%s p99=%s".formatted(p10, p50, p90, p99));
         }
+    }
+
+    /** Demand alone. */
+    public HorizonQuantiles(Duration horizon, double p10, double p50, double p90, double p99) {
+        this(horizon, p10, p50, p90, p99, Optional.empty(), Optional.empty());
+    }
+
+    /** The same, and what it comes to in GPUs. */
+    public HorizonQuantiles in(GpuQuantiles needed) {
+        return new HorizonQuantiles(horizon, p10, p50, p90, p99, Optional.of(needed), recent);
     }
 }

@@ -35,8 +35,6 @@ final class Calibrated implements ForecastModel {
     private double observed;
     private double absoluteErrors;
     private double actuals;
-    private double covered;
-    private double scored;
     private long now = Long.MIN_VALUE;
 
     Calibrated(ForecastSettings settings, PointModel point) {
@@ -88,8 +86,6 @@ final class Calibrated implements ForecastModel {
         double keep = 1 - 1 / RECENT_STEPS;
         absoluteErrors = keep * absoluteErrors + Math.abs(requests - median);
         actuals = keep * actuals + requests;
-        covered = keep * covered + (requests <= bands[0].p90.at(step) ? 1 : 0);
-        scored = keep * scored + 1;
     }
 
     @Override
@@ -106,7 +102,9 @@ final class Calibrated implements ForecastModel {
                     band.p10.at(now) * perSecond,
                     band.center.at(now) * perSecond,
                     band.p90.at(now) * perSecond,
-                    band.p99.at(now) * perSecond));
+                    band.p99.at(now) * perSecond,
+                    Optional.empty(),
+                    band.coverage.recent()));
         }
         return lines;
     }
@@ -117,14 +115,9 @@ final class Calibrated implements ForecastModel {
     }
 
     @Override
-    public Optional<Double> recentCoverage90() {
-        return scored > 0 ? Optional.of(Math.min(1, covered / scored)) : Optional.empty();
-    }
-
-    @Override
     public void save(StateWriter out) {
         out.number(meanRequests).number(observed).number(absoluteErrors).number(actuals);
-        out.number(covered).number(scored).number(now);
+        out.number(now);
         point.save(out);
         for (Band band : bands) {
             band.save(out);
@@ -137,8 +130,11 @@ final class Calibrated implements ForecastModel {
         observed = in.number();
         absoluteErrors = in.number();
         actuals = in.number();
-        covered = in.number();
-        scored = in.number();
+        if (in.isBefore(5)) {
+            // what the first horizon's p90 covered, which each horizon knows of itself since
+            in.number();
+            in.number();
+        }
         now = in.wholeNumber();
         point.load(in);
         for (Band band : bands) {
@@ -156,6 +152,7 @@ final class Calibrated implements ForecastModel {
         private final Level at10;
         private final Level at90;
         private final Level at99;
+        private final Coverage coverage = new Coverage();
 
         Band(int steps) {
             center = new Past(steps);
@@ -176,9 +173,12 @@ final class Calibrated implements ForecastModel {
                 return;
             }
             errors.add(Math.log((requests + offset) / (forecast + offset)));
+            boolean underP90 = requests <= p90.at(step);
+            boolean underP99 = requests <= p99.at(step);
             at10.learn(requests <= p10.at(step));
-            at90.learn(requests <= p90.at(step));
-            at99.learn(requests <= p99.at(step));
+            at90.learn(underP90);
+            at99.learn(underP99);
+            coverage.learn(underP90, underP99);
         }
 
         /** Forgets what was forecast for this step and notes what is forecast from it. */
@@ -203,6 +203,7 @@ final class Calibrated implements ForecastModel {
             at10.save(out);
             at90.save(out);
             at99.save(out);
+            coverage.save(out);
         }
 
         void load(StateReader in) {
@@ -213,6 +214,7 @@ final class Calibrated implements ForecastModel {
             at10.load(in);
             at90.load(in);
             at99.load(in);
+            coverage.load(in);
         }
     }
 }

@@ -38,7 +38,10 @@ final class Contributor {
                 rate.windowEnd().toEpochMilli());
     }
 
-    /** Takes note of a record; false if it was seen before, or is so old that nobody can tell. */
+    /**
+     * Takes note of a record; false if it was seen before, or is so old that nobody can tell, or tells again of a time that has been told
+     * of, as after a clock was set back.
+     */
     boolean isNew(RequestRate rate) {
         long end = rate.windowEnd().toEpochMilli();
         if (!rate.bootId().equals(bootId)) {
@@ -52,6 +55,9 @@ final class Contributor {
             long ahead = rate.sequence() - lastSequence;
             seen = ahead >= REMEMBERED ? 1 : seen << ahead | 1;
             lastSequence = rate.sequence();
+            if (end <= reportedTo) {
+                return false;
+            }
         } else {
             long behind = lastSequence - rate.sequence();
             if (behind >= REMEMBERED || (seen >>> behind & 1) == 1) {
@@ -95,14 +101,14 @@ final class Contributor {
         out.number(heardAt);
     }
 
-    /** @param format of the state; before 4, a source was heard of when its window ended */
-    static Contributor load(StateReader in, int format) {
+    /** Before format 4, a source was heard of when its window ended. */
+    static Contributor load(StateReader in) {
         String bootId = in.text();
         long lastSequence = in.wholeNumber();
         long seen = in.wholeNumber();
         long reportedTo = in.wholeNumber();
         long windowMillis = in.wholeNumber();
         return new Contributor(
-                bootId, lastSequence, seen, reportedTo, windowMillis, format > 3 ? in.wholeNumber() : reportedTo);
+                bootId, lastSequence, seen, reportedTo, windowMillis, in.isBefore(4) ? reportedTo : in.wholeNumber());
     }
 }

@@ -201,19 +201,18 @@ final class DemandTracker {
     }
 
     void save(StateWriter out) {
-        out.number(next).number(clock).integer(anyDemand ? 1 : 0).integer(contributors.size());
+        out.number(next).number(clock).integer(anyDemand ? 1 : 0).count(contributors.size());
         contributors.forEach((source, contributor) -> contributor.save(out.text(source)));
-        out.integer(open.size());
+        out.count(open.size());
         open.forEach((number, step) -> step.save(out.number(number)));
     }
 
-    /** @param format of the state, as {@link ServiceForecaster} counts them */
-    void load(StateReader in, int format) {
+    void load(StateReader in) {
         next = in.wholeNumber();
         clock = in.wholeNumber();
         anyDemand = in.integer() == 1;
         for (int left = in.count(Long.BYTES); left > 0; left--) {
-            contributors.put(in.text(), Contributor.load(in, format));
+            contributors.put(in.text(), Contributor.load(in));
         }
         for (int left = in.count(Long.BYTES); left > 0; left--) {
             open.put(in.wholeNumber(), new OpenStep().load(in));
@@ -250,13 +249,29 @@ final class DemandTracker {
             return OptionalDouble.of(arrivals * 1000.0 / Math.min(covered, stepMillis));
         }
 
+        /** Whoever reported of it is a contributor still: of each of them, in their order, how much it covered. */
         void save(StateWriter out) {
-            out.number(arrivals).integer(coveredMillis.size());
-            coveredMillis.forEach((source, millis) -> out.text(source).number(millis));
+            out.number(arrivals);
+            contributors.keySet().forEach(source -> out.number(coveredMillis.getOrDefault(source, 0L)));
         }
 
         OpenStep load(StateReader in) {
             arrivals = in.wholeNumber();
+            return in.isBefore(5) ? loadNamed(in) : loadInOrder(in);
+        }
+
+        private OpenStep loadInOrder(StateReader in) {
+            for (String source : contributors.keySet()) {
+                long millis = in.wholeNumber();
+                if (millis > 0) {
+                    coveredMillis.put(source, millis);
+                }
+            }
+            return this;
+        }
+
+        /** Before format 5 sources were named again with every step. */
+        private OpenStep loadNamed(StateReader in) {
             for (int left = in.count(Long.BYTES); left > 0; left--) {
                 coveredMillis.put(in.text(), in.wholeNumber());
             }

@@ -26,9 +26,6 @@ public interface ForecastModel {
     /** Mean absolute error of its recent forecasts at the first horizon, over mean demand. */
     Optional<Double> recentError();
 
-    /** Share of recent steps in which demand stayed under the p90 forecast of the first horizon. */
-    Optional<Double> recentCoverage90();
-
     void save(StateWriter out);
 
     /** Takes on the state that a model of the same settings saved. */

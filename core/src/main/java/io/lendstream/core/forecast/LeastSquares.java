@@ -80,6 +80,28 @@ final class LeastSquares {
         return sum;
     }
 
+    /** Keeps factors of the features that are used; those of all others are zero. */
+    static void save(StateWriter out, float[] factors, int... used) {
+        float[] some = new float[used.length];
+        for (int i = 0; i < used.length; i++) {
+            some[i] = factors[used[i]];
+        }
+        out.numbers(some);
+    }
+
+    /** Before format 5 the zeros were kept, too. */
+    static void load(StateReader in, float[] factors, int... used) {
+        if (in.isBefore(5)) {
+            in.numbers(factors);
+            return;
+        }
+        float[] some = new float[used.length];
+        in.numbers(some);
+        for (int i = 0; i < used.length; i++) {
+            factors[used[i]] = some[i];
+        }
+    }
+
     void save(StateWriter out) {
         out.numbers(products).numbers(targets);
     }

@@ -83,9 +83,9 @@ final class Lendstream implements ForecastModel {
     private double observed;
     private double absoluteErrors;
     private double actuals;
-    private double covered;
-    private double scored;
     private long now = Long.MIN_VALUE;
+    /** Whether forecasts are those of the present state: they are not part of it. */
+    private boolean looked;
 
     Lendstream(ForecastSettings settings) {
         this.settings = settings;
@@ -126,8 +126,6 @@ final class Lendstream implements ForecastModel {
         observed = 0;
         absoluteErrors = 0;
         actuals = 0;
-        covered = 0;
-        scored = 0;
     }
 
     @Override
@@ -193,12 +191,16 @@ final class Lendstream implements ForecastModel {
         for (Ahead ahead : aheads) {
             ahead.look(step);
         }
+        looked = true;
     }
 
     @Override
     public List<HorizonQuantiles> forecast() {
         if (observed == 0) {
             return List.of();
+        }
+        if (!looked) {
+            note(now);
         }
         List<HorizonQuantiles> lines = new ArrayList<>();
         double perSecond = 1 / settings.stepSeconds();
@@ -209,7 +211,9 @@ final class Lendstream implements ForecastModel {
                     ahead.quantiles.p10() * perSecond,
                     ahead.p50 * perSecond,
                     ahead.quantiles.p90() * perSecond,
-                    ahead.quantiles.p99() * perSecond));
+                    ahead.quantiles.p99() * perSecond,
+                    Optional.empty(),
+                    ahead.coverage.recent()));
         }
         return lines;
     }
@@ -219,17 +223,10 @@ final class Lendstream implements ForecastModel {
         return actuals > NO_DEMAND ? Optional.of(absoluteErrors / actuals) : Optional.empty();
     }
 
-    @Override
-    public Optional<Double> recentCoverage90() {
-        return scored > 0 ? Optional.of(Math.min(1, covered / scored)) : Optional.empty();
-    }
-
-    private void score(double requests, double median, double p90) {
+    private void score(double requests, double median) {
         double keep = 1 - 1 / RECENT_STEPS;
         absoluteErrors = keep * absoluteErrors + Math.abs(requests - median);
         actuals = keep * actuals + requests;
-        covered = keep * covered + (Spread.isUnder(requests, p90, median) ? 1 : 0);
-        scored = keep * scored + 1;
     }
 
     @Override
@@ -247,12 +244,7 @@ final class Lendstream implements ForecastModel {
                 .number(yesterdayHere)
                 .number(meanRequests)
                 .number(highest);
-        out.number(observed)
-                .number(absoluteErrors)
-                .number(actuals)
-                .number(covered)
-                .number(scored)
-                .number(now);
+        out.number(observed).number(absoluteErrors).number(actuals).number(now);
         for (Ahead ahead : aheads) {
             ahead.save(out);
         }
@@ -276,9 +268,13 @@ final class Lendstream implements ForecastModel {
         observed = in.number();
         absoluteErrors = in.number();
         actuals = in.number();
-        covered = in.number();
-        scored = in.number();
+        if (in.isBefore(5)) {
+            // what the first horizon's p90 covered, which each horizon knows of itself since
+            in.number();
+            in.number();
+        }
         now = in.wholeNumber();
+        looked = false;
         for (Ahead ahead : aheads) {
             ahead.load(in);
         }
@@ -293,6 +289,7 @@ final class Lendstream implements ForecastModel {
         private final Mixture mixture;
         private final Spread spread;
         private final Shift shift;
+        private final Coverage coverage = new Coverage();
         private float[] byUsual = new float[FEATURES];
         private float[] byYesterday = new float[FEATURES];
         private double meanSurprise;
@@ -335,8 +332,9 @@ final class Lendstream implements ForecastModel {
                     Compact.amount(pending.get(row + P10 + 2)));
             spread.learn(
                     step, requests, said50, Compact.amount(pending.get(row + SIZE)), meanRequests, said[LAST], then);
+            coverage.learn(Spread.isUnder(requests, then.p90(), said50), Spread.isUnder(requests, then.p99(), said50));
             if (this == aheads[0]) {
-                score(requests, said50, then.p90());
+                score(requests, said50);
             }
         }
 
@@ -426,8 +424,10 @@ final class Lendstream implements ForecastModel {
             mixture.save(out);
             spread.save(out);
             shift.save(out);
-            out.numbers(byUsual).numbers(byYesterday).number(meanSurprise);
-            out.number(p50).number(quantiles.p10()).number(quantiles.p90()).number(quantiles.p99());
+            coverage.save(out);
+            LeastSquares.save(out, byUsual, BY_USUAL);
+            LeastSquares.save(out, byYesterday, BY_YESTERDAY);
+            out.number(meanSurprise);
         }
 
         void load(StateReader in) {
@@ -436,11 +436,14 @@ final class Lendstream implements ForecastModel {
             mixture.load(in);
             spread.load(in);
             shift.load(in);
-            in.numbers(byUsual);
-            in.numbers(byYesterday);
+            coverage.load(in);
+            LeastSquares.load(in, byUsual, BY_USUAL);
+            LeastSquares.load(in, byYesterday, BY_YESTERDAY);
             meanSurprise = in.number();
-            p50 = in.number();
-            quantiles = new Spread.Quantiles(in.number(), in.number(), in.number());
+            // before, what was said last came with it, which follows from all else
+            for (int left = in.isBefore(5) ? 4 : 0; left > 0; left--) {
+                in.number();
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.RecentCoverage;
 import io.lendstream.core.event.RequestRate;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,7 +19,7 @@ import java.util.OptionalLong;
  */
 public final class ServiceForecaster {
     /** Number of the format of snapshots. */
-    public static final int FORMAT = 4;
+    public static final int FORMAT = 5;
 
     private static final int OLDEST_FORMAT = 2;
     /** Standard deviations of a count by which demand must be above its p99 to be told of before its step is over. */
@@ -108,7 +109,7 @@ public final class ServiceForecaster {
                 settings.model(),
                 horizons,
                 model.recentError(),
-                model.recentCoverage90());
+                first.recent().map(RecentCoverage::p90));
     }
 
     /**
@@ -169,7 +170,7 @@ public final class ServiceForecaster {
         StateWriter out = new StateWriter().integer(FORMAT);
         out.text(settings.model())
                 .duration(settings.step())
-                .integer(settings.horizons().size());
+                .count(settings.horizons().size());
         settings.horizons().forEach(out::duration);
         out.text(service.value()).text(domain.value());
         out.number(lastStep).number(duplicates).number(late);
@@ -192,6 +193,7 @@ public final class ServiceForecaster {
                     "the forecaster's state has format %d, but this version reads %d to %d; start it without the old state"
                             .formatted(format, OLDEST_FORMAT, FORMAT));
         }
+        in.of(format);
         String model = in.text();
         Duration step = in.duration();
         List<Duration> horizons = new ArrayList<>();
@@ -203,11 +205,11 @@ public final class ServiceForecaster {
         forecaster.lastStep = in.wholeNumber();
         forecaster.duplicates = in.wholeNumber();
         forecaster.late = in.wholeNumber();
-        if (format > 2) {
+        if (!in.isBefore(3)) {
             forecaster.toldP99 = in.number();
             forecaster.toldAt = in.wholeNumber();
         }
-        forecaster.tracker.load(in, format);
+        forecaster.tracker.load(in);
         forecaster.model.load(in);
         in.end();
         return forecaster;

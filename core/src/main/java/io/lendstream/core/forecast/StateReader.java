@@ -8,9 +8,21 @@ import java.time.Instant;
 /** Reads back what a {@link StateWriter} wrote, in the same order. */
 public final class StateReader {
     private final ByteBuffer bytes;
+    private int format = ServiceForecaster.FORMAT;
 
     public StateReader(byte[] bytes) {
         this.bytes = ByteBuffer.wrap(bytes);
+    }
+
+    /** What follows has this format, as {@link ServiceForecaster} counts them; until then it has the present one. */
+    StateReader of(int written) {
+        format = written;
+        return this;
+    }
+
+    /** Whether it was written before a format came. */
+    boolean isBefore(int later) {
+        return format < later;
     }
 
     public int integer() {
@@ -40,7 +52,7 @@ public final class StateReader {
     }
 
     private void expect(int length, int bytesEach) {
-        int count = integer();
+        int count = count();
         if (count != length) {
             throw new IllegalArgumentException(
                     "the saved state has %d numbers where this model keeps %d: it was saved under other settings"
@@ -57,12 +69,28 @@ public final class StateReader {
 
     /** A count of things that follow, each at least {@code bytesEach} long. */
     public int count(int bytesEach) {
-        int count = integer();
+        int count = count();
         if (count < 0) {
             throw new IllegalArgumentException("the saved state is damaged: a count in it is %d".formatted(count));
         }
         need((long) count * bytesEach);
         return count;
+    }
+
+    /** Before format 5 every count took four bytes. */
+    private int count() {
+        if (isBefore(5)) {
+            return integer();
+        }
+        int count = 0;
+        for (int shift = 0; shift < Integer.SIZE; shift += 7) {
+            int part = need(Byte.BYTES).get();
+            count |= (part & 0x7f) << shift;
+            if (part >= 0) {
+                return count;
+            }
+        }
+        throw new IllegalArgumentException("the saved state is damaged: a count in it does not end");
     }
 
     public Duration duration() {

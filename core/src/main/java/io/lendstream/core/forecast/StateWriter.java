@@ -25,15 +25,26 @@ public final class StateWriter {
         return this;
     }
 
+    /** How many of something follow: in one byte where they are few, as they mostly are, and in five at most. */
+    public StateWriter count(int value) {
+        int left = value;
+        while ((left & ~0x7f) != 0) {
+            room(Byte.BYTES).put((byte) ((left & 0x7f) | 0x80));
+            left >>>= 7;
+        }
+        room(Byte.BYTES).put((byte) left);
+        return this;
+    }
+
     public StateWriter numbers(float[] values) {
-        integer(values.length);
+        count(values.length);
         room(values.length * Float.BYTES).asFloatBuffer().put(values);
         bytes.position(bytes.position() + values.length * Float.BYTES);
         return this;
     }
 
     public StateWriter numbers(short[] values) {
-        integer(values.length);
+        count(values.length);
         room(values.length * Short.BYTES).asShortBuffer().put(values);
         bytes.position(bytes.position() + values.length * Short.BYTES);
         return this;
@@ -41,7 +52,7 @@ public final class StateWriter {
 
     public StateWriter text(String value) {
         byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
-        integer(encoded.length);
+        count(encoded.length);
         room(encoded.length).put(encoded);
         return this;
     }

@@ -95,7 +95,7 @@ class CalibrationTest {
         assertThat(learned.p99()).isBetween(10.0, 10.1);
         assertThat(model.recentError())
                 .hasValueSatisfying(error -> assertThat(error).isLessThan(0.001));
-        assertThat(model.recentCoverage90()).isPresent();
+        assertThat(learned.recent()).isPresent();
     }
 
     @Test

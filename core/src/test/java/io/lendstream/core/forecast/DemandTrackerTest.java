@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DemandTrackerTest {
     private static final long STEP_ZERO = MIDNIGHT.toEpochMilli() / 60_000;
@@ -90,6 +92,34 @@ class DemandTrackerTest {
 
         assertThat(closed).hasSizeGreaterThanOrEqualTo(9);
         assertThat(closed.get(closed.size() - 1)).isEqualTo(closed(13, 2));
+    }
+
+    /** A machine five minutes ahead is put right, with or without a restart: it reports of times that it has reported of. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void countsNothingTwiceOfASourceWhoseClockIsSetBack(boolean restarted) {
+        var agents = new ArrayList<>(
+                List.of(Rates.of("a"), Rates.of("b"), Rates.of("ahead").from(MIDNIGHT.plus(Duration.ofMinutes(5)))));
+        List<ClosedStep> closed = rounds(agents, 10);
+
+        Rates ahead = agents.get(2);
+        agents.set(2, (restarted ? ahead.rebooted("boot-2") : ahead).setBack(Duration.ofMinutes(5)));
+        closed.addAll(rounds(agents, 10));
+
+        assertThat(closed).hasSize(20);
+        assertThat(closed.subList(5, 20))
+                .containsExactlyElementsOf(
+                        IntStream.range(5, 20).mapToObj(step -> closed(step, 3)).toList());
+    }
+
+    private List<ClosedStep> rounds(List<Rates> sources, int minutes) {
+        List<ClosedStep> closed = new ArrayList<>();
+        for (int window = 0; window < 4 * minutes; window++) {
+            for (Rates source : sources) {
+                closed.addAll(feed(source.next(15)));
+            }
+        }
+        return closed;
     }
 
     @Test
@@ -215,7 +245,7 @@ class DemandTrackerTest {
 
         tracker.save(out);
         var in = new StateReader(out.bytes());
-        again.load(in, ServiceForecaster.FORMAT);
+        again.load(in);
         in.end();
 
         for (RequestRate rate : List.of(left.next(5), right.next(6), left.next(7), right.next(8), left.next(9))) {

@@ -60,7 +60,6 @@ class ForecastPropertyTest {
                 feed(restored, step, series.get(step), 1);
                 assertThat(restored.forecast()).isEqualTo(model.forecast());
                 assertThat(restored.recentError()).isEqualTo(model.recentError());
-                assertThat(restored.recentCoverage90()).isEqualTo(model.recentCoverage90());
             }
         }
     }

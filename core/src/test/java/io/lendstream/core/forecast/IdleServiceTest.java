@@ -74,8 +74,8 @@ class IdleServiceTest {
             observe(demand);
         }
 
-        assertThat(model.recentCoverage90())
-                .hasValueSatisfying(covered -> assertThat(covered).isGreaterThan(0.99));
+        assertThat(model.forecast().get(0).recent())
+                .hasValueSatisfying(covered -> assertThat(covered.p90()).isGreaterThan(0.99));
         assertThat(model.forecast().get(0).p99() * SECONDS).isBetween(0.999 * demand, 1.01 * demand);
     }
 

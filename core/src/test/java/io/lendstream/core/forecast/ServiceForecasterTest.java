@@ -6,10 +6,13 @@ import static io.lendstream.core.forecast.Rates.SERVICE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.RequestRate;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 class ServiceForecasterTest {
@@ -141,17 +144,57 @@ class ServiceForecasterTest {
         assertThatThrownBy(() -> other.observe(Rates.of("gateway").next(1)))
                 .hasMessage("the forecaster of search was given a record of chat");
         assertThatThrownBy(() -> ServiceForecaster.restore(snapshot))
-                .hasMessage("the forecaster's state has format 9, but this version reads 2 to 4;"
+                .hasMessage("the forecaster's state has format 9, but this version reads 2 to 5;"
                         + " start it without the old state");
     }
 
+    /**
+     * What is kept of a service: its model, 7,405 bytes whatever it has seen; settings, counts and clocks, 128; its own names; of each
+     * source 42 and its names; of each step in hand 16, and 8 for each source. The bound holds for two sources and two steps, all names as long as
+     * those of Kubernetes may be, and boot ids that are UUIDs.
+     */
     @Test
-    void staysSmall() {
-        var gateway = Rates.of("gateway");
-        for (int window = 0; window < 3 * 24 * 60 * 4; window++) {
-            forecaster.observe(gateway.next(window % 50));
+    void staysSmallAlsoWithTwoSourcesOfLongNames() {
+        String longest = "x".repeat(62);
+        var service = new ServiceId("s" + longest);
+        var domain = new DomainId("d" + longest);
+        var one = new ServiceForecaster(ForecastSettings.DEFAULT, service, domain);
+        var two = new ServiceForecaster(ForecastSettings.DEFAULT, service, domain);
+        var left = Rates.of("a" + longest).rebooted(UUID.randomUUID().toString());
+        var right = Rates.of("b" + longest).rebooted(UUID.randomUUID().toString());
+        for (int window = 0; window < 3 * 24 * 60 * 4 - 1; window++) {
+            var ahead = named(left.next(window % 50), service, domain);
+            one.observe(ahead);
+            two.observe(ahead);
+            // the other lags by a step, so that more than one is in hand
+            if (window >= 4) {
+                two.observe(named(right.next(window % 50), service, domain));
+            }
         }
 
-        assertThat(forecaster.snapshot()).hasSizeLessThan(8 * 1024);
+        int always = 7405 + 128 + 2 * 63;
+        int source = 42 + 63 + 36;
+        assertThat(one.snapshot()).hasSize(always + source + 16 + 8);
+        assertThat(two.snapshot())
+                .hasSize(always + 2 * source + 2 * (16 + 2 * 8))
+                .hasSizeLessThanOrEqualTo(8 * 1024);
+    }
+
+    private static RequestRate named(RequestRate rate, ServiceId service, DomainId domain) {
+        return new RequestRate(
+                service,
+                domain,
+                rate.source(),
+                rate.bootId(),
+                rate.sequence(),
+                rate.windowStart(),
+                rate.windowEnd(),
+                rate.arrivals(),
+                rate.completions(),
+                rate.inFlight(),
+                rate.queueDepth(),
+                rate.p50LatencySeconds(),
+                rate.p99LatencySeconds(),
+                rate.inputSizes());
     }
 }

@@ -17,6 +17,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -214,7 +216,12 @@ final class Overview {
                         service.spec().service(),
                         service.arrivalsPerSecond(),
                         peak(service)
-                                .map(most -> ", 99 %% under %.1f ahead".formatted(most))
+                                .map(most -> ", 99 %% under %.1f ahead%s"
+                                        .formatted(
+                                                most,
+                                                gpus(service)
+                                                        .map(all -> ", " + Reason.counted(all, "GPU"))
+                                                        .orElse("")))
                                 .orElse(""),
                         need.replicas(),
                         need.now(),
@@ -234,6 +241,15 @@ final class Overview {
                         .mapToDouble(HorizonQuantiles::p99)
                         .max()
                         .orElse(0));
+    }
+
+    /** The most GPUs that its forecast names, for p99 at any horizon. */
+    private static Optional<Integer> gpus(ServiceState service) {
+        return service.forecast().stream()
+                .flatMap(forecast -> forecast.horizons().stream())
+                .flatMap(at -> at.gpus().stream())
+                .map(GpuQuantiles::p99)
+                .max(Comparator.naturalOrder());
     }
 
     private long replicas(ServiceState service, Set<String> labels) {
@@ -334,6 +350,7 @@ final class Overview {
                     .put("starting", replicas(service, Set.of("binding")))
                     .put("stale", isStale(service, now));
             peak(service).ifPresent(most -> line.put("forecastP99PerSecond", most));
+            gpus(service).ifPresent(most -> line.put("forecastP99Gpus", most));
         });
         ArrayNode all = json.putArray("jobs");
         shownJobs().forEach(job -> {

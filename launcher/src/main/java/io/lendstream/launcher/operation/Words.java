@@ -121,8 +121,15 @@ final class Words implements Action.Cases<String> {
         }
         if (event instanceof DemandForecast forecast) {
             HorizonQuantiles last = forecast.horizons().get(forecast.horizons().size() - 1);
-            return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f"
-                    .formatted(forecast.service(), last.p50(), last.horizon().toMinutes(), last.p99());
+            return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f%s"
+                    .formatted(
+                            forecast.service(),
+                            last.p50(),
+                            last.horizon().toMinutes(),
+                            last.p99(),
+                            last.gpus()
+                                    .map(gpus -> ": %d and %d GPUs".formatted(gpus.p50(), gpus.p99()))
+                                    .orElse(""));
         }
         if (event instanceof ActuationReport report) {
             return "%s said of %s: %s%s%s"

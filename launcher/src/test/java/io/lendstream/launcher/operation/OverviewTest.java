@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
@@ -65,6 +67,29 @@ class OverviewTest {
                 .anyMatch(line -> line.matches("  train-g0 +train +training job bert"))
                 .anyMatch(line -> line.contains("resize job bert to 1 GPU, because from 0 to 1 GPU"));
         assertThat(lines).doesNotContain("ALARMS");
+    }
+
+    @Test
+    void tellsWhatAForecastComesToInGpus() {
+        Overview overview = overview(false);
+        DemandForecast forecast = story.log().stream()
+                .map(DomainEvent::event)
+                .filter(DemandForecast.class::isInstance)
+                .map(DemandForecast.class::cast)
+                .reduce((first, last) -> last)
+                .orElseThrow();
+        DemandForecast inGpus = new ReplicaCapacity(10, 0).inGpus(forecast);
+        overview.tell(inGpus);
+
+        assertThat(overview.lines(story.now())).anyMatch(line -> line.contains(", 99 % under 12.0 ahead, 2 GPUs  "));
+        assertThat(overview.json(story.now()).at("/services/0/forecastP99Gpus").asInt())
+                .isEqualTo(2);
+        assertThat(overview(false)
+                        .json(story.now())
+                        .at("/services/0/forecastP99Gpus")
+                        .isMissingNode())
+                .isTrue();
+        assertThat(Words.gist(inGpus)).endsWith("in 99 of 100 cases less than 12.0: 1 and 2 GPUs");
     }
 
     @Test

@@ -5,23 +5,18 @@ import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
-import io.lendstream.core.event.RequestRate;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.kafka.RecordWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,14 +31,12 @@ final class FlinkClusterIT {
             Stream.of("chat", "search", "translate").map(ServiceId::new).toList();
 
     private final Deployment deployment = new Deployment(2);
-    private final AtomicBoolean over = new AtomicBoolean();
 
     @TempDir
     private Path directory;
 
     @AfterEach
     void stop() {
-        over.set(true);
         deployment.close();
     }
 
@@ -62,20 +55,19 @@ final class FlinkClusterIT {
                             "--set", "forecaster.checkpoint-interval=1s",
                             "--set", "forecaster.state-backend=rocksdb",
                             "--set", "forecaster.state-dir=" + Files.createDirectory(directory.resolve("state"))));
-            Thread traffic = new Thread(this::report, "traffic");
-            traffic.start();
-            awaitForecastsUntil(Instant.now().plusSeconds(5));
+            try (var gateway = new SteadyGateway(deployment.kafka(), STEP, SERVICES)) {
+                gateway.start();
+                awaitForecastsUntil(Instant.now().plusSeconds(5));
 
-            victim.destroyForcibly().waitFor();
-            cluster.startTaskManager("second");
-            Instant killed = Instant.now();
-            awaitForecastsUntil(killed.plusSeconds(5));
-            System.out.printf(
-                    "forecasts of %s were readable %d ms after the kill%n",
-                    killed.plusSeconds(5),
-                    Duration.between(killed, Instant.now()).toMillis());
-            over.set(true);
-            traffic.join();
+                victim.destroyForcibly().waitFor();
+                cluster.startTaskManager("second");
+                Instant killed = Instant.now();
+                awaitForecastsUntil(killed.plusSeconds(5));
+                System.out.printf(
+                        "forecasts of %s were readable %d ms after the kill%n",
+                        killed.plusSeconds(5),
+                        Duration.between(killed, Instant.now()).toMillis());
+            }
 
             assertThat(cluster.restored(job)).isPositive();
             SERVICES.forEach(this::assertEveryStepIsThereOnce);
@@ -102,44 +94,5 @@ final class FlinkClusterIT {
                                 .filter(forecast -> forecast.issuedAt().isAfter(time))
                                 .map(DemandForecast::service))
                         .containsAll(SERVICES));
-    }
-
-    /** Every service reports two windows a step, by the clock of this machine. */
-    private void report() {
-        Duration window = STEP.dividedBy(2);
-        Instant at = Instant.ofEpochSecond(Instant.now().getEpochSecond());
-        try (RecordWriter writer = RecordWriter.open(deployment.kafka(), Deployment.TOPICS, "/test")) {
-            for (long sequence = 1; !over.get(); sequence++) {
-                Instant end = at.plus(window);
-                while (Instant.now().isBefore(end)) {
-                    TimeUnit.MILLISECONDS.sleep(10);
-                }
-                for (ServiceId service : SERVICES) {
-                    writer.write(TopicCatalogue.REQUEST_RATES, service.value(), rate(service, sequence, at, end));
-                }
-                writer.flush();
-                at = end;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static RequestRate rate(ServiceId service, long sequence, Instant start, Instant end) {
-        return new RequestRate(
-                service,
-                new DomainId("default"),
-                "gateway",
-                "boot-1",
-                sequence,
-                start,
-                end,
-                50 + sequence % 3,
-                50,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                List.of());
     }
 }

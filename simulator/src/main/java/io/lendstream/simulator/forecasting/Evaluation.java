@@ -1,5 +1,6 @@
 package io.lendstream.simulator.forecasting;
 
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.forecast.ForecastModel;
 import io.lendstream.core.forecast.ForecastSettings;
@@ -7,6 +8,7 @@ import io.lendstream.core.forecast.Models;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.DoubleConsumer;
 
 /**
@@ -22,9 +24,16 @@ public final class Evaluation {
     private final RateSeries series;
     private final List<Duration> horizons;
     private final int trainingSteps;
+    private final Optional<ReplicaCapacity> capacity;
 
     /** @param trainingSteps from the series' beginning; forecasts made later are scored */
     public Evaluation(RateSeries series, List<Duration> horizons, int trainingSteps) {
+        this(series, horizons, trainingSteps, Optional.empty());
+    }
+
+    /** @param capacity of a replica, in the series' unit; with it, forecasts speak in GPUs, too, and are scored in them */
+    public Evaluation(
+            RateSeries series, List<Duration> horizons, int trainingSteps, Optional<ReplicaCapacity> capacity) {
         if (trainingSteps < 1 || trainingSteps >= series.length()) {
             throw new IllegalArgumentException(
                     "the training part of %s is %d steps, but must be from 1 to %d, one less than the series has"
@@ -33,6 +42,7 @@ public final class Evaluation {
         this.series = series;
         this.horizons = List.copyOf(horizons);
         this.trainingSteps = trainingSteps;
+        this.capacity = capacity;
     }
 
     /** Takes in forecasts in the order in which they were made. */
@@ -62,7 +72,7 @@ public final class Evaluation {
         }
         ForecastModel forecaster = Models.tuned(settings, series.firstStep(), training);
         List<Tally> tallies = new ArrayList<>();
-        horizons.forEach(horizon -> tallies.add(new Tally()));
+        horizons.forEach(horizon -> tallies.add(new Tally(capacity)));
         for (int origin = 0; origin < series.length(); origin++) {
             if (Double.isNaN(series.value(origin))) {
                 forecaster.miss(series.firstStep() + origin);
@@ -93,12 +103,13 @@ public final class Evaluation {
             if (target >= series.length()) {
                 continue;
             }
-            HorizonQuantiles said = new HorizonQuantiles(
+            HorizonQuantiles plain = new HorizonQuantiles(
                     line.horizon(),
                     line.p10() * perStep,
                     line.p50() * perStep,
                     line.p90() * perStep,
                     line.p99() * perStep);
+            HorizonQuantiles said = capacity.map(each -> each.inGpus(plain)).orElse(plain);
             listener.forecast(origin, target, said);
             if (!Double.isNaN(series.value(origin)) && !Double.isNaN(series.value(target))) {
                 tallies.get(i).add(said, series.value(target), series.value(origin));

@@ -1,6 +1,7 @@
 package io.lendstream.simulator.forecasting;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * How good the forecasts of one model at one horizon were. Shares are of the forecasts scored; a figure that no forecast was there for
@@ -14,6 +15,7 @@ import java.time.Duration;
  * @param coverage10 share of steps in which demand stayed at or under p10; coverage90 and coverage99 likewise
  * @param riseCoverage99 the same under p99 in the tenth of steps in which demand rose most since the forecast was made
  * @param p99OverMean the mean p99 over the mean of what came: what it costs to be ready for it
+ * @param gpus empty where it is not known what a replica answers
  */
 public record Score(
         String series,
@@ -30,4 +32,15 @@ public record Score(
         double coverage90,
         double coverage99,
         double riseCoverage99,
-        double p99OverMean) {}
+        double p99OverMean,
+        Optional<InGpus> gpus) {
+
+    /**
+     * The same in GPUs, each replica holding one.
+     *
+     * @param p99 mean GPUs for p99
+     * @param needed mean GPUs for what came
+     * @param enough share of steps in which those for p99 were enough
+     */
+    public record InGpus(double p99, double needed, double enough) {}
+}

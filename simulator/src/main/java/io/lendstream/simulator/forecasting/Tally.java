@@ -1,16 +1,19 @@
 package io.lendstream.simulator.forecasting;
 
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.HorizonQuantiles;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /** Adds up what forecasts at one horizon came to. */
 final class Tally {
     /** One in so many rises is a steep one. */
     private static final int STEEP = 10;
 
+    private final Optional<ReplicaCapacity> capacity;
     private final List<Rise> rises = new ArrayList<>();
     private double actuals;
     private double errors;
@@ -20,8 +23,16 @@ final class Tally {
     private int under10;
     private int under90;
     private int under99;
+    private double gpus99;
+    private double gpusNeeded;
+    private int gpusEnough;
 
     private record Rise(double by, boolean covered) {}
+
+    /** @param capacity of a replica; with it, GPUs are counted, too */
+    Tally(Optional<ReplicaCapacity> capacity) {
+        this.capacity = capacity;
+    }
 
     /** @param before what it was when the forecast was made */
     void add(HorizonQuantiles said, double actual, double before) {
@@ -34,6 +45,13 @@ final class Tally {
         under90 += actual <= said.p90() ? 1 : 0;
         under99 += actual <= said.p99() ? 1 : 0;
         rises.add(new Rise(actual - before, actual <= said.p99()));
+        capacity.ifPresent(each -> addGpus(each.gpusFor(said.p99()), each.gpusFor(actual)));
+    }
+
+    private void addGpus(int ready, int needed) {
+        gpus99 += ready;
+        gpusNeeded += needed;
+        gpusEnough += needed <= ready ? 1 : 0;
     }
 
     private static double pinball(double quantile, double actual, double probability) {
@@ -62,6 +80,7 @@ final class Tally {
                 under90 / count,
                 under99 / count,
                 covered / steep.size(),
-                p99 / actuals);
+                p99 / actuals,
+                capacity.map(any -> new Score.InGpus(gpus99 / count, gpusNeeded / count, gpusEnough / count)));
     }
 }

@@ -7,8 +7,10 @@ import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuInstance;
@@ -268,8 +270,17 @@ public final class Replay {
                             rate.service(),
                             service -> new ServiceForecaster(settings.forecast(), service, settings.domain()))
                     .observe(rate)
+                    .map(this::inGpus)
                     .ifPresent(inbox::add);
         }
+    }
+
+    /** As the forecaster does, by what the service is declared to be. */
+    private DemandForecast inGpus(DemandForecast forecast) {
+        return state.services()
+                .get(forecast.service())
+                .map(service -> ReplicaCapacity.of(service.spec()).inGpus(forecast))
+                .orElse(forecast);
     }
 
     private void introduce(Event event) {

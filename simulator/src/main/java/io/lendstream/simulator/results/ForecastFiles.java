@@ -2,6 +2,8 @@ package io.lendstream.simulator.results;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import io.lendstream.core.demand.ReplicaCapacity;
+import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +30,7 @@ public final class ForecastFiles implements Closeable {
 
     private final Path directory;
     private final Function<Duration, String> horizonNames;
+    private final Optional<ReplicaCapacity> capacity;
     private final BufferedWriter forecasts;
 
     /**
@@ -35,11 +39,18 @@ public final class ForecastFiles implements Closeable {
      * @param horizonNames how a horizon is written
      */
     public ForecastFiles(Path directory, Function<Duration, String> horizonNames) {
+        this(directory, horizonNames, Optional.empty());
+    }
+
+    /** @param capacity of a replica, in the unit of the series; with it, lines end with GPUs */
+    public ForecastFiles(Path directory, Function<Duration, String> horizonNames, Optional<ReplicaCapacity> capacity) {
         this.directory = directory;
         this.horizonNames = horizonNames;
+        this.capacity = capacity;
         try {
             forecasts = Files.newBufferedWriter(directory.resolve("forecasts.csv"));
-            forecasts.write("series,model,horizon,issued_epoch_s,target_epoch_s,p10,p50,p90,p99,actual\n");
+            forecasts.write("series,model,horizon,issued_epoch_s,target_epoch_s,p10,p50,p90,p99,actual"
+                    + (capacity.isPresent() ? ",gpus10,gpus50,gpus90,gpus99,gpusActual\n" : "\n"));
         } catch (IOException e) {
             throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
         }
@@ -61,6 +72,16 @@ public final class ForecastFiles implements Closeable {
                     number(said.p90()),
                     number(said.p99()),
                     Double.isNaN(actual) ? "" : number(actual)));
+            if (capacity.isPresent() && said.gpus().isPresent()) {
+                GpuQuantiles gpus = said.gpus().get();
+                forecasts.write(",%d,%d,%d,%d,%s"
+                        .formatted(
+                                gpus.p10(),
+                                gpus.p50(),
+                                gpus.p90(),
+                                gpus.p99(),
+                                Double.isNaN(actual) ? "" : capacity.get().gpusFor(actual)));
+            }
             forecasts.write('\n');
         } catch (IOException e) {
             throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);
@@ -95,6 +116,11 @@ public final class ForecastFiles implements Closeable {
         fields.put("coverage99", finite(score.coverage99()));
         fields.put("riseCoverage99", finite(score.riseCoverage99()));
         fields.put("p99OverMean", finite(score.p99OverMean()));
+        score.gpus().ifPresent(gpus -> {
+            fields.put("meanGpus99", finite(gpus.p99()));
+            fields.put("meanGpusNeeded", finite(gpus.needed()));
+            fields.put("gpus99Enough", finite(gpus.enough()));
+        });
         return fields;
     }
 

@@ -1,0 +1,34 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.simulator.forecasting.Evaluation;
+import io.lendstream.simulator.forecasting.RateSeries;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How forecasts fare while little is known: the error of our model over that of a moving average, tuned on all that came before, on the
+ * second day of a series and on the fourth.
+ */
+final class ColdStart {
+    private static final String OURS = "lendstream";
+    private static final String AVERAGE = "ewma";
+
+    private ColdStart() {}
+
+    /**
+     * Geometric mean over horizons of what the one's MAE is of the other's, for forecasts made within one day.
+     *
+     * @param daysKnown days before it
+     */
+    static double overMovingAverage(RateSeries series, List<Duration> horizons, int daysKnown) {
+        int day = (int) (Duration.ofDays(1).toMillis() / series.step().toMillis());
+        var evaluation = new Evaluation(series.first((daysKnown + 1) * day), horizons, daysKnown * day);
+        var ours = evaluation.run(OURS, (origin, target, said) -> {}, share -> {});
+        var average = evaluation.run(AVERAGE, (origin, target, said) -> {}, share -> {});
+        double logs = 0;
+        for (int i = 0; i < ours.size(); i++) {
+            logs += Math.log(ours.get(i).mae() / average.get(i).mae());
+        }
+        return Math.exp(logs / ours.size());
+    }
+}

@@ -1,0 +1,54 @@
+package io.lendstream.core.demand;
+
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuQuantiles;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.InferenceService;
+
+/**
+ * What a replica of a service answers, and how many replicas are kept: what turns requests per second into GPUs. A replica holds one
+ * GPU.
+ *
+ * @param perSecond requests per second that one replica answers within the SLO; above 0
+ * @param floor replicas that are kept whatever the demand
+ */
+public record ReplicaCapacity(double perSecond, int floor) {
+    /** Load of a replica that demand may use, so that random bursts stay within the SLO. */
+    private static final double USABLE = 0.85;
+
+    public ReplicaCapacity {
+        if (!(perSecond > 0) || Double.isInfinite(perSecond)) {
+            throw new IllegalArgumentException(
+                    "what a replica answers must be a finite number of requests per second above 0, but was %s"
+                            .formatted(perSecond));
+        }
+        if (floor < 0) {
+            throw new IllegalArgumentException("a floor must be at least 0 replicas, but was %d".formatted(floor));
+        }
+    }
+
+    /** As a service's declaration has it. */
+    public static ReplicaCapacity of(InferenceService declared) {
+        return new ReplicaCapacity(declared.replicaCapacityPerSecond(), declared.floorReplicas());
+    }
+
+    /** Replicas that answer so many requests per second within the SLO, the floor left aside. */
+    public int replicasFor(double requestsPerSecond) {
+        return (int) Math.ceil(requestsPerSecond / (perSecond * USABLE) - 1e-9);
+    }
+
+    /** GPUs that the service needs at a demand of so many requests per second, its floor at least. */
+    public int gpusFor(double requestsPerSecond) {
+        return Math.max(floor, replicasFor(requestsPerSecond));
+    }
+
+    /** A forecast that speaks in GPUs, too. */
+    public DemandForecast inGpus(DemandForecast forecast) {
+        return forecast.with(forecast.horizons().stream().map(this::inGpus).toList());
+    }
+
+    /** What one horizon says, in GPUs, too. */
+    public HorizonQuantiles inGpus(HorizonQuantiles at) {
+        return at.in(new GpuQuantiles(gpusFor(at.p10()), gpusFor(at.p50()), gpusFor(at.p90()), gpusFor(at.p99())));
+    }
+}

@@ -1,0 +1,16 @@
+package io.lendstream.core.event;
+
+/**
+ * GPUs that a service needs where its demand is at a quantile, to keep its SLO: one for each replica, and never fewer than its floor.
+ *
+ * <p>They are whole GPUs, also of a service that is planned onto MIG instances.
+ */
+public record GpuQuantiles(int p10, int p50, int p90, int p99) {
+    public GpuQuantiles {
+        Checks.atLeast("p10 in GPUs", 0, p10);
+        if (p10 > p50 || p50 > p90 || p90 > p99) {
+            throw new IllegalArgumentException("quantiles in GPUs must not cross, but were p10=%d p50=%d p90=%d p99=%d"
+                    .formatted(p10, p50, p90, p99));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.lendstream.core.event;
+
+import java.util.Optional;
+
+/**
+ * How often demand stayed under what was forecast of it at a horizon: shares of the last forecasts whose time has come, of which older
+ * ones weigh less.
+ *
+ * @param p90 share under p90; a fraction from 0 to 1, 0.9 if the forecasts keep their promise
+ * @param p99 share under p99; a fraction from 0 to 1, 0.99 if they do
+ * @param forecasts how many forecasts the shares rest on
+ */
+public record RecentCoverage(double p90, double p99, int forecasts) {
+    public RecentCoverage {
+        Checks.fraction("coverage of p90", Optional.of(p90));
+        Checks.fraction("coverage of p99", Optional.of(p99));
+        Checks.atLeast("forecasts that coverage rests on", 1, forecasts);
+    }
+}

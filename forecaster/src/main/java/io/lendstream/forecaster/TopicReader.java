@@ -1,0 +1,100 @@
+package io.lendstream.forecaster;
+
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.serde.PoisonRecordException;
+import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.EventTimes;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.api.common.serialization.DeserializationSchema;
+import org.apache.flink.connector.kafka.source.reader.deserializer.KafkaRecordDeserializationSchema;
+import org.apache.flink.util.Collector;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a topic's core records. What never can be read is poison; a registry that does not answer is an error, after which the job
+ * starts again from its last checkpoint.
+ *
+ * @param <T> the core record
+ * @param <O> what goes on into the job
+ */
+abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> {
+    private static final long serialVersionUID = 1L;
+
+    private final TreeMap<String, String> properties;
+    private final String prefix;
+    private final Duration maxClockSkew;
+    private final RateReader.Clock clock;
+    private transient @Nullable Deserializer<GenericRecord> deserializer;
+
+    TopicReader(Map<String, String> properties, TopicCatalogue topics, Duration maxClockSkew, RateReader.Clock clock) {
+        this.properties = new TreeMap<>(properties);
+        this.prefix = topics.prefix();
+        this.maxClockSkew = maxClockSkew;
+        this.clock = clock;
+    }
+
+    abstract Topic<T> topic();
+
+    /** What a record comes to; an IllegalArgumentException where nobody can have meant it. */
+    abstract O read(T value);
+
+    /** A record without a value. */
+    abstract void deleted(ConsumerRecord<byte[], byte[]> record, Collector<O> out);
+
+    abstract void poison(ConsumerRecord<byte[], byte[]> record, RuntimeException why, Collector<O> out);
+
+    @Override
+    public void open(DeserializationSchema.InitializationContext context) {
+        deserializer = SerdeFactory.of(properties)
+                .reading(Codecs.readerSchemas(new TopicCatalogue(prefix)))
+                .deserializer();
+    }
+
+    @Override
+    public final void deserialize(ConsumerRecord<byte[], byte[]> record, Collector<O> out) {
+        if (record.value() == null) {
+            deleted(record, out);
+            return;
+        }
+        Deserializer<GenericRecord> reader = deserializer;
+        if (reader == null) {
+            throw new IllegalStateException("the reader of %s was not opened".formatted(topic()));
+        }
+        O read;
+        try {
+            T value = Codecs.decode(topic(), reader.deserialize(record.topic(), record.value()));
+            EventTimes.check(value, clock.now(), maxClockSkew);
+            read = read(value);
+        } catch (SerializationException | IllegalArgumentException e) {
+            if (!PoisonRecordException.causes(e) && unreachable(e)) {
+                throw e;
+            }
+            poison(record, e, out);
+            return;
+        }
+        out.collect(read);
+    }
+
+    /** Whether another registry client than ours failed for want of a connection: no fault of the record. */
+    private static boolean unreachable(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof SocketException
+                    || at instanceof SocketTimeoutException
+                    || at instanceof UnknownHostException) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

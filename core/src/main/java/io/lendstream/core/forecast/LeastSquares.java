@@ -35,12 +35,22 @@ final class LeastSquares {
         }
     }
 
+    /** What a feature has shown: the weighted sum of its squares. */
+    double shown(int feature) {
+        return products[feature * (feature + 1) / 2 + feature];
+    }
+
     /**
      * The factors of some of the features, by Cholesky's decomposition; those of all others are zero.
      *
      * @param used which features, in increasing order
      */
     float[] factors(int... used) {
+        return factorsWith(ridge, used);
+    }
+
+    /** The same with another ridge. */
+    float[] factorsWith(double ridge, int... used) {
         double[][] triangle = new double[used.length][used.length];
         double[] solved = new double[used.length];
         for (int i = 0; i < used.length; i++) {

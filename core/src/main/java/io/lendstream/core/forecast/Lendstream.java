@@ -27,6 +27,9 @@ final class Lendstream implements ForecastModel {
     private static final int EXPERTS = MEANS.length + 2;
     private static final double REST_DAYS = 14;
     private static final double REST_RIDGE = 0.01;
+    /** Added to the ridge over the observations there are: the first few hours of the second day teach little. */
+    private static final double REST_PRIOR = 10;
+
     private static final double REGRET_DAYS = 3;
     private static final double SHIFT_DAYS = 7;
     private static final Duration BETWEEN_FITS = Duration.ofHours(1);
@@ -361,8 +364,10 @@ final class Lendstream implements ForecastModel {
         }
 
         void fit() {
-            byUsual = rest.factors(BY_USUAL);
-            byYesterday = rest.factors(BY_YESTERDAY);
+            double observations = rest.shown(CONSTANT) / (ONE * ONE);
+            double ridge = REST_RIDGE + REST_PRIOR / (1 + observations);
+            byUsual = rest.factorsWith(ridge, BY_USUAL);
+            byYesterday = rest.factorsWith(ridge, BY_YESTERDAY);
         }
 
         /** Says what it expects as of a step, and keeps a note of it. */

@@ -19,7 +19,8 @@ final class Mixture {
     private static final double MOST_ERRORS = 10;
 
     private static final int ERRORS_TO_TRUST = 30;
-    private static final double LEAST_SQUARES = 1e-3;
+    /** Squared regrets that each expert begins with, so that one that was lucky a few times has little weight yet. */
+    private static final double FIRST_SQUARES = 15;
 
     private final float[] regrets;
     private final float[] squares;
@@ -67,7 +68,7 @@ final class Mixture {
         double weights = 0;
         for (int i = 0; i < regrets.length; i++) {
             if (regrets[i] > 0 && !Double.isNaN(experts[i])) {
-                double weight = regrets[i] / (LEAST_SQUARES + squares[i]);
+                double weight = regrets[i] / (FIRST_SQUARES + squares[i]);
                 mixed += weight * experts[i];
                 weights += weight;
             }

@@ -1,5 +1,6 @@
 package io.lendstream.forecaster;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -52,8 +53,12 @@ final class EmbeddedFlink implements AutoCloseable {
         }
     }
 
-    /** Starts the job, from the newest checkpoint in the state directory if there is one. */
-    static EmbeddedFlink start(ForecasterSettings settings) throws Exception {
+    /**
+     * Starts the job, from the newest checkpoint in the state directory if there is one.
+     *
+     * @param metrics where it shows what it counts
+     */
+    static EmbeddedFlink start(ForecasterSettings settings, MeterRegistry metrics) throws Exception {
         Configuration options = new Configuration();
         options.set(RestOptions.BIND_ADDRESS, "localhost");
         options.set(RestOptions.ADDRESS, "localhost");
@@ -66,6 +71,7 @@ final class EmbeddedFlink implements AutoCloseable {
                 settings.stateBackend() == StateBackend.ROCKSDB
                         ? ROCKSDB_MEMORY.multiply(settings.parallelism())
                         : MemorySize.ZERO);
+        ProcessReporter.configure(options, metrics);
         options.addAll(Configuration.fromMap(settings.flink()));
 
         Optional<Path> temporary = Optional.empty();

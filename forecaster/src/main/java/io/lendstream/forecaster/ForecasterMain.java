@@ -72,7 +72,7 @@ public final class ForecasterMain extends ServiceCommand {
             environment.execute();
             return DONE;
         }
-        try (EmbeddedFlink flink = EmbeddedFlink.start(settings)) {
+        try (EmbeddedFlink flink = EmbeddedFlink.start(settings, context.metrics())) {
             do {
                 EmbeddedFlink.State state = flink.state();
                 if (state.hasEnded()) {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -16,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 class MetricsDocsTest {
     private static final Path ROOT = Path.of("..");
-    private static final Pattern MADE = Pattern.compile("(counter|gauge|timer|Timer\\.builder)\\(\\s*\"([a-zA-Z.]+)\"");
+    private static final Pattern MADE =
+            Pattern.compile("(counter|gauge|timer|Timer\\.builder)\\(\\s*\"([a-zA-Z0-9.]+)\"");
     private static final Pattern NAMED = Pattern.compile("lendstream(?:_[a-z]+)+");
 
     @Test
@@ -38,21 +40,31 @@ class MetricsDocsTest {
         assertThat(made()).containsAll(named);
     }
 
-    /** By the names that they are scraped by; Flink's by their own. */
+    /** By the names that they are scraped by. */
     private static Set<String> made() throws IOException {
         try (Stream<Path> modules = Files.list(ROOT)) {
             return modules.map(module -> module.resolve("src/main/java"))
                     .filter(Files::isDirectory)
                     .flatMap(MetricsDocsTest::sources)
-                    .flatMap(source -> MADE.matcher(source).results().map(MetricsDocsTest::scraped))
+                    .flatMap(source -> MADE.matcher(source).results().flatMap(MetricsDocsTest::names))
                     .collect(Collectors.toCollection(TreeSet::new));
         }
+    }
+
+    /** Those of the forecaster's job have two: Flink's, and one among those of its process. */
+    private static Stream<String> names(MatchResult made) {
+        String name = made.group(2);
+        if (name.startsWith("lendstream.")) {
+            return Stream.of(scraped(made));
+        }
+        String words = name.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+        return Stream.of(name, "lendstream_forecaster_" + words + (made.group(1).equals("counter") ? "_total" : ""));
     }
 
     private static String scraped(MatchResult made) {
         String name = made.group(2).replace('.', '_');
         return switch (made.group(1)) {
-            case "counter" -> name.startsWith("lendstream_") ? name + "_total" : name;
+            case "counter" -> name + "_total";
             case "gauge" -> name;
             default -> name + "_seconds";
         };

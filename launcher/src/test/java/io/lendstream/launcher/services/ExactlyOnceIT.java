@@ -70,7 +70,7 @@ final class ExactlyOnceIT {
             first.process().destroyForcibly().waitFor();
             Instant killed = Instant.now();
             assertThat(open(admin)).as("nobody has ended its transaction").isNotEmpty();
-            forecaster("second");
+            Deployment.Running second = forecaster("second");
             awaitForecastsAfter(killed);
             Duration silent = Duration.between(killed, Instant.now());
             System.out.printf("forecasts of after the kill were read, committed, %d ms after it%n", silent.toMillis());
@@ -82,6 +82,12 @@ final class ExactlyOnceIT {
                     .isNotEmpty()
                     .containsOnly(Optional.of(3));
             assertThat(gpusAfter(killed, SERVICES.get(1))).isNotEmpty().containsOnly(Optional.empty());
+            assertThat(Deployment.text(second.health().orElseThrow().resolve("/metrics")))
+                    .as("what the job counts is seen at its process")
+                    .containsPattern("lendstream_forecaster_forecasts_total\\{task=\"\\d+\"} [1-9]")
+                    .containsPattern("lendstream_forecaster_forecast_gpus\\{service=\"%s\",task=\"\\d+\"} [1-9]"
+                            .formatted(SERVICES.get(0)))
+                    .containsPattern("lendstream_forecaster_number_of_completed_checkpoints [1-9]");
         }
     }
 

@@ -2,6 +2,7 @@ package io.lendstream.benchmarks;
 
 import io.lendstream.benchmarks.BenchMain.Result;
 import io.lendstream.core.forecast.ForecastSettings;
+import io.lendstream.core.forecast.Models;
 import io.lendstream.simulator.forecasting.Evaluation;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
@@ -111,8 +112,8 @@ final class ForecastStudy {
         Ratios ownSelect = new Ratios();
         Ratios pinball = new Ratios();
         Ratios cost = new Ratios();
-        Pooled pooled = new Pooled();
-        Pooled pooledSelect = new Pooled();
+        PooledCoverage pooled = new PooledCoverage();
+        PooledCoverage pooledSelect = new PooledCoverage();
         System.out.println(
                 "series and step, minutes ahead | MAE, pinball loss at 0.99 and mean p99 of lendstream over those of select as printed | MAE of our select over the printed | share under p90 and p99 (twice their standard deviations), under p99 on steep rises");
         byKey.forEach((key, lines) -> {
@@ -166,12 +167,43 @@ final class ForecastStudy {
         System.out.printf("pooled: %s%nselect: %s%n", pooled, pooledSelect);
         bound("MAE over select's, geometric mean", mae.mean(), MOST_MAE);
         bound("pinball loss at 0.99 over select's, geometric mean", pinball.mean(), MOST_PINBALL);
-        pooled.keep(this);
+        keeps("all series: p90", 0.9, pooled.under90(), COVERAGE_BOUND);
+        keeps("all series: p99", 0.99, pooled.under99(), COVERAGE_BOUND);
+        sideBySide(byKey);
         coldStart(byKey);
         time();
         System.out.printf("bounds missed: %d%n", misses.size());
         misses.forEach(miss -> System.out.println("  " + miss));
         return new Result(metrics, reference, ratio, misses);
+    }
+
+    /** All models, tuned on the training parts, beside our select on the same forecasts. */
+    private void sideBySide(Map<String, List<Line>> byKey) {
+        Map<String, List<Score>> select = new LinkedHashMap<>();
+        byKey.forEach((key, lines) -> select.put(key, scores(lines, THEIRS)));
+        System.out.println("model | MAE and pinball loss at 0.99 over our select's (worst of each) | shares");
+        for (Models.Info model : Models.all()) {
+            Ratios mae = new Ratios();
+            Ratios pinball = new Ratios();
+            PooledCoverage pooled = new PooledCoverage();
+            byKey.forEach((key, lines) -> {
+                List<Score> scores = scores(lines, model.name());
+                for (int i = 0; i < scores.size(); i++) {
+                    Score score = scores.get(i);
+                    Score their = select.get(key).get(i);
+                    mae.add(score.nmae() / their.nmae());
+                    pinball.add(score.pinball99() / their.pinball99());
+                    pooled.add(score);
+                }
+            });
+            System.out.printf(
+                    "%-14s | %.3f (%.3f) %.3f (%.3f) | %s%n",
+                    model.name(), mae.mean(), mae.worst, pinball.mean(), pinball.worst, pooled);
+        }
+    }
+
+    private List<Score> scores(List<Line> lines, String model) {
+        return evaluate(read(lines.get(0)), lines, model, new ArrayList<>());
     }
 
     private void coldStart(Map<String, List<Line>> byKey) {
@@ -305,44 +337,6 @@ final class ForecastStudy {
             }
             double mean = sum / RESAMPLES;
             return Math.sqrt(Math.max(0, squares / RESAMPLES - mean * mean));
-        }
-    }
-
-    /** Shares over all forecasts of all series and horizons. */
-    private static final class Pooled {
-        private double count;
-        private double under10;
-        private double under90;
-        private double under99;
-        private double rises;
-        private double underOnRises;
-
-        void add(Score score) {
-            count += score.scored();
-            under10 += score.scored() * score.coverage10();
-            under90 += score.scored() * score.coverage90();
-            under99 += score.scored() * score.coverage99();
-            double steep = Math.floor(score.scored() / 10.0);
-            rises += steep;
-            underOnRises += steep * score.riseCoverage99();
-        }
-
-        void keep(ForecastStudy study) {
-            study.keeps("all series: p90", 0.9, under90 / count, COVERAGE_BOUND);
-            study.keeps("all series: p99", 0.99, under99 / count, COVERAGE_BOUND);
-        }
-
-        void put(String model, Map<String, Double> metrics) {
-            metrics.put(model + " under p10", under10 / count);
-            metrics.put(model + " under p90", under90 / count);
-            metrics.put(model + " under p99", under99 / count);
-            metrics.put(model + " under p99 on steep rises", underOnRises / rises);
-        }
-
-        @Override
-        public String toString() {
-            return "under p10 %.4f, p90 %.4f, p99 %.4f, p99 on the steepest tenth of rises %.4f"
-                    .formatted(under10 / count, under90 / count, under99 / count, underOnRises / rises);
         }
     }
 

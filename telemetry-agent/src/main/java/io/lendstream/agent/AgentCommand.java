@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
@@ -43,10 +45,12 @@ import picocli.CommandLine.TypeConversionException;
             "      --training-nodes 2"
         })
 final class AgentCommand extends ServiceCommand {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentCommand.class);
+
     private final PrintStream out;
     private final AtomicReference<Optional<NodeWatch>> watch = new AtomicReference<>(Optional.empty());
 
-    private Optional<Backend> chosen = Optional.empty();
+    private Optional<BestBackend.Choice> chosen = Optional.empty();
 
     AgentCommand(PrintStream out) {
         this.out = out;
@@ -170,7 +174,7 @@ final class AgentCommand extends ServiceCommand {
 
     @Override
     protected void check(ServiceContext context) {
-        Backend from = backend(context.settings());
+        Backend from = backend(context.settings()).backend();
         if (from == Backend.SIMULATED) {
             SimulatedRun.of(context.settings());
             return;
@@ -185,7 +189,9 @@ final class AgentCommand extends ServiceCommand {
 
     @Override
     protected int serve(ServiceContext context) throws InterruptedException {
-        Backend from = backend(context.settings());
+        BestBackend.Choice choice = backend(context.settings());
+        choice.remark().ifPresent(LOG::warn);
+        Backend from = choice.backend();
         var printer = new Printer(out, json);
         if (from == Backend.SIMULATED) {
             SimulatedRun simulated = SimulatedRun.of(context.settings());
@@ -206,7 +212,7 @@ final class AgentCommand extends ServiceCommand {
     }
 
     /** Looked for once: what is checked is what serves. */
-    private Backend backend(Settings settings) {
+    private BestBackend.Choice backend(Settings settings) {
         if (chosen.isEmpty()) {
             chosen = Optional.of(BestBackend.HERE.of(settings));
         }

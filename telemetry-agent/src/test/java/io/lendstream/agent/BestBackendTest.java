@@ -22,18 +22,22 @@ class BestBackendTest {
 
     @ParameterizedTest
     @CsvSource({
-        "agent.period=15s, true, true, NVML",
-        "agent.period=15s, false, true, DCGM",
-        "agent.period=15s, false, false, NVML",
-        "agent.dcgm-url=http://localhost:9401/metrics, true, false, DCGM",
-        "agent.slurm=true, false, true, NVML",
-        "agent.backend=simulated, true, true, SIMULATED"
+        "agent.period=15s, true, true, NVML, ''",
+        "agent.period=15s, false, true, DCGM, GPUs are looked at through the dcgm-exporter at",
+        "agent.period=15s, false, false, NVML, no dcgm-exporter tells of GPUs at",
+        "agent.dcgm-url=http://localhost:9401/metrics, true, false, DCGM, ''",
+        "agent.slurm=true, false, true, NVML, ''",
+        "agent.backend=simulated, true, true, SIMULATED, ''"
     })
-    void theBestThatIsThereIsTakenWhereNothingIsSaid(String said, boolean nvml, boolean exporter, Backend best) {
+    void theBestThatIsThereIsTakenWhereNothingIsSaid(
+            String said, boolean nvml, boolean exporter, Backend best, String remark) {
         Settings settings = Settings.of(AgentKeys.ALL, SettingsFile.NONE, Map.of(), List.of(said));
 
-        assertThat(new BestBackend(libraries -> nvml, url -> exporter).of(settings))
-                .isEqualTo(best);
+        var choice = new BestBackend(libraries -> nvml, url -> exporter).of(settings);
+
+        assertThat(choice.backend()).isEqualTo(best);
+        assertThat(choice.remark().orElse("")).contains(remark);
+        assertThat(choice.remark().isEmpty()).isEqualTo(remark.isEmpty());
     }
 
     @Test

@@ -132,7 +132,8 @@ public final class ProcessReporter implements MetricReporter {
             tags = tags.and("task", variables.get("<subtask_index>"));
         }
         if (variables.containsKey("<service>")) {
-            tags = tags.and("service", variables.get("<service>"));
+            // every metric of the process has the label service, which says that it is a forecaster's
+            tags = tags.and("inference.service", variables.get("<service>"));
         }
         return tags;
     }

@@ -34,7 +34,7 @@ class ProcessReporterTest {
                         .count())
                 .isEqualTo(7);
         assertThat(registry.get("lendstream.forecaster.recent.error")
-                        .tags("task", "3", "service", "chat")
+                        .tags("task", "3", "inference.service", "chat")
                         .gauge()
                         .value())
                 .isEqualTo(0.25);

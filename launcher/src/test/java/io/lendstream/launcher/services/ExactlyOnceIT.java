@@ -84,10 +84,10 @@ final class ExactlyOnceIT {
             assertThat(gpusAfter(killed, SERVICES.get(1))).isNotEmpty().containsOnly(Optional.empty());
             assertThat(Deployment.text(second.health().orElseThrow().resolve("/metrics")))
                     .as("what the job counts is seen at its process")
-                    .containsPattern("lendstream_forecaster_forecasts_total\\{task=\"\\d+\"} [1-9]")
-                    .containsPattern("lendstream_forecaster_forecast_gpus\\{service=\"%s\",task=\"\\d+\"} [1-9]"
+                    .containsPattern("lendstream_forecaster_forecasts_total\\{.*task=\"\\d+\".*} [1-9]")
+                    .containsPattern("lendstream_forecaster_forecast_gpus\\{inference_service=\"%s\",.*} [1-9]"
                             .formatted(SERVICES.get(0)))
-                    .containsPattern("lendstream_forecaster_number_of_completed_checkpoints [1-9]");
+                    .containsPattern("lendstream_forecaster_number_of_completed_checkpoints\\{.*} [1-9]");
         }
     }
 

@@ -35,7 +35,7 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "",
             "Rate presets, for agent.rate-endpoints=PRESET@URL:",
-            "  dynamo, envoy, generic, istio, kserve, nginx-ingress, nginx-vts, ray-serve, torchserve, triton, vllm",
+            "  dynamo, envoy, generic, istio, kserve, nginx, nginx-ingress, nginx-vts, ray-serve, torchserve, triton, vllm",
             "",
             "Examples:",
             "  lendstream agent --once --dry-run",

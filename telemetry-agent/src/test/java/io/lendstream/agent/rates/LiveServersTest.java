@@ -8,6 +8,7 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SizeCount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Presets on pages of servers that were run, against what whoever posted to them counted: {@code rates/live/README.md}. */
@@ -73,6 +75,68 @@ class LiveServersTest {
         assertThat(rate.p99LatencySeconds().orElseThrow()).isBetween(.05, .2);
     }
 
+    /** 32 were answered, 8 refused, 3 given up by their clients; 4 were being computed and 5 waited. Four asked for another model. */
+    @Test
+    void dynamoTellsAnsweredRefusedAndWaitingRequestsApart() throws IOException {
+        Window window = window("dynamo", "dynamo-1.6.1", ServiceNames.AS_LABELLED);
+        RequestRate rate = window.rate();
+
+        assertThat(rate.service()).isEqualTo(new ServiceId("tiny"));
+        assertThat(rate.arrivals()).isEqualTo(32 + 8 + 3 + 4 + 5);
+        assertThat(rate.completions()).isEqualTo(32);
+        assertThat(rate.inFlight()).isEqualTo(4);
+        assertThat(rate.queueDepth()).isEqualTo(5);
+        assertThat(window.remarks()).doesNotContain(Window.Remark.ARRIVALS_DERIVED);
+        assertThat(rate.p50LatencySeconds().orElseThrow())
+                .as("the first bar reaches to 2 s")
+                .isBetween(.9, 1.1);
+        assertThat(rate.inputSizes().stream().mapToLong(SizeCount::requests).sum())
+                .as("what was answered, given up and is being computed")
+                .isEqualTo(32 + 3 + 4);
+    }
+
+    @Test
+    void envoyTellsOfferedAndAnsweredRequestsWhateverBecameOfThem() throws IOException {
+        Map<ServiceId, RequestRate> rates = new TreeMap<>();
+        ended("envoy", "envoy-1.40.0", ServiceNames.AS_LABELLED)
+                .forEach(window -> rates.put(window.rate().service(), window.rate()));
+
+        assertThat(rates.entrySet().stream()
+                        .map(of -> "%s: %d of %d"
+                                .formatted(
+                                        of.getKey(),
+                                        of.getValue().completions(),
+                                        of.getValue().arrivals())))
+                .containsExactly(
+                        "again: 10 of 20", // 10 failed, each of them three times
+                        "chat: 296 of 556", // 249 refused by max_pending_requests, 7 failed, 4 being computed
+                        "empty: 0 of 10", // no server
+                        "few: 10 of 40", // 30 refused by max_requests
+                        "gone: 0 of 10", // nobody listens
+                        "late: 2 of 24", // of 10 the time was up, 12 clients left
+                        "shut: 0 of 6"); // maintenance
+        RequestRate chat = rates.get(new ServiceId("chat"));
+        assertThat(chat.inFlight()).isEqualTo(4);
+        assertThat(chat.queueDepth()).as("of which arrivals do not know yet").isEqualTo(6);
+        assertThat(chat.p50LatencySeconds().orElseThrow()).isBetween(.05, .25);
+        assertThat(chat.p99LatencySeconds().orElseThrow()).isBetween(.1, .5);
+    }
+
+    /** What NGINX tells by itself: 120 were answered, 100 refused, 7 failed, and one was the look at {@code stub_status}. */
+    @Test
+    void nginxTellsRequestsOfTheWholeServerAndItsOwnLook() throws IOException {
+        var only = new ServiceNames(Map.of(), Optional.of(new ServiceId("chat")), false);
+        RequestRate rate = window("nginx", "nginx-1.22.1", only).rate();
+
+        assertThat(rate.service()).isEqualTo(new ServiceId("chat"));
+        assertThat(rate.inFlight()).isEqualTo(4 + 1);
+        assertThat(rate.arrivals()).isEqualTo(120 + 100 + 7 + 4 + 1);
+        assertThat(rate.completions()).as("as nothing tells better").isEqualTo(rate.arrivals());
+        assertThat(ended("nginx", "nginx-1.22.1", ServiceNames.AS_LABELLED))
+                .as("without agent.rate-service")
+                .isEmpty();
+    }
+
     /** Triton shows {@code Nan} for quantiles of nothing. */
     @Test
     void aTritonThatHasAnsweredNothingYetHasNoQuantiles() throws IOException {
@@ -87,11 +151,15 @@ class LiveServersTest {
     }
 
     private static Window window(String preset, String page, ServiceNames names) throws IOException {
-        var windows = windows(preset, names);
-        windows.upTo(reading(0, page, Optional.of(page + "-statistics.json")));
-        List<Window> ended = windows.upTo(reading(10, page + "-later", Optional.of(page + "-statistics-later.json")));
+        List<Window> ended = ended(preset, page, names);
         assertThat(ended).hasSize(1);
         return ended.get(0);
+    }
+
+    private static List<Window> ended(String preset, String page, ServiceNames names) throws IOException {
+        var windows = windows(preset, names);
+        windows.upTo(reading(0, page, Optional.of(page + "-statistics.json")));
+        return windows.upTo(reading(10, page + "-later", Optional.of(page + "-statistics-later.json")));
     }
 
     private static Windows windows(String preset, ServiceNames names) {

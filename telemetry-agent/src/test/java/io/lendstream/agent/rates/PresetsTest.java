@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.agent.exposition.Exposition;
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,12 +35,13 @@ class PresetsTest {
     @CsvSource({
         // preset, service, arrivals, completions, in flight, queue, p50 ms, p99 ms, derived
         "dynamo,        qwen,                              40,  30, 20,  5, 1000,  1980, false",
-        "envoy,         chat,                             120, 100, 10,  4,   50,    99, false",
+        "envoy,         chat,                             120,  95, 10,  4,   50,    99, false",
         "generic,       rank,                              23,  20,  4,  0,   50,    99, true",
-        "istio,         chat,                              20,  20,  0,  0,    5,   9.9, true",
+        "istio,         chat,                              27,  20,  0,  0,    5,   9.9, true",
         "kserve,        iris,                              15,  15,  0,  0, 17.5, 24.85, false",
-        "nginx-ingress, chat-svc,                          33,  33,  0,  0,   50,    99, true",
-        "nginx-vts,     chat,                              25,  25,  0,  0,  250,   495, true",
+        "nginx,         the-only,                         232, 232,  5,  0,     ,      , false",
+        "nginx-ingress, chat-svc,                          33,  30,  0,  0,   50,    99, true",
+        "nginx-vts,     chat,                              28,  25,  0,  0,  250,   495, true",
         "ray-serve,     Translator,                        50,  40,  8, 19,  100,   198, false",
         "torchserve,    resnet-18,                         60,  60,  0,  0,     ,      , false",
         "triton,        bert,                             100,  90,  0,  7,   15,    60, true",
@@ -145,7 +148,7 @@ class PresetsTest {
     private static Window window(String preset) throws IOException {
         var windows = new Windows(
                 Presets.ours().named(preset),
-                ServiceNames.AS_LABELLED,
+                new ServiceNames(Map.of(), Optional.of(new ServiceId("the-only")), false),
                 new DomainId("d"),
                 "node/host:1",
                 "boot",

@@ -37,12 +37,14 @@ import org.apache.kafka.clients.admin.Admin;
 
 /**
  * What an agent costs its node: processor time, memory and how long a look takes, on the largest machine that there is (eight
- * H100 of seven instances each), played by the double of NVML that the agent's tests use; at one look a second, and at ten.
+ * H100 of seven instances each), played by the double of NVML that the agent's tests use; at one look a second, at ten, and at
+ * one with ten pods beside, whose requests it counts.
  */
 final class AgentCost {
     private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native/build.sh");
     private static final int GPUS = 8;
     private static final int INSTANCES = 7;
+    private static final int PODS = 10;
     private static final Duration WARM_UP = Duration.ofSeconds(30);
     private static final Duration MEASURED = Duration.ofMinutes(1);
 
@@ -52,8 +54,15 @@ final class AgentCost {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
-        measure(1, 0.02, metrics, reference, ratio);
-        measure(10, 0.05, metrics, reference, ratio);
+        measure("hz_1", 1, List.of(), 0.02, metrics, reference, ratio);
+        measure("hz_10", 10, List.of(), 0.05, metrics, reference, ratio);
+        try (var node = new PlayedNode(PODS)) {
+            List<String> discovery = List.of(
+                    "--set", "agent.kubernetes=true",
+                    "--set", "agent.kubernetes-url=" + node.url(),
+                    "--set", "agent.node=" + PlayedNode.NAME);
+            measure("hz_1_with_pods", 1, discovery, 0.02, metrics, reference, ratio);
+        }
         return new BenchMain.Result(metrics, reference, ratio);
     }
 
@@ -72,7 +81,9 @@ final class AgentCost {
     }
 
     private static void measure(
+            String name,
             int perSecond,
+            List<String> more,
             double bound,
             Map<String, Double> metrics,
             Map<String, Double> reference,
@@ -80,35 +91,38 @@ final class AgentCost {
         try (Stack stack = Stack.start(StackSettings.defaults(), Installation.find(), line -> {})) {
             prepare(stack);
             Path driver = driver(stack.dataDirectory().resolve("nvml"));
-            measure(start(stack, driver, perSecond), perSecond, bound, metrics, reference, ratio);
+            System.out.printf("%s: ", name);
+            measure(name, start(stack, driver, perSecond, more), perSecond, bound, metrics, reference, ratio);
         }
     }
 
     private record Agent(long pid, URI health) {}
 
-    private static Agent start(Stack stack, Path driver, int perSecond) {
+    private static Agent start(Stack stack, Path driver, int perSecond, List<String> more) {
         int port = Ports.free();
         URI health = URI.create("http://127.0.0.1:" + port);
-        RunningChild agent = stack.start(ServiceKind.AGENT
-                .child(stack.installation())
-                .withArguments(
-                        "--bootstrap-server",
-                        stack.bootstrapServers(),
-                        "--registry",
-                        stack.confluentUrl().toString(),
-                        "--backend",
-                        "nvml",
-                        "--set",
-                        "agent.nvml-libraries=" + driver,
-                        "--set",
-                        "agent.period=" + 1000 / perSecond + "ms",
-                        "--set",
-                        "health.port=" + port));
+        List<String> arguments = new ArrayList<>(List.of(
+                "--bootstrap-server",
+                stack.bootstrapServers(),
+                "--registry",
+                stack.confluentUrl().toString(),
+                "--backend",
+                "nvml",
+                "--set",
+                "agent.nvml-libraries=" + driver,
+                "--set",
+                "agent.period=" + 1000 / perSecond + "ms",
+                "--set",
+                "health.port=" + port));
+        arguments.addAll(more);
+        RunningChild agent = stack.start(
+                ServiceKind.AGENT.child(stack.installation()).withArguments(arguments.toArray(String[]::new)));
         stack.awaitReady(agent, Readiness.http(health.resolve("/health/ready")), Duration.ofSeconds(60));
         return new Agent(agent.pid(), health);
     }
 
     private static void measure(
+            String name,
             Agent agent,
             int perSecond,
             double bound,
@@ -127,7 +141,9 @@ final class AgentCost {
                 (meter(agent.health, "lendstream_gpu_look_seconds_count", "") - looksBefore) / MEASURED.toSeconds();
         double resident = RunningChild.residentBytes(agent.pid).orElseThrow() / 1e6;
         double p99 = 1000 * meter(agent.health, "lendstream_gpu_look_seconds", "quantile=\"0.99\"");
-        String name = "hz_" + perSecond;
+        if (name.endsWith("pods") && meter(agent.health, "lendstream_rate_pods", "") != PODS) {
+            throw new IllegalStateException("the agent does not count the requests of all %d pods".formatted(PODS));
+        }
         metrics.put(name + "_core_share", share);
         metrics.put(name + "_resident_megabytes", resident);
         metrics.put(name + "_look_p99_ms", p99);

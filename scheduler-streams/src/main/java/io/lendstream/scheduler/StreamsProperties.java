@@ -3,7 +3,6 @@ package io.lendstream.scheduler;
 import io.lendstream.service.settings.Settings;
 import java.util.HashMap;
 import java.util.Map;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
@@ -67,8 +66,6 @@ final class StreamsProperties {
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
         // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
         all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
-        // A rebalance asks for the internal topics, and no task goes on until one of the brokers has answered.
-        all.put(StreamsConfig.adminClientPrefix(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG), 3_000);
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
         all.put(
                 StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,

@@ -105,11 +105,13 @@ public final class ProcessReporter implements MetricReporter {
     private static Optional<Meter> meter(MeterRegistry registry, Metric metric, String name, Tags tags) {
         if (metric instanceof Counter counter) {
             return Optional.of(FunctionCounter.builder(name, counter, Counter::getCount)
+                    .description("Of the forecaster's job; docs/metrics.md")
                     .tags(tags)
                     .register(registry));
         }
         if (metric instanceof org.apache.flink.metrics.Gauge<?> gauge) {
             return Optional.of(Gauge.builder(name, gauge, ProcessReporter::value)
+                    .description("Of the forecaster's job; docs/metrics.md")
                     .tags(tags)
                     .register(registry));
         }

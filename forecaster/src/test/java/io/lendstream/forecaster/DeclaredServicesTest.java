@@ -130,20 +130,6 @@ class DeclaredServicesTest {
     }
 
     private static RequestRate ofSearch(RequestRate rate) {
-        return new RequestRate(
-                new ServiceId("search"),
-                rate.domain(),
-                rate.source(),
-                rate.bootId(),
-                rate.sequence(),
-                rate.windowStart(),
-                rate.windowEnd(),
-                rate.arrivals(),
-                rate.completions(),
-                rate.inFlight(),
-                rate.queueDepth(),
-                rate.p50LatencySeconds(),
-                rate.p99LatencySeconds(),
-                rate.inputSizes());
+        return Rates.of(rate, new ServiceId("search"), rate.domain());
     }
 }

@@ -76,4 +76,23 @@ public final class Rates {
         sequence += windows;
         return this;
     }
+
+    /** The same requests of another service. */
+    public static RequestRate of(RequestRate rate, ServiceId service, DomainId domain) {
+        return new RequestRate(
+                service,
+                domain,
+                rate.source(),
+                rate.bootId(),
+                rate.sequence(),
+                rate.windowStart(),
+                rate.windowEnd(),
+                rate.arrivals(),
+                rate.completions(),
+                rate.inFlight(),
+                rate.queueDepth(),
+                rate.p50LatencySeconds(),
+                rate.p99LatencySeconds(),
+                rate.inputSizes());
+    }
 }

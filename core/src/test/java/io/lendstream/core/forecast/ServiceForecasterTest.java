@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.HorizonQuantiles;
-import io.lendstream.core.event.RequestRate;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -163,12 +162,12 @@ class ServiceForecasterTest {
         var left = Rates.of("a" + longest).rebooted(UUID.randomUUID().toString());
         var right = Rates.of("b" + longest).rebooted(UUID.randomUUID().toString());
         for (int window = 0; window < 3 * 24 * 60 * 4 - 1; window++) {
-            var ahead = named(left.next(window % 50), service, domain);
+            var ahead = Rates.of(left.next(window % 50), service, domain);
             one.observe(ahead);
             two.observe(ahead);
             // the other lags by a step, so that more than one is in hand
             if (window >= 4) {
-                two.observe(named(right.next(window % 50), service, domain));
+                two.observe(Rates.of(right.next(window % 50), service, domain));
             }
         }
 
@@ -178,23 +177,5 @@ class ServiceForecasterTest {
         assertThat(two.snapshot())
                 .hasSize(always + 2 * source + 2 * (16 + 2 * 8))
                 .hasSizeLessThanOrEqualTo(8 * 1024);
-    }
-
-    private static RequestRate named(RequestRate rate, ServiceId service, DomainId domain) {
-        return new RequestRate(
-                service,
-                domain,
-                rate.source(),
-                rate.bootId(),
-                rate.sequence(),
-                rate.windowStart(),
-                rate.windowEnd(),
-                rate.arrivals(),
-                rate.completions(),
-                rate.inFlight(),
-                rate.queueDepth(),
-                rate.p50LatencySeconds(),
-                rate.p99LatencySeconds(),
-                rate.inputSizes());
     }
 }

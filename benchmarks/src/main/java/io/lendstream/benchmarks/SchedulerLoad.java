@@ -55,6 +55,9 @@ import org.apache.kafka.common.serialization.Deserializer;
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final String BARE = "bench-bare";
+    /** Compiled as brokers are, rather than to be there soon. */
+    private static final Jvm BROKER = Jvm.thorough(384);
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */
     private static final int AGENT_LINGER_MILLIS = 5;
@@ -106,7 +109,7 @@ final class SchedulerLoad implements AutoCloseable {
 
     SchedulerLoad(Plan plan) {
         this.plan = plan;
-        this.stack = Stack.start(StackSettings.defaults(), Installation.find(), line -> {});
+        this.stack = Stack.start(StackSettings.defaults().withBroker(BROKER), Installation.find(), line -> {});
         this.kafka = kafka(0);
         try (Admin admin = Admin.create(kafka.admin())) {
             new TopicAdmin(admin, TOPICS).create(1, (short) 1);

@@ -2,7 +2,6 @@ package io.lendstream.launcher;
 
 import io.lendstream.launcher.stack.StackSettings;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -22,13 +21,10 @@ final class DataOptions {
     }
 
     StackSettings stack(int brokerPort, int registryPort) {
-        return new StackSettings(
-                dataDirectory,
-                keepData,
-                brokerPort,
-                registryPort,
-                Map.of(),
-                Map.of(),
-                StackSettings.defaults().startTimeout());
+        StackSettings settings = StackSettings.defaults()
+                .keepingData(keepData)
+                .withBrokerPort(brokerPort)
+                .withRegistryPort(registryPort);
+        return dataDirectory.map(settings::withDataDirectory).orElse(settings);
     }
 }

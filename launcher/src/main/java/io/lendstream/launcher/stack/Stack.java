@@ -99,7 +99,7 @@ public final class Stack implements AutoCloseable {
             arguments.add("--set");
             arguments.add(key + "=" + value);
         });
-        return new Child("broker", classPath, "io.lendstream.embedded.BrokerMain", Jvm.quick(192))
+        return new Child("broker", classPath, "io.lendstream.embedded.BrokerMain", settings.brokerJvm())
                 .withArguments(arguments);
     }
 

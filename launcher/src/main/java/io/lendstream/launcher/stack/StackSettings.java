@@ -19,6 +19,7 @@ import java.util.TreeMap;
  * @param registryPort where registry clients connect
  * @param brokerProperties broker properties that replace the embedded broker's small defaults
  * @param clientProperties what the stack's own Kafka client needs to be let in where the broker's properties ask for more than usual
+ * @param brokerJvm how much of the machine the broker may take
  * @param startTimeout how long broker and registry may take until they can be used
  */
 public record StackSettings(
@@ -28,7 +29,11 @@ public record StackSettings(
         int registryPort,
         Map<String, String> brokerProperties,
         Map<String, String> clientProperties,
+        Jvm brokerJvm,
         Duration startTimeout) {
+
+    /** Enough for a day of a demo. */
+    private static final Jvm SMALL_BROKER = Jvm.quick(192);
 
     public StackSettings {
         brokerProperties = Map.copyOf(brokerProperties);
@@ -39,7 +44,8 @@ public record StackSettings(
     }
 
     public static StackSettings defaults() {
-        return new StackSettings(Optional.empty(), false, 0, 0, Map.of(), Map.of(), Duration.ofMinutes(2));
+        return new StackSettings(
+                Optional.empty(), false, 0, 0, Map.of(), Map.of(), SMALL_BROKER, Duration.ofMinutes(2));
     }
 
     public StackSettings withDataDirectory(Path directory) {
@@ -50,27 +56,56 @@ public record StackSettings(
                 registryPort,
                 brokerProperties,
                 clientProperties,
+                brokerJvm,
                 startTimeout);
     }
 
     public StackSettings keepingData(boolean keep) {
         return new StackSettings(
-                dataDirectory, keep, brokerPort, registryPort, brokerProperties, clientProperties, startTimeout);
+                dataDirectory,
+                keep,
+                brokerPort,
+                registryPort,
+                brokerProperties,
+                clientProperties,
+                brokerJvm,
+                startTimeout);
     }
 
     public StackSettings withBrokerPort(int port) {
         return new StackSettings(
-                dataDirectory, keepData, port, registryPort, brokerProperties, clientProperties, startTimeout);
+                dataDirectory,
+                keepData,
+                port,
+                registryPort,
+                brokerProperties,
+                clientProperties,
+                brokerJvm,
+                startTimeout);
     }
 
     public StackSettings withRegistryPort(int port) {
         return new StackSettings(
-                dataDirectory, keepData, brokerPort, port, brokerProperties, clientProperties, startTimeout);
+                dataDirectory, keepData, brokerPort, port, brokerProperties, clientProperties, brokerJvm, startTimeout);
     }
 
     /** With other properties of the broker, and what a client then needs. */
     public StackSettings withBroker(Map<String, String> broker, Map<String, String> client) {
-        return new StackSettings(dataDirectory, keepData, brokerPort, registryPort, broker, client, startTimeout);
+        return new StackSettings(
+                dataDirectory, keepData, brokerPort, registryPort, broker, client, brokerJvm, startTimeout);
+    }
+
+    /** With a broker that may take so much of the machine. */
+    public StackSettings withBroker(Jvm jvm) {
+        return new StackSettings(
+                dataDirectory,
+                keepData,
+                brokerPort,
+                registryPort,
+                brokerProperties,
+                clientProperties,
+                jvm,
+                startTimeout);
     }
 
     /**

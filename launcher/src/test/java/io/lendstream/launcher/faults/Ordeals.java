@@ -26,9 +26,7 @@ final class Ordeals implements AutoCloseable {
     private final long seed = Long.getLong("faults.seed", 1);
     private final Surroundings surroundings = Surroundings.named(System.getProperty("faults.broker", "quick"));
     private final Stack stack = Stack.start(
-            new StackSettings(Optional.empty(), false, 0, 0, surroundings.broker(), Map.of(), Duration.ofMinutes(2)),
-            Installation.find(),
-            line -> {});
+            StackSettings.defaults().withBroker(surroundings.broker(), Map.of()), Installation.find(), line -> {});
 
     private static final int LINES_OF_A_FAILURE = 60;
 

@@ -10,9 +10,13 @@ import java.util.Optional;
  *
  * @param seats all GPUs, by node
  * @param free whole GPUs that nobody has, by node
+ * @param lendable whole GPUs that training has or may be given: its own but those out of service, and of inference those that are
+ *     idle or lent; by node
+ * @param whole how many whole GPUs each node has, of those that have any
  * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
+ * @param sleeping those of them whose replica sleeps
  * @param open jobs that are not over, in the order in which it is their turn
  * @param holding jobs that are not over and hold GPUs, or are about to
  * @param changing jobs that are being changed, by when the change has to be in force
@@ -24,9 +28,12 @@ import java.util.Optional;
 public record Agenda(
         PersistentMap<Seat, GpuState> seats,
         PersistentMap<Seat, GpuState> free,
+        PersistentMap<Seat, GpuState> lendable,
+        PersistentMap<NodeId, Whole> whole,
         PersistentMap<Due<GpuId>, GpuId> owed,
         PersistentMap<Due<GpuId>, GpuId> loans,
         PersistentMap<Replica, GpuState> replicas,
+        PersistentMap<Replica, GpuState> sleeping,
         PersistentMap<Turn, JobState> open,
         PersistentMap<JobId, JobState> holding,
         PersistentMap<Due<JobId>, JobId> changing,
@@ -34,7 +41,20 @@ public record Agenda(
         PersistentMap<Due<JobId>, JobId> past,
         PersistentMap<Due<NodeId>, NodeState> heard,
         PersistentMap<Due<ServiceId>, ServiceId> silent) {
+    /**
+     * Whole GPUs of a node.
+     *
+     * @param gpus all of them
+     * @param inference those of inference
+     */
+    public record Whole(int gpus, int inference) {
+        private static final Whole NONE = new Whole(0, 0);
+    }
+
     private static final Agenda EMPTY = new Agenda(
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -75,9 +95,12 @@ public record Agenda(
         return new Agenda(
                 moved(seats, before.map(Agenda::seat), after.map(Agenda::seat), after),
                 moved(free, before.flatMap(Agenda::freeSeat), after.flatMap(Agenda::freeSeat), after),
+                moved(lendable, before.flatMap(Agenda::lendableSeat), after.flatMap(Agenda::lendableSeat), after),
+                counted(before.filter(GpuState::isWhole), after.filter(GpuState::isWhole)),
                 moved(owed, before.flatMap(Agenda::owedBy), after.flatMap(Agenda::owedBy)),
                 moved(loans, before.flatMap(Agenda::lentUntil), after.flatMap(Agenda::lentUntil)),
                 moved(replicas, before.flatMap(Agenda::replica), after.flatMap(Agenda::replica), after),
+                moved(sleeping, before.flatMap(Agenda::sleeper), after.flatMap(Agenda::sleeper), after),
                 open,
                 holding,
                 changing,
@@ -92,9 +115,12 @@ public record Agenda(
         return new Agenda(
                 seats,
                 free,
+                lendable,
+                whole,
                 owed,
                 loans,
                 replicas,
+                sleeping,
                 moved(open, before.flatMap(Agenda::turn), after.flatMap(Agenda::turn), after),
                 moved(holding, before.flatMap(Agenda::isHolding), after.flatMap(Agenda::isHolding), after),
                 moved(changing, before.flatMap(Agenda::settledBy), after.flatMap(Agenda::settledBy)),
@@ -109,9 +135,12 @@ public record Agenda(
         return new Agenda(
                 seats,
                 free,
+                lendable,
+                whole,
                 owed,
                 loans,
                 replicas,
+                sleeping,
                 open,
                 holding,
                 changing,
@@ -126,9 +155,12 @@ public record Agenda(
         return new Agenda(
                 seats,
                 free,
+                lendable,
+                whole,
                 owed,
                 loans,
                 replicas,
+                sleeping,
                 open,
                 holding,
                 changing,
@@ -156,6 +188,33 @@ public record Agenda(
 
     private static Optional<Seat> freeSeat(GpuState gpu) {
         return gpu.isFree() && gpu.isWhole() ? Optional.of(seat(gpu)) : Optional.empty();
+    }
+
+    private static Optional<Seat> lendableSeat(GpuState gpu) {
+        boolean lendable = gpu.isFree()
+                || (gpu.pool() == Pool.TRAINING
+                        ? gpu.isTraining()
+                        : gpu.owner() instanceof Owner.Sleeping
+                                || (gpu.isTraining() && !(gpu.owner() instanceof Owner.Releasing)));
+        return gpu.isWhole() && lendable ? Optional.of(seat(gpu)) : Optional.empty();
+    }
+
+    private PersistentMap<NodeId, Whole> counted(Optional<GpuState> before, Optional<GpuState> after) {
+        if (before.isPresent()
+                && after.isPresent()
+                && before.get().nodeId().equals(after.get().nodeId())
+                && before.get().pool() == after.get().pool()) {
+            return whole;
+        }
+        PersistentMap<NodeId, Whole> less =
+                before.map(gpu -> counted(whole, gpu, -1)).orElse(whole);
+        return after.map(gpu -> counted(less, gpu, 1)).orElse(less);
+    }
+
+    private static PersistentMap<NodeId, Whole> counted(PersistentMap<NodeId, Whole> counts, GpuState gpu, int more) {
+        Whole had = counts.get(gpu.nodeId()).orElse(Whole.NONE);
+        Whole has = new Whole(had.gpus + more, had.inference + (gpu.pool() == Pool.INFERENCE ? more : 0));
+        return has.gpus == 0 ? counts.remove(gpu.nodeId()) : counts.put(gpu.nodeId(), has);
     }
 
     private static Optional<Due<GpuId>> owedBy(GpuState gpu) {
@@ -186,6 +245,10 @@ public record Agenda(
                         && !(gpu.owner() instanceof Owner.Releasing)
                 ? Optional.of(new Replica(some.service(), gpu.gpuId()))
                 : Optional.empty();
+    }
+
+    private static Optional<Replica> sleeper(GpuState gpu) {
+        return gpu.owner() instanceof Owner.Sleeping ? replica(gpu) : Optional.empty();
     }
 
     private static Optional<Turn> turn(JobState job) {

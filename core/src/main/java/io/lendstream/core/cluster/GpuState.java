@@ -57,6 +57,14 @@ public record GpuState(
         return owner instanceof Owner.Free;
     }
 
+    /** Whether a job has it, takes it or leaves it. */
+    public boolean isTraining() {
+        return owner instanceof Owner.Training
+                || owner instanceof Owner.Lent
+                || (owner instanceof Owner.Binding binding && binding.tenant() instanceof Tenant.Job)
+                || (owner instanceof Owner.Releasing releasing && releasing.tenant() instanceof Tenant.Job);
+    }
+
     public boolean isHeldBy(Tenant tenant) {
         return owner.holder().filter(tenant::equals).isPresent();
     }

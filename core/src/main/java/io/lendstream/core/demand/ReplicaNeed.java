@@ -23,7 +23,7 @@ public record ReplicaNeed(int now, int ahead, int floor) {
 
     /** How the need came about, for people. */
     public String explained() {
-        return "%d for the requests there are, %d expected, floor %d".formatted(now, ahead, floor);
+        return now + " for the requests there are, " + ahead + " expected, floor " + floor;
     }
 
     /**

@@ -3,7 +3,7 @@ package io.lendstream.core.goodput;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job's goodput with the best batch for each placement, kept once it was worked out: plans and reclaims ask for the same few
+ * A job's best batch for each placement and its goodput with it, kept once it was worked out: plans and reclaims ask for the same few
  * placements of every job, and each costs fifty batch sizes. What is kept follows from the model alone.
  */
 public final class KnownGoodput {
@@ -12,7 +12,11 @@ public final class KnownGoodput {
     private final GoodputModel model;
     private @Nullable Entry @Nullable [] entries;
 
-    private record Entry(int nodes, int replicas, double goodput) {}
+    private record Entry(int nodes, int replicas, GoodputModel.Best best, double goodput) {
+        Entry(int nodes, int replicas, GoodputModel.Best best) {
+            this(nodes, replicas, best, best.goodput());
+        }
+    }
 
     public KnownGoodput(GoodputModel model) {
         this.model = model;
@@ -24,6 +28,15 @@ public final class KnownGoodput {
 
     /** Goodput on {@code replicas} GPUs over {@code nodes}, in samples of the initial batch per second. */
     public double on(int nodes, int replicas) {
+        return entry(nodes, replicas).goodput;
+    }
+
+    /** The best batch on {@code replicas} GPUs over {@code nodes}. */
+    public GoodputModel.Best best(int nodes, int replicas) {
+        return entry(nodes, replicas).best;
+    }
+
+    private Entry entry(int nodes, int replicas) {
         @Nullable Entry[] known = entries;
         if (known == null) {
             known = new Entry[KEPT];
@@ -32,10 +45,10 @@ public final class KnownGoodput {
         int place = (31 * nodes + replicas) & (KEPT - 1);
         Entry entry = known[place];
         if (entry == null || entry.nodes != nodes || entry.replicas != replicas) {
-            entry = new Entry(nodes, replicas, model.best(nodes, replicas).goodput());
+            entry = new Entry(nodes, replicas, model.best(nodes, replicas));
             known[place] = entry;
         }
-        return entry.goodput;
+        return entry;
     }
 
     @Override

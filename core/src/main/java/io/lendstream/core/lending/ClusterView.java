@@ -17,6 +17,7 @@ import java.util.stream.StreamSupport;
 public final class ClusterView {
     private final Instant now;
     private final Iterable<JobView> queue;
+    private final int jobCount;
     private final List<JobView> holding;
     private final List<GpuState> gpus;
     private final Set<JobId> fixed;
@@ -28,6 +29,7 @@ public final class ClusterView {
     private ClusterView(
             Instant now,
             Iterable<JobView> queue,
+            int jobCount,
             Optional<List<JobView>> jobs,
             List<JobView> holding,
             List<GpuState> gpus,
@@ -37,6 +39,7 @@ public final class ClusterView {
             int waiting) {
         this.now = now;
         this.queue = queue;
+        this.jobCount = jobCount;
         this.jobs = jobs;
         this.holding = holding;
         this.gpus = gpus;
@@ -69,6 +72,7 @@ public final class ClusterView {
         this(
                 now,
                 () -> jobs.stream().sorted(ClusterView::byTurn).iterator(),
+                jobs.size(),
                 Optional.of(List.copyOf(jobs)),
                 jobs.stream().filter(job -> !job.gpus().isEmpty()).toList(),
                 List.copyOf(gpus),
@@ -82,17 +86,19 @@ public final class ClusterView {
      * A view that lists jobs when it is asked for them, and where no replica waits.
      *
      * @param queue the jobs, in the order in which it is their turn
+     * @param jobCount how many they are
      * @param holding those of them that hold GPUs
      */
     public static ClusterView of(
             Instant now,
             Iterable<JobView> queue,
+            int jobCount,
             List<JobView> holding,
             List<GpuState> gpus,
             Set<JobId> fixed,
             int nodes,
             int gpusPerNode) {
-        return new ClusterView(now, queue, Optional.empty(), holding, gpus, fixed, nodes, gpusPerNode, 0);
+        return new ClusterView(now, queue, jobCount, Optional.empty(), holding, gpus, fixed, nodes, gpusPerNode, 0);
     }
 
     private static int byTurn(JobView one, JobView other) {
@@ -122,16 +128,9 @@ public final class ClusterView {
         return jobs.get();
     }
 
-    /** How many jobs are not over, for whoever needs no order. */
+    /** How many jobs are not over. */
     int jobCount() {
-        if (jobs.isPresent()) {
-            return jobs.get().size();
-        }
-        int count = 0;
-        for (var left = queue.iterator(); left.hasNext(); left.next()) {
-            count++;
-        }
-        return count;
+        return jobCount;
     }
 
     /** The same by queue and by their time in it; those that are in none yet behind the others of the first. */

@@ -80,7 +80,7 @@ final class LeastLoss {
         this.ats = ats;
         this.cluster = cluster;
         Map<JobId, JobView> jobs = new HashMap<>();
-        cluster.queue().forEach(job -> jobs.put(job.job(), job));
+        cluster.holding().forEach(job -> jobs.put(job.job(), job));
         @Nullable JobId last = null;
         @Nullable Loans loans = null;
         for (GpuState gpu : cluster.gpus()) {

@@ -34,12 +34,12 @@ final class BatchChanges {
         this.settings = settings;
     }
 
-    /** Looks at every service of which something was heard since it was last looked at. */
-    void adjust() {
+    /** Looks at every one of these services of which something was heard since it was last looked at. */
+    void adjust(Iterable<ServiceState> services) {
         if (draft.mode().frozen()) {
             return;
         }
-        for (ServiceState service : draft.services().values()) {
+        for (ServiceState service : services) {
             service.batches()
                     .filter(batches -> isDue(service, batches.guard().judgedAt()))
                     .ifPresent(batches -> adjust(service, batches));

@@ -20,8 +20,10 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
@@ -202,6 +204,14 @@ final class Draft {
         return event.event() instanceof Tick;
     }
 
+    /** The service whose demand the event tells of, if that is what it tells of. */
+    Optional<ServiceState> heard() {
+        if (event.event() instanceof RequestRate rate) {
+            return services.get(rate.service());
+        }
+        return event.event() instanceof DemandForecast forecast ? services.get(forecast.service()) : Optional.empty();
+    }
+
     Optional<Instant> nextPlanAt() {
         return nextPlanAt;
     }
@@ -283,7 +293,11 @@ final class Draft {
     }
 
     boolean isReachable(GpuState gpu) {
-        Optional<NodeState> node = nodes.get(gpu.nodeId());
+        return isReachable(gpu.nodeId());
+    }
+
+    boolean isReachable(NodeId id) {
+        Optional<NodeState> node = nodes.get(id);
         return node.isPresent() && node.get().node().status() == NodeStatus.READY;
     }
 

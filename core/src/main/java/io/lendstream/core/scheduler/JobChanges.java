@@ -140,7 +140,7 @@ final class JobChanges {
         int nodes = (int)
                 gpus.stream().map(draft::gpu).map(GpuState::nodeId).distinct().count();
         GoodputModel model = job.model();
-        GoodputModel.Best best = model.best(nodes, gpus.size());
+        GoodputModel.Best best = job.goodput().best(nodes, gpus.size());
         double rate = model.gain(best.batch().total(gpus.size()));
         return new Allocation(gpus, best.batch().local(), best.batch().accumulation(), rate, mechanism);
     }

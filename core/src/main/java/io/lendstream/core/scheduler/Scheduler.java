@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -14,6 +15,7 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.lending.Policy;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -146,12 +148,19 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
             return;
         }
         new Repartitioning(draft, policy, settings, latencies).go();
-        new Inference(draft, policy, settings).serve();
-        new BatchChanges(draft, settings).adjust();
+        serve(draft);
         training.planIfDue();
         training.carryOut(Map.of());
         deadlines.keepLeases();
         training.planAfterChange();
+    }
+
+    private void serve(Draft draft) {
+        Inference inference = new Inference(draft, policy, settings);
+        Optional<ServiceState> heard = draft.heard().filter(service -> !settings.repartition() && inference.isAlone());
+        heard.ifPresentOrElse(inference::serve, inference::serve);
+        new BatchChanges(draft, settings)
+                .adjust(heard.<Iterable<ServiceState>>map(List::of).orElseGet(draft.services()::values));
     }
 
     /** When the domain next needs a tick though nothing else happens. */

@@ -9,7 +9,6 @@ import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.TrainingJob;
@@ -115,34 +114,29 @@ final class Training {
     }
 
     private ClusterView view(Set<JobId> kept) {
-        List<GpuState> usable = new ArrayList<>();
-        int nodes = 0;
         int largest = 1;
-        int size = 0;
-        Optional<NodeId> node = Optional.empty();
-        boolean reachable = false;
-        boolean borrows = false;
-        for (GpuState gpu : draft.agenda().seats().values()) {
-            if (!gpu.isWhole()) {
-                continue;
+        int inference = 0;
+        Set<NodeId> away = new HashSet<>();
+        for (Map.Entry<NodeId, Agenda.Whole> node : draft.agenda().whole()) {
+            largest = Math.max(largest, node.getValue().gpus());
+            if (draft.isReachable(node.getKey())) {
+                inference += node.getValue().inference();
+            } else {
+                away.add(node.getKey());
             }
-            if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
-                node = Optional.of(gpu.nodeId());
-                reachable = draft.isReachable(gpu);
-                nodes++;
-                size = 0;
-            }
-            largest = Math.max(largest, ++size);
-            if (reachable && (gpu.pool() == Pool.TRAINING ? gpu.isFree() || isTraining(gpu) : settings.lending())) {
+        }
+        List<GpuState> usable = new ArrayList<>();
+        for (GpuState gpu : draft.agenda().lendable().values()) {
+            boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
+            if (may && (away.isEmpty() || !away.contains(gpu.nodeId()))) {
                 usable.add(gpu);
-                borrows |= gpu.pool() == Pool.INFERENCE;
             }
         }
-        if (borrows) {
-            Set<GpuId> idle = keptIdle(usable);
-            usable.removeIf(gpu -> gpu.pool() == Pool.INFERENCE && (!isLendable(gpu) || idle.contains(gpu.gpuId())));
+        Set<GpuId> idle = keptIdle(usable, inference);
+        if (!idle.isEmpty()) {
+            usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
         }
-        return view(List.copyOf(usable), nodes, largest, kept);
+        return view(List.copyOf(usable), draft.agenda().whole().size(), largest, kept);
     }
 
     private ClusterView view(List<GpuState> usable, int nodes, int gpusPerNode, Set<JobId> kept) {
@@ -158,6 +152,7 @@ final class Training {
         return ClusterView.of(
                 draft.now(),
                 agenda.open().mapped(seen),
+                agenda.open().size(),
                 agenda.holding().stream()
                         .filter(job -> !job.isOnSlice())
                         .map(seen)
@@ -168,41 +163,23 @@ final class Training {
                 gpusPerNode);
     }
 
-    private static boolean isTraining(GpuState gpu) {
-        Owner owner = gpu.owner();
-        return owner instanceof Owner.Training
-                || owner instanceof Owner.Lent
-                || (owner instanceof Owner.Binding binding && binding.tenant() instanceof Tenant.Job)
-                || (owner instanceof Owner.Releasing releasing && releasing.tenant() instanceof Tenant.Job);
-    }
-
-    private static boolean isLendable(GpuState inference) {
-        return isIdle(inference) || isLent(inference);
-    }
-
-    private static boolean isIdle(GpuState gpu) {
-        return gpu.isFree() || gpu.owner() instanceof Owner.Sleeping;
-    }
-
-    private static boolean isLent(GpuState inference) {
-        return isTraining(inference) && !(inference.owner() instanceof Owner.Releasing);
-    }
-
     /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
-    private Set<GpuId> keptIdle(List<GpuState> usable) {
-        int inference = 0;
+    private Set<GpuId> keptIdle(List<GpuState> usable, int inference) {
         int lent = 0;
         List<GpuState> idle = new ArrayList<>();
         for (GpuState gpu : usable) {
             if (gpu.pool() == Pool.INFERENCE) {
-                inference++;
-                lent += isLent(gpu) ? 1 : 0;
-                if (isIdle(gpu)) {
+                if (gpu.isTraining()) {
+                    lent++;
+                } else {
                     idle.add(gpu);
                 }
             }
         }
         int most = (int) Math.floor(settings.guards().maxShareLent() * inference);
+        if (idle.size() <= most - lent) {
+            return Set.of();
+        }
         return idle.stream()
                 .sorted(Comparator.comparingInt(gpu -> gpu.isFree() ? 0 : 1))
                 .skip(Math.max(0, most - lent))
@@ -331,7 +308,7 @@ final class Training {
                 && (gpu.get().isFree()
                         || gpu.get().owner() instanceof Owner.Sleeping
                         || gpu.get().owner() instanceof Owner.Releasing
-                        || isTraining(gpu.get()));
+                        || gpu.get().isTraining());
     }
 
     /** Stops sleeping replicas on GPUs that the plan gives to training. */

@@ -188,6 +188,7 @@ final class ListSimulator {
                 .plan(ClusterView.of(
                         start.plusSeconds(clock),
                         Collections.<JobView>unmodifiableCollection(byTurn),
+                        byTurn.size(),
                         List.copyOf(holding),
                         gpus,
                         Set.of(),

@@ -51,7 +51,7 @@ final class ReclaimLatency {
      */
     static Optional<ReclaimLatency> parse(List<String> arguments) {
         Map<String, String> options = new TreeMap<>(Map.of(
-                "--samples", "10000", "--warm-up", "60", "--records", "2000", "--spikes", "10", "--setting", ""));
+                "--samples", "10000", "--warm-up", "160", "--records", "2000", "--spikes", "20", "--setting", ""));
         for (int i = 0; i < arguments.size(); i += 2) {
             if (!options.containsKey(arguments.get(i)) || i + 1 == arguments.size()) {
                 return Optional.empty();

@@ -3,6 +3,7 @@ package io.lendstream.scheduler;
 import io.lendstream.service.settings.Settings;
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
@@ -14,6 +15,8 @@ import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 final class StreamsProperties {
     /** For what a transaction changes of the state: an entry has a few hundred bytes. */
     private static final long CACHE_BYTES = 64L << 20;
+
+    private static final int ADMIN_PATIENCE_MILLIS = 15_000;
 
     private StreamsProperties() {}
 
@@ -66,6 +69,14 @@ final class StreamsProperties {
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
         // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
         all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
+        // A rebalance waits for Streams' administrator, which asks the same broker again and again until it has new
+        // metadata or gives up.
+        all.put(StreamsConfig.adminClientPrefix(AdminClientConfig.METADATA_MAX_AGE_CONFIG), 5_000);
+        if (!site.containsKey(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG)) {
+            all.put(
+                    StreamsConfig.adminClientPrefix(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG),
+                    Math.max(ADMIN_PATIENCE_MILLIS, requestTimeoutMillis(site)));
+        }
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
         all.put(
                 StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,
@@ -80,5 +91,16 @@ final class StreamsProperties {
         all.putAll(site);
         all.put(ContinueToDeadLetters.TOPIC_PREFIX, topicPrefix);
         return all;
+    }
+
+    /** How long a site's administrator waits for one answer: clients refuse to be told to wait less for all of them. */
+    private static int requestTimeoutMillis(Map<String, ?> site) {
+        Object given = site.get(StreamsConfig.adminClientPrefix(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG));
+        Object timeout = given == null ? site.get(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG) : given;
+        try {
+            return timeout == null ? 0 : Integer.parseInt(timeout.toString());
+        } catch (NumberFormatException e) {
+            return 0; // Kafka says so itself, and better
+        }
     }
 }

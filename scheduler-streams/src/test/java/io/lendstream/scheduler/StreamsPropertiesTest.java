@@ -1,0 +1,40 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.streams.StreamsConfig;
+import org.junit.jupiter.api.Test;
+
+class StreamsPropertiesTest {
+    @Test
+    void anAdministratorGivesUpSoonAndNeverSoonerThanItsOwnRequests() {
+        assertThat(admin(Map.of()).getInt(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG))
+                .isEqualTo(15_000);
+        assertThat(admin(Map.of("request.timeout.ms", "40000")).getInt(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG))
+                .isEqualTo(40_000);
+        assertThat(admin(Map.of("admin.request.timeout.ms", "20000"))
+                        .getInt(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG))
+                .isEqualTo(20_000);
+    }
+
+    @Test
+    void anAdministratorsPatienceIsASitesToSay() {
+        assertThat(admin(Map.of("default.api.timeout.ms", "70000"))
+                        .getInt(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG))
+                .isEqualTo(70_000);
+        assertThat(admin(Map.of("admin.default.api.timeout.ms", "30000", "admin.metadata.max.age.ms", "1000"))
+                        .originals())
+                .containsEntry("default.api.timeout.ms", "30000")
+                .containsEntry("metadata.max.age.ms", "1000");
+    }
+
+    private static AdminClientConfig admin(Map<String, String> site) {
+        Map<String, Object> given = new HashMap<>(site);
+        given.put("bootstrap.servers", "localhost:9092");
+        var streams = new StreamsConfig(StreamsProperties.of("scheduler", "", given));
+        return new AdminClientConfig(streams.getAdminConfigs("scheduler"));
+    }
+}

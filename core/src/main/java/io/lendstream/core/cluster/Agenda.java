@@ -10,9 +10,7 @@ import java.util.Optional;
  *
  * @param seats all GPUs, by node
  * @param free whole GPUs that nobody has, by node
- * @param lendable whole GPUs that training has or may be given: its own but those out of service, and of inference those that are
- *     idle or lent; by node
- * @param whole how many whole GPUs each node has, of those that have any
+ * @param lendable what training has or may be given
  * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
@@ -28,8 +26,7 @@ import java.util.Optional;
 public record Agenda(
         PersistentMap<Seat, GpuState> seats,
         PersistentMap<Seat, GpuState> free,
-        PersistentMap<Seat, GpuState> lendable,
-        PersistentMap<NodeId, Whole> whole,
+        Lendable lendable,
         PersistentMap<Due<GpuId>, GpuId> owed,
         PersistentMap<Due<GpuId>, GpuId> loans,
         PersistentMap<Replica, GpuState> replicas,
@@ -41,21 +38,10 @@ public record Agenda(
         PersistentMap<Due<JobId>, JobId> past,
         PersistentMap<Due<NodeId>, NodeState> heard,
         PersistentMap<Due<ServiceId>, ServiceId> silent) {
-    /**
-     * Whole GPUs of a node.
-     *
-     * @param gpus all of them
-     * @param inference those of inference
-     */
-    public record Whole(int gpus, int inference) {
-        private static final Whole NONE = new Whole(0, 0);
-    }
-
     private static final Agenda EMPTY = new Agenda(
             PersistentMap.empty(),
             PersistentMap.empty(),
-            PersistentMap.empty(),
-            PersistentMap.empty(),
+            Lendable.EMPTY,
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -95,8 +81,7 @@ public record Agenda(
         return new Agenda(
                 moved(seats, before.map(Agenda::seat), after.map(Agenda::seat), after),
                 moved(free, before.flatMap(Agenda::freeSeat), after.flatMap(Agenda::freeSeat), after),
-                moved(lendable, before.flatMap(Agenda::lendableSeat), after.flatMap(Agenda::lendableSeat), after),
-                counted(before.filter(GpuState::isWhole), after.filter(GpuState::isWhole)),
+                lendable.withGpu(before, after),
                 moved(owed, before.flatMap(Agenda::owedBy), after.flatMap(Agenda::owedBy)),
                 moved(loans, before.flatMap(Agenda::lentUntil), after.flatMap(Agenda::lentUntil)),
                 moved(replicas, before.flatMap(Agenda::replica), after.flatMap(Agenda::replica), after),
@@ -116,7 +101,6 @@ public record Agenda(
                 seats,
                 free,
                 lendable,
-                whole,
                 owed,
                 loans,
                 replicas,
@@ -135,8 +119,7 @@ public record Agenda(
         return new Agenda(
                 seats,
                 free,
-                lendable,
-                whole,
+                lendable.withNode(before, after),
                 owed,
                 loans,
                 replicas,
@@ -156,7 +139,6 @@ public record Agenda(
                 seats,
                 free,
                 lendable,
-                whole,
                 owed,
                 loans,
                 replicas,
@@ -170,7 +152,7 @@ public record Agenda(
                 moved(silent, before.map(Agenda::unknown), Optional.of(unknown(after))));
     }
 
-    private static <K extends Comparable<? super K>, V> PersistentMap<K, V> moved(
+    static <K extends Comparable<? super K>, V> PersistentMap<K, V> moved(
             PersistentMap<K, V> map, Optional<K> before, Optional<K> after, Optional<V> value) {
         PersistentMap<K, V> rest = before.isPresent() && !before.equals(after) ? map.remove(before.get()) : map;
         return after.isPresent() && value.isPresent() ? rest.put(after.get(), value.get()) : rest;
@@ -182,39 +164,12 @@ public record Agenda(
         return before.equals(after) ? map : moved(map, before, after, after.map(Due::what));
     }
 
-    private static Seat seat(GpuState gpu) {
+    static Seat seat(GpuState gpu) {
         return new Seat(gpu.nodeId(), gpu.gpuId());
     }
 
     private static Optional<Seat> freeSeat(GpuState gpu) {
         return gpu.isFree() && gpu.isWhole() ? Optional.of(seat(gpu)) : Optional.empty();
-    }
-
-    private static Optional<Seat> lendableSeat(GpuState gpu) {
-        boolean lendable = gpu.isFree()
-                || (gpu.pool() == Pool.TRAINING
-                        ? gpu.isTraining()
-                        : gpu.owner() instanceof Owner.Sleeping
-                                || (gpu.isTraining() && !(gpu.owner() instanceof Owner.Releasing)));
-        return gpu.isWhole() && lendable ? Optional.of(seat(gpu)) : Optional.empty();
-    }
-
-    private PersistentMap<NodeId, Whole> counted(Optional<GpuState> before, Optional<GpuState> after) {
-        if (before.isPresent()
-                && after.isPresent()
-                && before.get().nodeId().equals(after.get().nodeId())
-                && before.get().pool() == after.get().pool()) {
-            return whole;
-        }
-        PersistentMap<NodeId, Whole> less =
-                before.map(gpu -> counted(whole, gpu, -1)).orElse(whole);
-        return after.map(gpu -> counted(less, gpu, 1)).orElse(less);
-    }
-
-    private static PersistentMap<NodeId, Whole> counted(PersistentMap<NodeId, Whole> counts, GpuState gpu, int more) {
-        Whole had = counts.get(gpu.nodeId()).orElse(Whole.NONE);
-        Whole has = new Whole(had.gpus + more, had.inference + (gpu.pool() == Pool.INFERENCE ? more : 0));
-        return has.gpus == 0 ? counts.remove(gpu.nodeId()) : counts.put(gpu.nodeId(), has);
     }
 
     private static Optional<Due<GpuId>> owedBy(GpuState gpu) {

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Adaptive task scaling: sizes by a group knapsack over speedups weighed by the cost of a restart, and reclaims by least
@@ -33,7 +34,7 @@ final class Ats {
 
     Ats(ClusterView cluster) {
         this.cluster = cluster;
-        int gpus = Math.max(1, cluster.gpus().size());
+        int gpus = Math.max(1, cluster.gpuCount());
         this.fairShare = ceilDiv(gpus, Math.max(1, cluster.jobCount()));
         this.fairNodes = Math.max(1, ceilDiv(cluster.nodes(), gpus));
     }
@@ -170,10 +171,11 @@ final class Ats {
         if (replicas == 0) {
             return 0;
         }
-        if (job.goodput().isEmpty()) {
+        Optional<Goodput> known = job.goodput();
+        if (known.isEmpty()) {
             return (double) replicas / fairShare;
         }
-        Goodput goodput = job.goodput().get();
+        Goodput goodput = known.get();
         double base =
                 fairGoodput.computeIfAbsent(job.job(), name -> goodput.on(fairNodes, Math.max(fairShare, fairNodes)));
         return base > 0 ? goodput.on(nodes, replicas) / base : 0;

@@ -1,11 +1,15 @@
 package io.lendstream.core.lending;
 
+import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Loans;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Standing;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.StreamSupport;
@@ -19,7 +23,7 @@ public final class ClusterView {
     private final Iterable<JobView> queue;
     private final int jobCount;
     private final List<JobView> holding;
-    private final List<GpuState> gpus;
+    private final Usable usable;
     private final Set<JobId> fixed;
     private final int nodes;
     private final int gpusPerNode;
@@ -32,7 +36,7 @@ public final class ClusterView {
             int jobCount,
             Optional<List<JobView>> jobs,
             List<JobView> holding,
-            List<GpuState> gpus,
+            Usable usable,
             Set<JobId> fixed,
             int nodes,
             int gpusPerNode,
@@ -42,7 +46,7 @@ public final class ClusterView {
         this.jobCount = jobCount;
         this.jobs = jobs;
         this.holding = holding;
-        this.gpus = gpus;
+        this.usable = usable;
         this.fixed = fixed;
         this.nodes = nodes;
         this.gpusPerNode = gpusPerNode;
@@ -75,7 +79,7 @@ public final class ClusterView {
                 jobs.size(),
                 Optional.of(List.copyOf(jobs)),
                 jobs.stream().filter(job -> !job.gpus().isEmpty()).toList(),
-                List.copyOf(gpus),
+                Usable.of(gpus),
                 Set.copyOf(fixed),
                 nodes,
                 gpusPerNode,
@@ -88,17 +92,18 @@ public final class ClusterView {
      * @param queue the jobs, in the order in which it is their turn
      * @param jobCount how many they are
      * @param holding those of them that hold GPUs
+     * @param usable GPUs that training may use
      */
     public static ClusterView of(
             Instant now,
             Iterable<JobView> queue,
             int jobCount,
             List<JobView> holding,
-            List<GpuState> gpus,
+            Usable usable,
             Set<JobId> fixed,
             int nodes,
             int gpusPerNode) {
-        return new ClusterView(now, queue, jobCount, Optional.empty(), holding, gpus, fixed, nodes, gpusPerNode, 0);
+        return new ClusterView(now, queue, jobCount, Optional.empty(), holding, usable, fixed, nodes, gpusPerNode, 0);
     }
 
     private static int byTurn(JobView one, JobView other) {
@@ -145,7 +150,22 @@ public final class ClusterView {
 
     /** GPUs that training may use, by node and id. */
     public List<GpuState> gpus() {
-        return gpus;
+        return usable.list();
+    }
+
+    /** How many they are. */
+    int gpuCount() {
+        return usable.count();
+    }
+
+    /** On which node one of them is; empty for others. */
+    Optional<NodeId> node(GpuId gpu) {
+        return usable.node(gpu);
+    }
+
+    /** What each job was lent of them and has still, by job. */
+    Iterable<Map.Entry<JobId, Loans>> loans() {
+        return usable.loans();
     }
 
     /** Jobs that must keep what they have, because they are being changed now. */
@@ -181,6 +201,6 @@ public final class ClusterView {
         for (JobView job : holding) {
             held += fixed.contains(job.job()) ? job.gpus().size() : 0;
         }
-        return Math.max(0, gpus.size() - held);
+        return Math.max(0, gpuCount() - held);
     }
 }

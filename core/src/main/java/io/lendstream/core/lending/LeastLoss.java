@@ -3,16 +3,16 @@ package io.lendstream.core.lending;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.Loans;
 import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Owner;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,40 +27,35 @@ final class LeastLoss {
 
     private final Ats ats;
     private final ClusterView cluster;
-    private final Map<JobId, Loans> borrowers = new TreeMap<>();
-    private Map<GpuId, NodeId> nodes = Map.of();
+    private final Map<JobId, Borrower> borrowers = new LinkedHashMap<>();
 
-    /** What a job was lent and has still. */
-    private static final class Loans {
+    /** A job that was lent something, and what it has still. */
+    private static final class Borrower {
         private final JobView job;
-        private final List<GpuId> held;
-        private final List<GpuState> lent = new ArrayList<>();
+        private List<GpuId> held;
+        private Loans loans;
         private List<Weighed> weighed = List.of();
 
-        Loans(JobView job) {
+        Borrower(JobView job, Loans loans) {
             this.job = job;
-            this.held = new ArrayList<>(job.gpus());
+            this.held = job.gpus();
+            this.loans = loans;
         }
 
-        /** Whether the loans are all that it holds, so that they say on which nodes it is. */
-        boolean areAll() {
-            if (held.size() != lent.size()) {
-                return false;
-            }
-            for (int i = 0; i < held.size(); i++) {
-                if (!held.get(i).equals(lent.get(i).gpuId())) {
-                    return false;
-                }
-            }
-            return true;
-        }
-
-        List<GpuId> lentGpus() {
-            return lent.stream().map(GpuState::gpuId).toList();
+        /** So that its loans say on which nodes it is. */
+        boolean hasOnlyLoans() {
+            return held.size() == loans.ids().size() && (held.equals(loans.ids()) || held.containsAll(loans.ids()));
         }
 
         boolean canGiveOne() {
             return job.elastic() && held.size() > job.minGpus();
+        }
+
+        void give(GpuState gpu) {
+            held = new ArrayList<>(held);
+            held.remove(gpu.gpuId());
+            loans = Loans.of(
+                    loans.gpus().stream().filter(loan -> !loan.equals(gpu)).toList());
         }
     }
 
@@ -69,10 +64,10 @@ final class LeastLoss {
      *
      * @param rest GPUs that the job would go on with; without any, it would give all that are left
      */
-    private record Weighed(Loans loans, GpuState gpu, int rest, double loss) {
+    private record Weighed(Borrower borrower, GpuState gpu, int rest, double loss) {
         Alternative alternative(boolean chosen, String why) {
-            List<GpuId> gpus = rest == 0 ? loans.lentGpus() : List.of(gpu.gpuId());
-            return new Alternative(loans.job.job(), gpus, rest, loss, LOSS, chosen, why);
+            List<GpuId> gpus = rest == 0 ? borrower.loans.ids() : List.of(gpu.gpuId());
+            return new Alternative(borrower.job.job(), gpus, rest, loss, LOSS, chosen, why);
         }
     }
 
@@ -80,22 +75,17 @@ final class LeastLoss {
         this.ats = ats;
         this.cluster = cluster;
         Map<JobId, JobView> jobs = new HashMap<>();
-        cluster.holding().forEach(job -> jobs.put(job.job(), job));
-        @Nullable JobId last = null;
-        @Nullable Loans loans = null;
-        for (GpuState gpu : cluster.gpus()) {
-            if (gpu.owner() instanceof Owner.Lent loan) {
-                if (!loan.job().equals(last)) {
-                    last = loan.job();
-                    JobView job = jobs.get(last);
-                    loans = job == null ? null : borrowers.computeIfAbsent(last, name -> new Loans(job));
-                }
-                if (loans != null) {
-                    loans.lent.add(gpu);
-                }
+        for (JobView job : cluster.holding()) {
+            jobs.put(job.job(), job);
+        }
+        for (Map.Entry<JobId, Loans> lent : cluster.loans()) {
+            JobView job = jobs.get(lent.getKey());
+            if (job != null) {
+                Borrower borrower = new Borrower(job, lent.getValue());
+                weigh(borrower);
+                borrowers.put(lent.getKey(), borrower);
             }
         }
-        borrowers.values().forEach(this::weigh);
     }
 
     /** Loans to take back, until there are so many or none is left. */
@@ -111,8 +101,8 @@ final class LeastLoss {
             Weighed least = least(round).orElseThrow();
             losses.add(least.alternative(true, "loses least of what was left"));
             left.clear();
-            for (Loans loans : round) {
-                for (Weighed weighed : loans.weighed) {
+            for (Borrower borrower : round) {
+                for (Weighed weighed : borrower.weighed) {
                     if (!weighed.equals(least)) {
                         left.add(weighed.alternative(false, "would lose as much or more"));
                     }
@@ -123,34 +113,29 @@ final class LeastLoss {
         return losses;
     }
 
-    private List<GpuId> victims(int count, Consumer<Collection<Loans>> round) {
+    private List<GpuId> victims(int count, Consumer<Collection<Borrower>> round) {
         List<GpuId> taken = new ArrayList<>();
         while (taken.size() < count && !borrowers.isEmpty()) {
             round.accept(borrowers.values());
             Weighed least = least(borrowers.values()).orElseThrow();
-            Loans loans = least.loans;
-            if (loans.canGiveOne()) {
-                taken.add(least.gpu.gpuId());
-                loans.held.remove(least.gpu.gpuId());
-                loans.lent.remove(least.gpu);
+            Borrower borrower = least.borrower;
+            boolean one = borrower.canGiveOne() && borrower.loans.ids().size() > 1;
+            taken.addAll(borrower.canGiveOne() ? List.of(least.gpu.gpuId()) : borrower.loans.ids());
+            if (one) {
+                borrower.give(least.gpu);
+                weigh(borrower);
             } else {
-                taken.addAll(loans.lentGpus());
-                loans.lent.clear();
-            }
-            if (loans.lent.isEmpty()) {
-                borrowers.remove(loans.job.job());
-            } else {
-                weigh(loans);
+                borrowers.remove(borrower.job.job());
             }
         }
         return taken;
     }
 
     /** Of equal losses the first. */
-    private static Optional<Weighed> least(Collection<Loans> borrowers) {
+    private static Optional<Weighed> least(Collection<Borrower> borrowers) {
         Weighed least = null;
-        for (Loans loans : borrowers) {
-            for (Weighed weighed : loans.weighed) {
+        for (Borrower borrower : borrowers) {
+            for (Weighed weighed : borrower.weighed) {
                 if (least == null || weighed.loss < least.loss) {
                     least = weighed;
                 }
@@ -160,50 +145,37 @@ final class LeastLoss {
     }
 
     /** Of the GPUs on one node, one stands for all. */
-    private void weigh(Loans loans) {
-        Spread spread = spread(loans);
-        double before = ats.speedup(loans.job, spread.nodes(), loans.held.size());
-        boolean one = loans.canGiveOne();
-        List<Weighed> weighed = new ArrayList<>(spread.nodes());
-        @Nullable NodeId last = null;
-        for (GpuState gpu : loans.lent) {
-            if (!gpu.nodeId().equals(last)) {
-                last = gpu.nodeId();
-                int left = spread.nodes() - (spread.on(last) == 1 ? 1 : 0);
-                int size = loans.held.size() - (loans.held.contains(gpu.gpuId()) ? 1 : 0);
-                double after = one ? ats.speedup(loans.job, left, size) : 0;
-                weighed.add(new Weighed(loans, gpu, one ? size : 0, before - after));
-            }
+    private void weigh(Borrower borrower) {
+        Loans loans = borrower.loans;
+        boolean areAll = borrower.hasOnlyLoans();
+        Spread spread = areAll ? Spread.NONE : spread(borrower.held);
+        int wide = areAll ? loans.nodes().size() : spread.nodes();
+        int size = borrower.held.size();
+        double before = ats.speedup(borrower.job, wide, size);
+        boolean one = borrower.canGiveOne();
+        List<Weighed> weighed = new ArrayList<>(loans.nodes().size());
+        for (Loans.Share share : loans.nodes()) {
+            GpuState gpu = loans.gpus().get(share.first());
+            int there = areAll ? share.count() : spread.on(share.node());
+            int rest = size - (areAll || borrower.held.contains(gpu.gpuId()) ? 1 : 0);
+            double after = one ? ats.speedup(borrower.job, wide - (there == 1 ? 1 : 0), rest) : 0;
+            weighed.add(new Weighed(borrower, gpu, one ? rest : 0, before - after));
         }
-        loans.weighed = weighed;
+        borrower.weighed = weighed;
     }
 
-    private Spread spread(Loans loans) {
+    private Spread spread(List<GpuId> held) {
         Spread spread = new Spread();
-        if (loans.areAll()) {
-            for (GpuState gpu : loans.lent) {
-                spread.add(gpu.nodeId());
-            }
-        } else {
-            for (GpuId gpu : loans.held) {
-                spread.add(nodes().get(gpu));
-            }
+        for (GpuId gpu : held) {
+            spread.add(cluster.node(gpu).orElse(null));
         }
         return spread;
     }
 
-    private Map<GpuId, NodeId> nodes() {
-        if (nodes.isEmpty()) {
-            nodes = new HashMap<>(2 * cluster.gpus().size());
-            for (GpuState gpu : cluster.gpus()) {
-                nodes.put(gpu.gpuId(), gpu.nodeId());
-            }
-        }
-        return nodes;
-    }
-
     /** How many GPUs are on each node; those whose node is not known count as on one. */
     private static final class Spread {
+        static final Spread NONE = new Spread();
+
         private final List<@Nullable NodeId> nodes = new ArrayList<>();
         private int[] gpus = new int[2];
 

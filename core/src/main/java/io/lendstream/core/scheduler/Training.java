@@ -5,7 +5,7 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Lendable;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
@@ -17,6 +17,8 @@ import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.core.lending.Policy;
 import io.lendstream.core.lending.ScheduledJob;
+import io.lendstream.core.lending.Usable;
+import io.lendstream.core.persistent.PersistentMap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -115,20 +117,39 @@ final class Training {
 
     private ClusterView view(Set<JobId> kept) {
         int largest = 1;
-        int inference = 0;
-        Set<NodeId> away = new HashSet<>();
-        for (Map.Entry<NodeId, Agenda.Whole> node : draft.agenda().whole()) {
-            largest = Math.max(largest, node.getValue().gpus());
-            if (draft.isReachable(node.getKey())) {
-                inference += node.getValue().inference();
-            } else {
-                away.add(node.getKey());
+        for (int gpus : draft.agenda().lendable().nodes().values()) {
+            largest = Math.max(largest, gpus);
+        }
+        return view(usable(), draft.agenda().lendable().nodes().size(), largest, kept);
+    }
+
+    /** Listed only for who asks, where all of them can be reached and may be lent. */
+    private Usable usable() {
+        Lendable lendable = draft.agenda().lendable();
+        if (!settings.lending() || !lendable.away().isEmpty()) {
+            return Usable.of(listed(lendable));
+        }
+        int kept = Math.max(0, lendable.idle() - Math.max(0, most(lendable.inference()) - lendable.lent()));
+        PersistentMap<GpuId, GpuState> gpus = draft.gpus();
+        return Usable.of(
+                lendable.gpus().size() - kept,
+                () -> listed(lendable),
+                lendable.loans(),
+                gpu -> gpus.get(gpu).filter(Lendable::has).map(GpuState::nodeId));
+    }
+
+    private List<GpuState> listed(Lendable lendable) {
+        int inference = lendable.inference();
+        if (!lendable.away().isEmpty()) {
+            inference = 0;
+            for (GpuState gpu : draft.agenda().seats().values()) {
+                inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && draft.isReachable(gpu) ? 1 : 0;
             }
         }
         List<GpuState> usable = new ArrayList<>();
-        for (GpuState gpu : draft.agenda().lendable().values()) {
+        for (GpuState gpu : lendable.gpus().values()) {
             boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
-            if (may && (away.isEmpty() || !away.contains(gpu.nodeId()))) {
+            if (may && !lendable.away().contains(gpu.nodeId())) {
                 usable.add(gpu);
             }
         }
@@ -136,10 +157,14 @@ final class Training {
         if (!idle.isEmpty()) {
             usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
         }
-        return view(List.copyOf(usable), draft.agenda().whole().size(), largest, kept);
+        return List.copyOf(usable);
     }
 
-    private ClusterView view(List<GpuState> usable, int nodes, int gpusPerNode, Set<JobId> kept) {
+    private int most(int inference) {
+        return (int) Math.floor(settings.guards().maxShareLent() * inference);
+    }
+
+    private ClusterView view(Usable usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         Agenda agenda = draft.agenda();
         Function<JobState, JobView> seen = job -> new ScheduledJob(
                 job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic());
@@ -176,7 +201,7 @@ final class Training {
                 }
             }
         }
-        int most = (int) Math.floor(settings.guards().maxShareLent() * inference);
+        int most = most(inference);
         if (idle.size() <= most - lent) {
             return Set.of();
         }

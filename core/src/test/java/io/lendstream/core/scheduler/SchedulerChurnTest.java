@@ -21,6 +21,7 @@ import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.Invariants;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.lending.Alternative;
+import io.lendstream.core.lending.ClusterView;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -102,6 +103,26 @@ class SchedulerChurnTest {
                         .noneMatch(decision -> decision.reason().code().equals("demand")
                                 || decision.reason().text().startsWith("service %s needs".formatted(rate.service())));
             }
+        }
+    }
+
+    /** A reclaim looks at the loans that are kept along with the state; a list of GPUs must come to the same. */
+    @Property(tries = 40)
+    void takesBackWhatAListOfAllGpusWouldHaveItTakeBack(@ForAll long seed) {
+        Story story = churn(new Random(seed), "lendstream", 0.05);
+        Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
+        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        for (DomainEvent event : story.log()) {
+            Draft draft = new Draft(state, event, Witness.NONE);
+            ClusterView kept = new Training(draft, scheduler.policy(), scheduler.settings()).view();
+            ClusterView listed = new ClusterView(
+                    kept.now(), kept.jobs(), kept.gpus(), kept.fixed(), kept.nodes(), kept.gpusPerNode(), 0);
+            for (int count = 1; count <= 3; count++) {
+                assertThat(scheduler.policy().victims(kept, count))
+                        .as("%d before event %d, seed %d", count, event.sequence(), seed)
+                        .isEqualTo(scheduler.policy().victims(listed, count));
+            }
+            state = scheduler.step(state, event).state();
         }
     }
 

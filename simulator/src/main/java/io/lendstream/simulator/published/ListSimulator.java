@@ -11,6 +11,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.lending.ClusterView;
 import io.lendstream.core.lending.JobView;
 import io.lendstream.core.lending.Plan;
+import io.lendstream.core.lending.Usable;
 import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -190,7 +191,7 @@ final class ListSimulator {
                         Collections.<JobView>unmodifiableCollection(byTurn),
                         byTurn.size(),
                         List.copyOf(holding),
-                        gpus,
+                        Usable.of(gpus),
                         Set.of(),
                         settings.nodes(),
                         settings.gpusPerNode()));

@@ -71,7 +71,9 @@ final class StreamsProperties {
         all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
         // A rebalance waits for Streams' administrator, which asks the same broker again and again until it has new
         // metadata or gives up.
-        all.put(StreamsConfig.adminClientPrefix(AdminClientConfig.METADATA_MAX_AGE_CONFIG), 5_000);
+        if (!site.containsKey(AdminClientConfig.METADATA_MAX_AGE_CONFIG)) {
+            all.put(StreamsConfig.adminClientPrefix(AdminClientConfig.METADATA_MAX_AGE_CONFIG), 5_000);
+        }
         if (!site.containsKey(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG)) {
             all.put(
                     StreamsConfig.adminClientPrefix(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG),

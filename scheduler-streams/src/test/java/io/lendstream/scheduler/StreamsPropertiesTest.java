@@ -25,6 +25,8 @@ class StreamsPropertiesTest {
         assertThat(admin(Map.of("default.api.timeout.ms", "70000"))
                         .getInt(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG))
                 .isEqualTo(70_000);
+        assertThat(admin(Map.of("metadata.max.age.ms", "60000")).getLong(AdminClientConfig.METADATA_MAX_AGE_CONFIG))
+                .isEqualTo(60_000);
         assertThat(admin(Map.of("admin.default.api.timeout.ms", "30000", "admin.metadata.max.age.ms", "1000"))
                         .originals())
                 .containsEntry("default.api.timeout.ms", "30000")

@@ -25,6 +25,8 @@ public final class BenchMain {
         Optional<ElasticTraining> afe = ElasticTraining.parse(name.equals("afe") ? options : List.of());
         Optional<ReclaimLatency> latency = ReclaimLatency.parse(name.equals("decision-latency") ? options : List.of());
         Optional<ForecasterPace> pace = ForecasterPace.parse(name.equals("forecaster") ? options : List.of());
+        Optional<SchedulerThroughput> throughput =
+                SchedulerThroughput.parse(name.equals("ingest") ? options : List.of());
         Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
                 "afe", () -> afe.orElseThrow().measure(),
                 "agent", AgentCost::measure,
@@ -35,11 +37,12 @@ public final class BenchMain {
                 "plan", PlanTime::measure,
                 "published", () -> new PublishedFigures().measure(),
                 "replay", () -> new ReplayTime(runs).measure(),
-                "ingest", SchedulerThroughput::measure));
+                "ingest", () -> throughput.orElseThrow().measure()));
         boolean understood = switch (name) {
             case "afe" -> afe.isPresent();
             case "decision-latency" -> latency.isPresent();
             case "forecaster" -> pace.isPresent();
+            case "ingest" -> throughput.isPresent();
             default -> options.isEmpty() || counts;
         };
         if (!understood || !benches.containsKey(name)) {
@@ -47,7 +50,8 @@ public final class BenchMain {
                     "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
                             + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
                             + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--setting GUARANTEE_MILLIS]%n"
-                            + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n",
+                            + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
+                            + "       ./dev bench ingest [--guarantee at_least_once|exactly_once_v2] [--records N]%n",
                     String.join(", ", benches.keySet()), RUNS);
             System.exit(2);
         }

@@ -5,11 +5,13 @@ import io.lendstream.core.actuation.Course;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
@@ -69,8 +71,17 @@ final class LoadedDomain {
         return nodeCount;
     }
 
-    SimulatedNodes nodes() {
-        return nodes;
+    /** A sample of each node, as they are now. */
+    List<GpuTelemetry> samples() {
+        return nodes.sampleNow(now()).stream()
+                .map(sample -> new GpuTelemetry(
+                        named(sample.nodeId()), id, sample.bootId(), sample.sequence(), sample.at(), sample.gpus()))
+                .toList();
+    }
+
+    /** Nodes of several domains have names of their own: a name stands for one node. */
+    private NodeId named(NodeId node) {
+        return new NodeId(id + "-" + node);
     }
 
     Actuation actuation() {
@@ -92,7 +103,9 @@ final class LoadedDomain {
 
     /** Says what there is. */
     void describe(RecordWriter writer) {
-        for (Node node : nodes.inventory()) {
+        for (Node each : nodes.inventory()) {
+            Node node = new Node(
+                    named(each.nodeId()), id, each.pool(), each.bootId(), each.at(), each.status(), each.gpus());
             actuation.know(node);
             writer.write(TopicCatalogue.NODES, node.nodeId().value(), node);
         }

@@ -30,16 +30,19 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -117,7 +120,7 @@ final class SchedulerLoad implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
-        } catch (java.util.concurrent.ExecutionException e) {
+        } catch (ExecutionException e) {
             throw new IllegalStateException(e);
         }
         new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), TOPICS).register();
@@ -355,9 +358,30 @@ final class SchedulerLoad implements AutoCloseable {
         return taken;
     }
 
-    /** Records of load written so far. */
-    long sent() {
-        return traffic.sent();
+    /** Nodes' samples written so far. */
+    long nodeSamples() {
+        return traffic.samples();
+    }
+
+    /** Records of all inputs that the scheduler has not committed yet. */
+    long behind() {
+        try (Admin admin = Admin.create(kafka.admin())) {
+            Map<TopicPartition, Long> taken = new HashMap<>();
+            admin.listConsumerGroupOffsets(TOPICS.prefix() + "scheduler")
+                    .partitionsToOffsetAndMetadata()
+                    .get()
+                    .forEach((partition, offset) -> taken.put(partition, offset.offset()));
+            Map<TopicPartition, OffsetSpec> newest = new HashMap<>();
+            taken.keySet().forEach(partition -> newest.put(partition, OffsetSpec.latest()));
+            return admin.listOffsets(newest).all().get().entrySet().stream()
+                    .mapToLong(end -> end.getValue().offset() - taken.getOrDefault(end.getKey(), 0L))
+                    .sum();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Processor seconds that a process of the control plane has used. */

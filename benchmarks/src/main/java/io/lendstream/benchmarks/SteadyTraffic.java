@@ -22,6 +22,7 @@ final class SteadyTraffic implements AutoCloseable {
     private final List<LoadedDomain> domains;
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicLong sent = new AtomicLong();
+    private final AtomicLong samples = new AtomicLong();
     private final List<Thread> threads = new ArrayList<>();
     private volatile Optional<Throwable> failure = Optional.empty();
 
@@ -51,7 +52,7 @@ final class SteadyTraffic implements AutoCloseable {
     private void samples(double perSecond) {
         List<GpuTelemetry> usual = new ArrayList<>();
         for (LoadedDomain domain : domains) {
-            usual.addAll(domain.nodes().sampleNow(LoadedDomain.now()));
+            usual.addAll(domain.samples());
         }
         long[] sequences = new long[usual.size()];
         pace("samples", perSecond, (writer, i) -> {
@@ -62,10 +63,14 @@ final class SteadyTraffic implements AutoCloseable {
                     one.nodeId().value(),
                     new GpuTelemetry(
                             one.nodeId(), one.domain(), one.bootId(), ++sequences[at], LoadedDomain.now(), one.gpus()));
+            samples.incrementAndGet();
         });
     }
 
-    /** Once a second by each of as many sources as that takes; together they need 60 % of a replica for each service. */
+    /**
+     * Once a second by each of as many sources as that takes, or less often by one for each service; together they need 60 % of a
+     * replica for each service.
+     */
     private void rates(double perSecond) {
         long steady = (long) LoadedDomain.STEADY * domains.size();
         long sources = Math.max(steady, Math.round(perSecond));
@@ -132,9 +137,14 @@ final class SteadyTraffic implements AutoCloseable {
         }
     }
 
-    /** Records written so far. */
+    /** Records of all kinds written so far. */
     long sent() {
         return sent.get();
+    }
+
+    /** Nodes' samples written so far. */
+    long samples() {
+        return samples.get();
     }
 
     /** What broke it off, if anything did. */

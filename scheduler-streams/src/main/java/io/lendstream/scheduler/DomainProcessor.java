@@ -46,7 +46,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Gives a domain's events their order, feeds them to the core, and publishes the log, the decisions and the owners. */
-final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]> {
+final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]> {
     private static final Logger log = LoggerFactory.getLogger(DomainProcessor.class);
     private static final Duration CLOCK_EVERY = Duration.ofSeconds(1);
     /** Ticks made in a row before other work gets its turn: a week of plans, a minute apart. */
@@ -65,6 +65,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     private final SchedulerMetrics metrics;
     private final Barrier barrier;
     private final DomainGauges gauges;
+    private final Turns turns;
     private SortedMap<DomainId, Domain> domains = new TreeMap<>();
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable DomainStore store;
@@ -82,6 +83,7 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         this.writer = writer;
         this.metrics = metrics;
         this.gauges = metrics.gauges();
+        this.turns = new Turns(options.scheduler().policy().planEvery());
         this.barrier =
                 new Barrier(SchedulerTopology.sources(topics), options.awaitsForecasts(), options.forecastStep());
     }
@@ -95,11 +97,11 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
     }
 
     @Override
-    public void process(Record<byte[], byte[]> record) {
+    public void process(Record<byte[], Arrival> record) {
         load();
-        Passage passage = Passage.from(record.headers());
+        Arrival arrival = record.value();
         DomainId id = new DomainId(new String(record.key(), UTF_8));
-        Origin origin = passage.origin();
+        Origin origin = arrival.passage().origin();
         Topic<?> topic = topics.find(origin.topic()).orElseThrow();
         Optional<Domain> known = Optional.ofNullable(domains.get(id));
         if (known.filter(domain -> domain.hasAccepted(origin)).isPresent()) {
@@ -108,12 +110,12 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         }
         Optional<Domain> domain = known;
         try {
-            Input input = read(id, topic, passage, record);
+            Input input = read(id, topic, arrival);
             domain = Optional.of(known.orElseGet(() -> begin(id)));
             domain.get().heard(Instant.ofEpochMilli(record.timestamp()), wallClock());
             take(domain.get(), input, origin, record.timestamp());
         } catch (Poison poison) {
-            bury(id, topic, origin, record, poison);
+            bury(id, topic, arrival, record.timestamp(), poison);
         }
         domain.ifPresent(ours -> accept(ours, origin, record.timestamp()));
     }
@@ -133,20 +135,20 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         }
     }
 
-    private void bury(DomainId id, Topic<?> topic, Origin origin, Record<byte[], byte[]> record, Poison poison) {
+    private void bury(DomainId id, Topic<?> topic, Arrival arrival, long timestamp, Poison poison) {
+        Origin origin = arrival.passage().origin();
         log.warn("{} of domain {} goes to the dead letters: {}", origin, id, poison.getMessage());
         metrics.dead(topic.suffix(), poison.kind());
-        Record<byte[], byte[]> asItCame =
-                new Record<>(Passage.key(record.headers()), record.value(), record.timestamp());
+        Record<byte[], byte[]> asItCame = new Record<>(arrival.key(), arrival.value(), timestamp);
         context().forward(DeadLetter.of(origin, asItCame, poison), SchedulerTopology.DEAD_EVENT);
     }
 
-    private Input read(DomainId domain, Topic<?> topic, Passage passage, Record<byte[], byte[]> record) throws Poison {
-        if (passage.left().isPresent()) {
-            Passage.Left left = passage.left().get();
+    private Input read(DomainId domain, Topic<?> topic, Arrival arrival) throws Poison {
+        if (arrival.passage().left().isPresent()) {
+            Passage.Left left = arrival.passage().left().get();
             return new Input.Happened(new NodeLeft(left.node(), domain, left.at()));
         }
-        return reader.read(topic, record.value(), wallClock());
+        return arrival.input().isPresent() ? arrival.input().get() : reader.read(topic, arrival.value(), wallClock());
     }
 
     private void take(Domain domain, Input input, Origin origin, long arrived) throws Poison {
@@ -206,6 +208,9 @@ final class DomainProcessor implements Processor<byte[], byte[], byte[], byte[]>
         Instant now = domain.state().now();
         boolean isBehind = options.time() == TimeMode.WALL && domain.isBehind();
         Scheduler scheduler = options.scheduler().decidingFrom(isBehind ? Optional.of(wallClock()) : Optional.empty());
+        if (options.time() == TimeMode.WALL) {
+            scheduler = scheduler.planningAt(turns.next());
+        }
         SchedulerStarted started = scheduler.started(domain.state(), at.isAfter(now) ? at : now);
         apply(domain, scheduler, started, Optional.empty(), arrived);
         domain.takeOffice(scheduler);

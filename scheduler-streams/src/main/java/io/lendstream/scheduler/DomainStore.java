@@ -14,6 +14,7 @@ import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SourceRate;
+import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.Step;
@@ -32,7 +33,7 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Domains in a store that survives: one entry for each node, GPU, service, source of its rates, and job, so that a step writes only
+ * Domains in a store that survives: one entry for each node, its last sample, each GPU, service, source of its rates, and job, so that a step writes only
  * what it changed; a header for each domain; how far its inputs were taken; and the schemas that the entries are written with.
  *
  * <p>One store and not one for each kind: a step's changes then follow each other in one changelog.
@@ -45,6 +46,7 @@ final class DomainStore {
     private enum Kind {
         HEADER,
         NODE,
+        SAMPLE,
         GPU,
         SERVICE,
         SOURCE,
@@ -73,6 +75,7 @@ final class DomainStore {
     private final KeyValueStore<String, byte[]> store;
     private final StateCodec<DomainHeader> headers = StateCodec.of(DomainHeader.class);
     private final StateCodec<NodeState> nodes = StateCodec.of(NodeState.class);
+    private final StateCodec<LastSample> samples = StateCodec.of(LastSample.class);
     private final StateCodec<GpuState> gpus = StateCodec.of(GpuState.class);
     private final StateCodec<ServiceState> services = StateCodec.of(ServiceState.class);
     private final StateCodec<SourceRate> sources = StateCodec.of(SourceRate.class);
@@ -84,6 +87,7 @@ final class DomainStore {
 
     private final Map<DomainId, DomainHeader> savedHeaders = new HashMap<>();
     private final Map<DomainId, Map<ServiceId, ServiceState>> savedServices = new HashMap<>();
+    private final Map<DomainId, Map<NodeId, Node>> savedNodes = new HashMap<>();
     private final Set<Long> writtenSchemas = new HashSet<>();
 
     DomainStore(KeyValueStore<String, byte[]> store) {
@@ -124,9 +128,7 @@ final class DomainStore {
     void save(Domain domain, Step.Changed changed, boolean isPlaced) {
         ClusterState state = domain.state();
         DomainId id = domain.id();
-        changed.nodes()
-                .forEach(key ->
-                        put(Kind.NODE, id, key.value(), nodes, state.nodes().get(key)));
+        changed.nodes().forEach(key -> save(id, key, state.nodes().get(key)));
         changed.gpus()
                 .forEach(
                         key -> put(Kind.GPU, id, key.value(), gpus, state.gpus().get(key)));
@@ -143,6 +145,17 @@ final class DomainStore {
         if (!isPlaced || saved == null || !header.equals(saved.at(state.now(), state.eventSequence()))) {
             save(header);
         }
+    }
+
+    /** A sample changes nothing of what a node is, and is written for itself. */
+    private void save(DomainId domain, NodeId name, Optional<NodeState> node) {
+        Map<NodeId, Node> saved = savedNodes.computeIfAbsent(domain, any -> new HashMap<>());
+        Optional<Node> before = Optional.ofNullable(
+                node.isPresent() ? saved.put(name, node.get().node()) : saved.remove(name));
+        if (!node.map(NodeState::node).equals(before)) {
+            put(Kind.NODE, domain, name.value(), nodes, node);
+        }
+        put(Kind.SAMPLE, domain, name.value(), samples, node.flatMap(LastSample::of));
     }
 
     /** A word of one source changes little else of its service, and is written for itself. */
@@ -259,10 +272,17 @@ final class DomainStore {
 
         private ClusterState state(DomainHeader header, Map<Long, Schema> schemas) {
             PersistentMap<NodeId, NodeState> allNodes = PersistentMap.empty();
-            for (byte[] entry : of(Kind.NODE).values()) {
-                NodeState node = read(nodes, entry, schemas);
-                allNodes = allNodes.put(node.node().nodeId(), node);
+            Map<NodeId, Node> described = new HashMap<>();
+            for (Map.Entry<String, byte[]> entry : of(Kind.NODE).entrySet()) {
+                NodeState node = read(nodes, entry.getValue(), schemas);
+                byte[] sample = of(Kind.SAMPLE).get(entry.getKey());
+                NodeState latest =
+                        sample == null ? node : read(samples, sample, schemas).in(node);
+                NodeId name = node.node().nodeId();
+                allNodes = allNodes.put(name, latest);
+                described.put(name, node.node());
             }
+            savedNodes.put(header.domain(), described);
             PersistentMap<GpuId, GpuState> allGpus = PersistentMap.empty();
             for (byte[] entry : of(Kind.GPU).values()) {
                 GpuState gpu = read(gpus, entry, schemas);

@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  * not it goes to the dead letters of its topic. A domain of this very partition is at hand; to one of another partition a record
  * goes by the internal topic. All of a domain's records in one partition of a topic go the same way, and so keep their order.
  */
-final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
+final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     private final TopicCatalogue topics;
     private final InputReader reader;
     private final TimeMode time;
     private final SchedulerMetrics metrics;
     private final Spread spread;
-    private @Nullable ProcessorContext<byte[], byte[]> context;
+    private @Nullable ProcessorContext<byte[], Arrival> context;
     private @Nullable KeyValueStore<String, String> nodeDomains;
 
     Intake(TopicCatalogue topics, InputReader reader, TimeMode time, Spread spread, SchedulerMetrics metrics) {
@@ -42,7 +42,7 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
     }
 
     @Override
-    public void init(ProcessorContext<byte[], byte[]> started) {
+    public void init(ProcessorContext<byte[], Arrival> started) {
         context = started;
         nodeDomains = started.getStateStore(SchedulerTopology.NODE_DOMAINS);
     }
@@ -56,8 +56,14 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
             take(topic, origin, record);
         } catch (Poison poison) {
             metrics.dead(topic.suffix(), poison.kind());
-            context().forward(DeadLetter.of(origin, record, poison), SchedulerTopology.DEAD_INPUT);
+            forward(DeadLetter.of(origin, record, poison));
         }
+    }
+
+    /** The stream is one of arrivals, but the dead letters beside it are of bytes, as their sink expects. */
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private void forward(Record<byte[], byte[]> letter) {
+        context().forward((Record) letter, SchedulerTopology.DEAD_INPUT);
     }
 
     private void take(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
@@ -69,12 +75,19 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
             takeTombstone(topic, origin, record);
             return;
         }
-        if (!topic.equals(TopicCatalogue.NODES) && !topic.equals(TopicCatalogue.PROGRESS)) {
-            pass(reader.domain(topic, record.value()), new Passage(origin, Optional.empty()), record, record.value());
+        Passage passage = new Passage(origin, Optional.empty());
+        Input input;
+        try {
+            input = reader.read(
+                    topic, record.value(), Instant.ofEpochMilli(context().currentSystemTimeMs()));
+        } catch (Poison poison) {
+            if (topic.equals(TopicCatalogue.NODES) || topic.equals(TopicCatalogue.PROGRESS)) {
+                throw poison;
+            }
+            DomainId domain = reader.domain(topic, record.value());
+            pass(domain, new Arrival(record.key(), record.value(), passage, Optional.empty()), record.timestamp());
             return;
         }
-        Input input = reader.read(
-                topic, record.value(), Instant.ofEpochMilli(context().currentSystemTimeMs()));
         if (input instanceof Input.GotOn got && !concernsUs(got)) {
             return;
         }
@@ -88,7 +101,10 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
                 nodeDomains().put(node.nodeId().value(), domain);
             }
         }
-        pass(input.domain(), new Passage(origin, Optional.empty()), record, record.value());
+        pass(
+                input.domain(),
+                new Arrival(record.key(), record.value(), passage, Optional.of(input)),
+                record.timestamp());
     }
 
     private boolean concernsUs(Input.GotOn got) {
@@ -110,21 +126,21 @@ final class Intake implements Processor<byte[], byte[], byte[], byte[]> {
     }
 
     private void leave(NodeId node, DomainId domain, Instant at, Origin origin, Record<byte[], byte[]> record) {
-        Passage.Left left = new Passage.Left(node, at);
-        pass(domain, new Passage(origin, Optional.of(left)), record, null);
+        Passage passage = new Passage(origin, Optional.of(new Passage.Left(node, at)));
+        pass(domain, new Arrival(record.key(), null, passage, Optional.empty()), record.timestamp());
     }
 
-    private void pass(DomainId domain, Passage passage, Record<byte[], byte[]> record, byte @Nullable [] value) {
+    private void pass(DomainId domain, Arrival arrival, long timestamp) {
         byte[] key = domain.value().getBytes(UTF_8);
         boolean isAtHand = spread.of(key) == context().taskId().partition();
         context()
                 .forward(
-                        new Record<byte[], byte[]>(key, value, record.timestamp(), passage.toHeaders(record.key())),
+                        new Record<>(key, arrival, timestamp),
                         isAtHand ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
     }
 
-    private ProcessorContext<byte[], byte[]> context() {
-        ProcessorContext<byte[], byte[]> started = context;
+    private ProcessorContext<byte[], Arrival> context() {
+        ProcessorContext<byte[], Arrival> started = context;
         if (started == null) {
             throw new IllegalStateException("the intake was not started");
         }

@@ -8,7 +8,6 @@ import java.time.Instant;
 import java.util.Optional;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,19 +26,17 @@ record Passage(Origin origin, Optional<Left> left) {
     record Left(NodeId node, Instant at) {}
 
     /**
-     * As headers.
+     * Into headers.
      *
      * @param key the record's own key; the internal topic's is the domain
      */
-    Headers toHeaders(byte[] key) {
-        Headers headers = new RecordHeaders();
+    void addTo(Headers headers, byte[] key) {
         headers.add(ORIGIN, origin.toString().getBytes(UTF_8));
         headers.add(KEY, key);
         left.ifPresent(node -> {
             headers.add(NODE, node.node().value().getBytes(UTF_8));
             headers.add(AT, Long.toString(node.at().toEpochMilli()).getBytes(UTF_8));
         });
-        return headers;
     }
 
     static Passage from(Headers headers) {

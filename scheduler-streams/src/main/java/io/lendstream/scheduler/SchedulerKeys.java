@@ -151,7 +151,8 @@ public final class SchedulerKeys {
                                     settings.get(MIN_HOLD),
                                     QuietWindows.parse(settings.get(QUIET_WINDOWS))),
                             settings.get(REPARTITION),
-                            settings.get(REPARTITION_EVERY)));
+                            settings.get(REPARTITION_EVERY),
+                            DEFAULTS.planPhase()));
         } catch (IllegalArgumentException e) {
             throw new SettingsException(String.valueOf(e.getMessage()), e);
         }

@@ -7,6 +7,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** What the scheduler counts and times. */
 final class SchedulerMetrics {
@@ -14,6 +16,7 @@ final class SchedulerMetrics {
     private final Timer stepTime;
     private final Timer lag;
     private final Counter drift;
+    private final Map<Class<?>, Counter> events = new ConcurrentHashMap<>();
 
     SchedulerMetrics(MeterRegistry registry) {
         this.registry = registry;
@@ -34,7 +37,8 @@ final class SchedulerMetrics {
     }
 
     void accepted(Event event) {
-        registry.counter("lendstream.events", "type", event.getClass().getSimpleName())
+        events.computeIfAbsent(
+                        event.getClass(), type -> registry.counter("lendstream.events", "type", type.getSimpleName()))
                 .increment();
     }
 

@@ -114,13 +114,13 @@ final class SchedulerTopology {
         KStream<byte[], byte[]> signals = builder.stream(
                 names(SIGNALS, topics),
                 consumed().withName("signals").withOffsetResetPolicy(AutoOffsetReset.byDuration(FIRST_LOOK_BACK)));
-        KStream<byte[], byte[]> taken = facts.merge(signals, Named.as("inputs"))
+        KStream<byte[], Arrival> taken = facts.merge(signals, Named.as("inputs"))
                 .process(
                         () -> new Intake(topics, readers.get(), options.time(), spread, metrics),
                         Named.as(INTAKE),
                         NODE_DOMAINS);
-        KStream<byte[], byte[]> fromElsewhere =
-                taken.repartition(Repartitioned.with(Serdes.ByteArray(), Serdes.ByteArray())
+        KStream<byte[], Arrival> fromElsewhere =
+                taken.repartition(Repartitioned.with(Serdes.ByteArray(), Arrival.serde())
                         .withName(BY_DOMAIN)
                         .withNumberOfPartitions(spread.partitions())
                         .withStreamPartitioner(spread));

@@ -10,7 +10,7 @@ import org.apache.kafka.streams.processor.StreamPartitioner;
  *
  * @param partitions of the internal topic, and of what a domain's state is kept in
  */
-record Spread(int partitions) implements StreamPartitioner<byte[], byte[]> {
+record Spread(int partitions) implements StreamPartitioner<byte[], Arrival> {
     Spread {
         if (partitions < 1) {
             throw new IllegalArgumentException("domains need at least 1 partition, but there are " + partitions);
@@ -22,7 +22,7 @@ record Spread(int partitions) implements StreamPartitioner<byte[], byte[]> {
     }
 
     @Override
-    public Optional<Set<Integer>> partitions(String topic, byte[] domain, byte[] value, int there) {
+    public Optional<Set<Integer>> partitions(String topic, byte[] domain, Arrival arrival, int there) {
         if (there != partitions) {
             throw new IllegalStateException(
                     "%s has %d partitions, but this scheduler was started for %d; stop all instances and start them again"

@@ -85,9 +85,8 @@ class CommitTest {
         byte[] bytes = serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value));
         processor.process(new Record<>(
                 Story.DOMAIN.value().getBytes(UTF_8),
-                bytes,
-                Story.START.toEpochMilli(),
-                passage.toHeaders("key".getBytes(UTF_8))));
+                new Arrival("key".getBytes(UTF_8), bytes, passage, Optional.empty()),
+                Story.START.toEpochMilli()));
     }
 
     private static long decisions(MockProcessorContext<byte[], byte[]> context) {

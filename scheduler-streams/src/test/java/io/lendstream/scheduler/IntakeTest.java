@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Origin;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.registry.FakeRegistry;
@@ -27,6 +28,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.MockProcessorContext;
+import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedForward;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
@@ -37,6 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 class IntakeTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final int PARTITIONS = 3;
+
+    private static final Arrival ARRIVAL = new Arrival(
+            new byte[0], new byte[0], new Passage(new Origin("t", 0, 0), Optional.empty()), Optional.empty());
 
     @TempDir
     File directory;
@@ -62,19 +67,58 @@ class IntakeTest {
             byte[] key = domain.getBytes(UTF_8);
 
             assertThat(spread.of(key)).isEqualTo(BuiltInPartitioner.partitionForKey(key, PARTITIONS));
-            assertThat(spread.partitions("by-domain", key, new byte[0], PARTITIONS))
-                    .contains(Set.of(spread.of(key)));
+            assertThat(spread.partitions("by-domain", key, ARRIVAL, PARTITIONS)).contains(Set.of(spread.of(key)));
         }
-        assertThatThrownBy(() -> spread.partitions("by-domain", new byte[] {1}, new byte[0], 6))
+        assertThatThrownBy(() -> spread.partitions("by-domain", new byte[] {1}, ARRIVAL, 6))
                 .hasMessage(
                         "by-domain has 6 partitions, but this scheduler was started for 3; stop all instances and start them again");
     }
 
+    @Test
+    void whatWasReadGoesWithARecordThatIsAtHandAndOnesOfTheInternalTopicAreReadAgain() {
+        var origin = new Origin("lendstream.gpu-telemetry", 2, 7);
+        var read = new Arrival(
+                "node".getBytes(UTF_8),
+                new byte[] {1, 2},
+                new Passage(origin, Optional.empty()),
+                Optional.of(new Input.Happened(sample("east"))));
+        var left = new Arrival(
+                "node".getBytes(UTF_8),
+                null,
+                new Passage(origin, Optional.of(new Passage.Left(new NodeId("node"), Story.START))),
+                Optional.empty());
+
+        for (Arrival arrival : List.of(read, left)) {
+            var headers = new RecordHeaders();
+            byte[] bytes = Arrival.serde().serializer().serialize("by-domain", headers, arrival);
+            Arrival again = Arrival.serde().deserializer().deserialize("by-domain", headers, bytes);
+
+            assertThat(bytes).isEqualTo(arrival.value());
+            assertThat(again.key()).isEqualTo(arrival.key());
+            assertThat(again.value()).isEqualTo(arrival.value());
+            assertThat(again.passage()).isEqualTo(arrival.passage());
+            assertThat(again.input()).isEmpty();
+        }
+    }
+
+    @Test
+    void anArrivalSaysWhatTheIntakeRead() {
+        assertThat(passed("east", 0).record().value().input()).contains(new Input.Happened(sample("east")));
+    }
+
     private String way(String domain, int partition) {
+        return passed(domain, partition).childName().orElseThrow();
+    }
+
+    private static GpuTelemetry sample(String domain) {
+        return new GpuTelemetry(new NodeId("node"), new DomainId(domain), "boot", 1, Story.START, List.of());
+    }
+
+    private CapturedForward<? extends byte[], ? extends Arrival> passed(String domain, int partition) {
         try (FakeRegistry registry = new FakeRegistry()) {
             SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
             var context =
-                    new MockProcessorContext<byte[], byte[]>(new Properties(), new TaskId(0, partition), directory);
+                    new MockProcessorContext<byte[], Arrival>(new Properties(), new TaskId(0, partition), directory);
             KeyValueStore<String, String> nodes = Stores.keyValueStoreBuilder(
                             Stores.inMemoryKeyValueStore(SchedulerTopology.NODE_DOMAINS),
                             Serdes.String(),
@@ -94,16 +138,14 @@ class IntakeTest {
                     new Spread(PARTITIONS),
                     new SchedulerMetrics(new SimpleMeterRegistry()));
             intake.init(context);
-            GpuTelemetry sample =
-                    new GpuTelemetry(new NodeId("node"), new DomainId(domain), "boot", 1, Story.START, List.of());
-            byte[] value = serdes.serializer().serialize(topic, Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample));
+            byte[] value =
+                    serdes.serializer().serialize(topic, Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample(domain)));
 
             intake.process(
                     new Record<>("node".getBytes(UTF_8), value, Story.START.toEpochMilli(), new RecordHeaders()));
 
             assertThat(context.forwarded()).hasSize(1);
-            Optional<String> child = context.forwarded().get(0).childName();
-            return child.orElseThrow();
+            return context.forwarded().get(0);
         }
     }
 }

@@ -42,6 +42,7 @@ import java.util.Optional;
 import java.util.Properties;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.KeyValue;
@@ -244,7 +245,8 @@ final class Loop implements AutoCloseable {
 
     /** Puts a record where the intake puts it, as if the intake had read it at this place. */
     <T> Loop passOn(Topic<T> topic, DomainId domain, Origin origin, T value) {
-        Headers headers = new Passage(origin, Optional.empty()).toHeaders("key".getBytes(UTF_8));
+        Headers headers = new RecordHeaders();
+        new Passage(origin, Optional.empty()).addTo(headers, "key".getBytes(UTF_8));
         return sendTo(
                 APPLICATION + "-by-domain-repartition",
                 new TestRecord<>(domain.value().getBytes(UTF_8), encode(topic, value), headers, wallClock));

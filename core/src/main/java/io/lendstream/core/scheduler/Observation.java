@@ -205,17 +205,19 @@ final class Observation {
         }
         draft.put(node.get().sampled(telemetry.bootId(), telemetry.sequence(), telemetry.at()));
         for (GpuSample sample : telemetry.gpus()) {
-            Optional<GpuState> gpu = draft.gpus().get(sample.gpuId());
-            if (gpu.isPresent()
-                    && sample.lastXid().isPresent()
-                    && !sample.lastXid().equals(gpu.get().lastXid())) {
-                int xid = sample.lastXid().get();
-                draft.put(gpu.get().withXid(xid));
-                if (FATAL_XIDS.contains(xid)) {
-                    quarantine(draft.gpu(sample.gpuId()), "XID " + xid);
-                }
-            }
+            sample.lastXid().ifPresent(xid -> tell(sample.gpuId(), xid));
         }
+    }
+
+    private void tell(GpuId id, int xid) {
+        Optional<GpuState> gpu =
+                draft.gpus().get(id).filter(known -> !known.lastXid().equals(Optional.of(xid)));
+        gpu.ifPresent(known -> {
+            draft.put(known.withXid(xid));
+            if (FATAL_XIDS.contains(xid)) {
+                quarantine(draft.gpu(id), "XID " + xid);
+            }
+        });
     }
 
     private void take(ActuationReport report) {

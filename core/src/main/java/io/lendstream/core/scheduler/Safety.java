@@ -8,7 +8,6 @@ import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.NodeStatus;
-import io.lendstream.core.persistent.PersistentMap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -81,21 +80,33 @@ record Safety(SchedulerSettings settings) {
 
     /** Why nothing at all may be changed, so that loans end with their leases; empty usually. */
     Optional<String> againstEverything(Draft draft) {
-        PersistentMap<Due<NodeId>, NodeState> heard = draft.agenda().heard();
-        int sampled = heard.size();
+        return isDeaf(draft)
+                ? Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
+                        .formatted(stale(draft, Integer.MAX_VALUE), sampled(draft)))
+                : Optional.empty();
+    }
+
+    /** Whether so few nodes are heard of that nothing is changed. */
+    boolean isDeaf(Draft draft) {
+        int most = (int) (TOO_MANY_STALE_NODES * sampled(draft));
+        return stale(draft, most + 1) > most;
+    }
+
+    private static int sampled(Draft draft) {
+        return draft.agenda().heard().size();
+    }
+
+    /** How many nodes are silent for too long; counted up to a number. */
+    private int stale(Draft draft, int enough) {
         int stale = 0;
-        for (Map.Entry<Due<NodeId>, NodeState> node : heard) {
-            if (!isBefore(node, settings.nodeStaleAfter(), draft.now())) {
+        for (Map.Entry<Due<NodeId>, NodeState> node : draft.agenda().heard()) {
+            if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), draft.now())) {
                 break;
             }
             boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // it said that it would be silent
             stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), draft.now()) ? 1 : 0;
         }
-        if (sampled > 0 && stale > TOO_MANY_STALE_NODES * sampled) {
-            return Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
-                    .formatted(stale, sampled));
-        }
-        return Optional.empty();
+        return stale;
     }
 
     /** Why a job may not be lent more; empty when it may. */

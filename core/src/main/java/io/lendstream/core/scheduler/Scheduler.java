@@ -14,6 +14,7 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.lending.Policy;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,11 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     /** The same, where events have waited for it until a time. */
     public Scheduler decidingFrom(Optional<Instant> time) {
         return new Scheduler(policy, settings, latencies, time);
+    }
+
+    /** The same, that plans training so long after the times of others. */
+    public Scheduler planningAt(Duration phase) {
+        return new Scheduler(policy, settings.withPlanPhase(phase), latencies, decidesFrom);
     }
 
     /** The event by which this scheduler takes a domain over. */
@@ -107,7 +113,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     /** Whether so few nodes are heard of that nothing is changed. */
     private boolean isDeaf(Draft draft) {
-        return new Safety(settings).againstEverything(draft).isPresent();
+        return new Safety(settings).isDeaf(draft);
     }
 
     /** Whether an event can lead to decisions. */

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.lending.Policy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,6 +17,8 @@ import java.util.TreeMap;
  * @param guards how much plans may change, how fast, and when
  * @param repartition whether GPUs in MIG mode are cut anew as services need
  * @param repartitionEvery how often their cuts are planned while those in force suffice
+ * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the domains that
+ *     one process looks after do not all plan at once
  */
 public record SchedulerSettings(
         boolean lending,
@@ -26,7 +29,8 @@ public record SchedulerSettings(
         Duration nodeStaleAfter,
         Guards guards,
         boolean repartition,
-        Duration repartitionEvery) {
+        Duration repartitionEvery,
+        Duration planPhase) {
     public static final SchedulerSettings DEFAULTS = new SchedulerSettings(
             true,
             true,
@@ -36,13 +40,17 @@ public record SchedulerSettings(
             Duration.ofSeconds(60),
             Guards.DEFAULTS,
             false,
-            Duration.ofMinutes(5));
+            Duration.ofMinutes(5),
+            Duration.ZERO);
 
     public SchedulerSettings {
         atLeastOneSecond("notice", notice);
         atLeastOneSecond("bind-deadline", bindDeadline);
         atLeastOneSecond("node-stale-after", nodeStaleAfter);
         atLeastOneSecond("repartition-every", repartitionEvery);
+        if (planPhase.isNegative()) {
+            throw new IllegalArgumentException("plan-phase must not be negative, but was " + planPhase);
+        }
         if (lease.compareTo(notice.multipliedBy(4)) < 0) {
             throw new IllegalArgumentException(
                     ("scheduler.lease is %ds, but must be at least 4 x scheduler.notice, which is %ds, so that a loan can"
@@ -53,22 +61,55 @@ public record SchedulerSettings(
 
     public SchedulerSettings withLending(boolean on) {
         return new SchedulerSettings(
-                on, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, repartition, repartitionEvery);
+                on, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, repartition, repartitionEvery, planPhase);
     }
 
     public SchedulerSettings withAfe(boolean on) {
         return new SchedulerSettings(
-                lending, on, notice, bindDeadline, lease, nodeStaleAfter, guards, repartition, repartitionEvery);
+                lending,
+                on,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                guards,
+                repartition,
+                repartitionEvery,
+                planPhase);
     }
 
     public SchedulerSettings withGuards(Guards other) {
         return new SchedulerSettings(
-                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, other, repartition, repartitionEvery);
+                lending,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                other,
+                repartition,
+                repartitionEvery,
+                planPhase);
     }
 
     public SchedulerSettings withRepartition(boolean on) {
         return new SchedulerSettings(
-                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, on, repartitionEvery);
+                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, on, repartitionEvery, planPhase);
+    }
+
+    /** With plans so long after the multiples of a period; not negative. */
+    public SchedulerSettings withPlanPhase(Duration phase) {
+        return new SchedulerSettings(
+                lending,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                guards,
+                repartition,
+                repartitionEvery,
+                phase);
     }
 
     /** The settings by configuration key, as the log of a domain carries them. */
@@ -87,6 +128,9 @@ public record SchedulerSettings(
         map.put("quiet-windows", guards.quietWindows().toString());
         map.put("repartition", Boolean.toString(repartition));
         map.put("repartition-every", repartitionEvery.toString());
+        if (!planPhase.isZero()) {
+            map.put("plan-phase", planPhase.toString());
+        }
         return map;
     }
 
@@ -108,7 +152,8 @@ public record SchedulerSettings(
                         Duration.parse(all.get("min-hold")),
                         QuietWindows.parse(all.getOrDefault("quiet-windows", ""))),
                 Boolean.parseBoolean(all.get("repartition")),
-                Duration.parse(all.get("repartition-every")));
+                Duration.parse(all.get("repartition-every")),
+                Duration.parse(all.getOrDefault("plan-phase", "PT0S")));
     }
 
     private static void atLeastOneSecond(String key, Duration value) {

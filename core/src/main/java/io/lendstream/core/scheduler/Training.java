@@ -91,14 +91,14 @@ final class Training {
     }
 
     private Instant soon() {
-        return nextMultiple(draft.now(), policy.planEvery());
+        return nextTime(draft.now());
     }
 
     /** Plans no more before a time, or before something changes. */
     private void rest(Instant until) {
         Instant latest = draft.now().plus(LONGEST_REST);
         Instant end = until.isBefore(latest) ? until : latest;
-        draft.nextPlanAt(nextMultiple(end.minusMillis(1), policy.planEvery()));
+        draft.nextPlanAt(nextTime(end.minusMillis(1)));
     }
 
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
@@ -364,8 +364,10 @@ final class Training {
     }
 
     /** The first multiple of a period after a time. */
-    static Instant nextMultiple(Instant now, Duration period) {
-        long millis = period.toMillis();
-        return Instant.ofEpochMilli((Math.floorDiv(now.toEpochMilli(), millis) + 1) * millis);
+    /** The first time for plans after a time. */
+    private Instant nextTime(Instant after) {
+        long period = policy.planEvery().toMillis();
+        long phase = settings.planPhase().toMillis();
+        return Instant.ofEpochMilli((Math.floorDiv(after.toEpochMilli() - phase, period) + 1) * period + phase);
     }
 }

@@ -244,7 +244,8 @@ final class Ordeal {
                                     Duration.ofSeconds(random.nextBoolean() ? 0 : 90),
                                     QuietWindows.NONE),
                             false,
-                            usual.repartitionEvery()));
+                            usual.repartitionEvery(),
+                            usual.planPhase()));
             this.brain = new Brain(scheduler, bug, ClusterState.empty(domain), new ArrayDeque<>());
         }
 

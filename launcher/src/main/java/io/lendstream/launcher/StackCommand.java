@@ -64,7 +64,7 @@ final class StackCommand implements Callable<Integer> {
             List<String> administrator = new ArrayList<>(List.of(
                     "kafka.bootstrap.servers=" + stack.bootstrapServers(),
                     "schema.registry.url=" + stack.confluentUrl()));
-            settings.clientProperties().forEach((name, value) -> administrator.add("kafka." + name + "=" + value));
+            settings.broker().client().forEach((name, value) -> administrator.add("kafka." + name + "=" + value));
             Preparation.of(
                     KafkaSettings.of("stack", Settings.of(CommonKeys.ALL, administrator.toArray(String[]::new))),
                     TopicCatalogue.standard());

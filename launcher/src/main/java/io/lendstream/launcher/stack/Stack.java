@@ -48,7 +48,7 @@ public final class Stack implements AutoCloseable {
         this.settings = settings;
         this.installation = installation;
         this.narrator = narrator;
-        this.brokerPort = Ports.resolve("--broker-port", settings.brokerPort());
+        this.brokerPort = Ports.resolve("--broker-port", settings.broker().port());
         this.registryPort = Ports.resolve("--registry-port", settings.registryPort());
         this.data = DataDirectory.open(settings.dataDirectory());
     }
@@ -82,7 +82,7 @@ public final class Stack implements AutoCloseable {
         RunningChild registry = start(registry(registryJar));
         awaitReady(
                 broker,
-                Readiness.broker(HOST, brokerPort, settings.clientProperties()),
+                Readiness.broker(HOST, brokerPort, settings.broker().client()),
                 Duration.ofNanos(deadline - System.nanoTime()));
         awaitReady(
                 registry,
@@ -95,11 +95,15 @@ public final class Stack implements AutoCloseable {
                 "--data-dir", data.sub("broker").toString(),
                 "--port", String.valueOf(brokerPort),
                 "--controller-port", String.valueOf(controllerPort())));
-        new TreeMap<>(settings.brokerProperties()).forEach((key, value) -> {
+        new TreeMap<>(settings.broker().properties()).forEach((key, value) -> {
             arguments.add("--set");
             arguments.add(key + "=" + value);
         });
-        return new Child("broker", classPath, "io.lendstream.embedded.BrokerMain", settings.brokerJvm())
+        return new Child(
+                        "broker",
+                        classPath,
+                        "io.lendstream.embedded.BrokerMain",
+                        settings.broker().jvm())
                 .withArguments(arguments);
     }
 

@@ -15,97 +15,69 @@ import java.util.TreeMap;
  *
  * @param dataDirectory new or empty; a temporary one where it is not named
  * @param keepData whether the files stay after a clean stop
- * @param brokerPort where Kafka clients connect
+ * @param broker its Kafka
  * @param registryPort where registry clients connect
- * @param brokerProperties broker properties that replace the embedded broker's small defaults
- * @param clientProperties what the stack's own Kafka client needs to be let in where the broker's properties ask for more than usual
- * @param brokerJvm how much of the machine the broker may take
  * @param startTimeout how long broker and registry may take until they can be used
  */
 public record StackSettings(
-        Optional<Path> dataDirectory,
-        boolean keepData,
-        int brokerPort,
-        int registryPort,
-        Map<String, String> brokerProperties,
-        Map<String, String> clientProperties,
-        Jvm brokerJvm,
-        Duration startTimeout) {
+        Optional<Path> dataDirectory, boolean keepData, Broker broker, int registryPort, Duration startTimeout) {
 
-    /** Enough for a day of a demo. */
-    private static final Jvm SMALL_BROKER = Jvm.quick(192);
+    /**
+     * The embedded broker.
+     *
+     * @param port where Kafka clients connect
+     * @param properties broker properties that replace the small defaults
+     * @param client what the stack's own Kafka client needs to be let in where those properties ask for more than usual
+     * @param jvm how much of the machine it may take
+     */
+    public record Broker(int port, Map<String, String> properties, Map<String, String> client, Jvm jvm) {
+        /** Enough for a day of a demo. */
+        static final Broker SMALL = new Broker(0, Map.of(), Map.of(), Jvm.quick(192));
+
+        public Broker {
+            properties = Map.copyOf(properties);
+            client = Map.copyOf(client);
+        }
+    }
 
     public StackSettings {
-        brokerProperties = Map.copyOf(brokerProperties);
-        clientProperties = Map.copyOf(clientProperties);
         if (startTimeout.isNegative() || startTimeout.isZero()) {
             throw new IllegalArgumentException("start timeout is %s, but must be positive".formatted(startTimeout));
         }
     }
 
     public static StackSettings defaults() {
-        return new StackSettings(
-                Optional.empty(), false, 0, 0, Map.of(), Map.of(), SMALL_BROKER, Duration.ofMinutes(2));
+        return new StackSettings(Optional.empty(), false, Broker.SMALL, 0, Duration.ofMinutes(2));
     }
 
     public StackSettings withDataDirectory(Path directory) {
-        return new StackSettings(
-                Optional.of(directory),
-                keepData,
-                brokerPort,
-                registryPort,
-                brokerProperties,
-                clientProperties,
-                brokerJvm,
-                startTimeout);
+        return new StackSettings(Optional.of(directory), keepData, broker, registryPort, startTimeout);
     }
 
     public StackSettings keepingData(boolean keep) {
-        return new StackSettings(
-                dataDirectory,
-                keep,
-                brokerPort,
-                registryPort,
-                brokerProperties,
-                clientProperties,
-                brokerJvm,
-                startTimeout);
+        return new StackSettings(dataDirectory, keep, broker, registryPort, startTimeout);
     }
 
     public StackSettings withBrokerPort(int port) {
-        return new StackSettings(
-                dataDirectory,
-                keepData,
-                port,
-                registryPort,
-                brokerProperties,
-                clientProperties,
-                brokerJvm,
-                startTimeout);
+        return with(new Broker(port, broker.properties, broker.client, broker.jvm));
     }
 
     public StackSettings withRegistryPort(int port) {
-        return new StackSettings(
-                dataDirectory, keepData, brokerPort, port, brokerProperties, clientProperties, brokerJvm, startTimeout);
+        return new StackSettings(dataDirectory, keepData, broker, port, startTimeout);
     }
 
     /** With other properties of the broker, and what a client then needs. */
-    public StackSettings withBroker(Map<String, String> broker, Map<String, String> client) {
-        return new StackSettings(
-                dataDirectory, keepData, brokerPort, registryPort, broker, client, brokerJvm, startTimeout);
+    public StackSettings withBroker(Map<String, String> properties, Map<String, String> client) {
+        return with(new Broker(broker.port, properties, client, broker.jvm));
     }
 
     /** With a broker that may take so much of the machine. */
     public StackSettings withBroker(Jvm jvm) {
-        return new StackSettings(
-                dataDirectory,
-                keepData,
-                brokerPort,
-                registryPort,
-                brokerProperties,
-                clientProperties,
-                jvm,
-                startTimeout);
+        return with(new Broker(broker.port, broker.properties, broker.client, jvm));
+    }
+
+    private StackSettings with(Broker other) {
+        return new StackSettings(dataDirectory, keepData, other, registryPort, startTimeout);
     }
 
     /**
@@ -114,12 +86,12 @@ public record StackSettings(
      * @throws IOException where {@code broker.properties} or {@code admin.properties} cannot be read
      */
     public StackSettings securedBy(Path directory) throws IOException {
-        Map<String, String> broker = properties(directory.resolve("broker.properties"));
-        broker.put("listener.security.protocol.map", "PLAINTEXT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT");
+        Map<String, String> properties = properties(directory.resolve("broker.properties"));
+        properties.put("listener.security.protocol.map", "PLAINTEXT:SASL_SSL,CONTROLLER:SASL_PLAINTEXT");
         Map<String, String> client = new TreeMap<>();
         properties(directory.resolve("admin.properties"))
                 .forEach((name, value) -> client.put(name.substring("kafka.".length()), value));
-        return withBroker(broker, client);
+        return withBroker(properties, client);
     }
 
     private static Map<String, String> properties(Path file) throws IOException {

@@ -138,7 +138,9 @@ final class Deployment implements AutoCloseable {
 
     /** With neither topics nor schemas. */
     Deployment(StackSettings settings) {
-        this(Stack.start(settings, Installation.find(), line -> {}), settings.clientProperties());
+        this(
+                Stack.start(settings, Installation.find(), line -> {}),
+                settings.broker().client());
     }
 
     private Deployment(Stack stack, Map<String, String> client) {

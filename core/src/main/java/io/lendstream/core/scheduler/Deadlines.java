@@ -15,13 +15,11 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /** What time does to owners: deadlines, leases, protection. */
 final class Deadlines {
@@ -216,23 +214,35 @@ final class Deadlines {
     /** When something next happens by itself in a state; empty when nothing will. */
     static Optional<Instant> next(ClusterState state, SchedulerSettings settings) {
         Agenda agenda = state.agenda();
-        Stream<Optional<Instant>> soon = Stream.of(
-                state.nextPlanAt(),
-                state.slices()
-                        .filter(plan -> settings.repartition())
-                        .map(plan -> plan.at().plus(settings.repartitionEvery()))
-                        .filter(state.now()::isBefore),
-                agenda.owed().firstKey().map(Due::at),
-                agenda.changing().firstKey().map(Due::at));
-        Stream<Optional<Instant>> ofLoans = agenda.loans().isEmpty()
-                ? Stream.empty()
-                : Stream.of(
-                        end(agenda, state.now().plusMillis(renewalMillis(settings)))
-                                .map(end -> end.minusMillis(renewalMillis(settings))),
-                        end(agenda, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice())),
-                        agenda.loans().firstKey().map(first -> first.at().plus(settings.notice())),
-                        Safety.nextChange(agenda, state.now()));
-        return Stream.concat(soon, ofLoans).flatMap(Optional::stream).min(Comparator.naturalOrder());
+        Optional<Instant> soon = earlier(
+                earlier(state.nextPlanAt(), nextCuts(state, settings)),
+                earlier(
+                        agenda.owed().firstKey().map(Due::at),
+                        agenda.changing().firstKey().map(Due::at)));
+        return agenda.loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
+    }
+
+    private static Optional<Instant> nextCuts(ClusterState state, SchedulerSettings settings) {
+        return state.slices()
+                .filter(plan -> settings.repartition())
+                .map(plan -> plan.at().plus(settings.repartitionEvery()))
+                .filter(state.now()::isBefore);
+    }
+
+    private static Optional<Instant> nextOfLoans(ClusterState state, SchedulerSettings settings) {
+        Agenda agenda = state.agenda();
+        long renewal = renewalMillis(settings);
+        Optional<Instant> renewed = end(agenda, state.now().plusMillis(renewal)).map(end -> end.minusMillis(renewal));
+        Optional<Instant> warned =
+                end(agenda, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice()));
+        Optional<Instant> over =
+                agenda.loans().firstKey().map(first -> first.at().plus(settings.notice()));
+        return earlier(earlier(renewed, warned), earlier(over, Safety.nextChange(agenda, state.now())));
+    }
+
+    /** Asked after every event, and so without a stream. */
+    private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> other) {
+        return other.isEmpty() || (one.isPresent() && !one.get().isAfter(other.get())) ? one : other;
     }
 
     /** The end of the first lease that ends after a time. */

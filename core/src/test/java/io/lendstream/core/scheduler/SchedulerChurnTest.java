@@ -34,7 +34,7 @@ import net.jqwik.api.Property;
 
 /** Random clusters, and an actuator that is slow, says things twice, or says nothing. */
 class SchedulerChurnTest {
-    private static final List<String> SERVICES = List.of("chat", "search");
+    private static final List<String> SERVICES = List.of("chat", "search", "rank", "embed", "speech");
 
     @Property(tries = 150)
     void keepsItsPromisesWhateverHappens(@ForAll long seed) {
@@ -193,7 +193,8 @@ class SchedulerChurnTest {
         if (random.nextBoolean()) {
             story.migNode("cut", Pool.INFERENCE, cut(random), cut(random));
         }
-        SERVICES.forEach(service -> story.service(service, random.nextInt(2)));
+        List<String> services = SERVICES.subList(0, 2 + random.nextInt(SERVICES.size() - 1));
+        services.forEach(service -> story.service(service, random.nextInt(2)));
         Deque<ActuationReport> reports = new ArrayDeque<>();
         queue(story, 0, reports, random, lossOfReports);
         int jobs = 0;
@@ -203,8 +204,9 @@ class SchedulerChurnTest {
             if (advised && random.nextInt(4) == 0) {
                 adviseOrApprove(story, random);
             } else if (dice < 40) {
-                for (String service : SERVICES) {
-                    story.rate(service, random.nextInt(30));
+                boolean isLone = random.nextInt(4) == 0;
+                for (String service : isLone ? List.of(services.get(random.nextInt(services.size()))) : services) {
+                    story.rate(service, random.nextInt(60 / services.size()));
                 }
             } else if (dice < 50) {
                 if (random.nextBoolean()) {
@@ -218,7 +220,7 @@ class SchedulerChurnTest {
                 String job = "job-" + random.nextInt(jobs);
                 story.progress(job, random.nextInt(6) == 0 ? JobPhase.FINISHED : JobPhase.RUNNING);
             } else if (dice < 78) {
-                story.forecast(SERVICES.get(random.nextInt(2)), random.nextInt(40));
+                story.forecast(services.get(random.nextInt(services.size())), random.nextInt(80 / services.size()));
             } else if (dice < 80) {
                 story.sample("infer-0", Optional.of(random.nextBoolean() ? 79 : 13));
             } else if (dice < 82) {

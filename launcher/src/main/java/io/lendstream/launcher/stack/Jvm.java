@@ -62,12 +62,6 @@ public record Jvm(int heapMebibytes, int metaspaceMebibytes, Compiler compiler, 
             flags.add("-XX:TieredStopAtLevel=1");
             flags.add("-XX:ReservedCodeCacheSize=48m");
         }
-        if (compiler == Compiler.THOROUGH) {
-            // Collecting old objects stops all work for a tenth of a second: rather a larger heap than many such
-            // pauses.
-            flags.add("-XX:MinHeapFreeRatio=70");
-            flags.add("-XX:MaxHeapFreeRatio=90");
-        }
         int feature = Runtime.version().feature();
         if (feature >= 22) {
             flags.add("--enable-native-access=ALL-UNNAMED");

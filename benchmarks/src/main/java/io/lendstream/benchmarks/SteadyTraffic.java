@@ -18,6 +18,9 @@ import java.util.concurrent.locks.LockSupport;
  * agent sends what its node has to say.
  */
 final class SteadyTraffic implements AutoCloseable {
+    /** Less than its producers wait for more, so that it wakes up no more often than it sends. */
+    private static final long REST_NANOS = 4_000_000;
+
     private final KafkaSettings kafka;
     private final List<LoadedDomain> domains;
     private final AtomicBoolean over = new AtomicBoolean();
@@ -133,7 +136,7 @@ final class SteadyTraffic implements AutoCloseable {
                 sender.send(writer, i);
                 sent.incrementAndGet();
             }
-            LockSupport.parkNanos(1_000_000);
+            LockSupport.parkNanos(REST_NANOS);
         }
     }
 

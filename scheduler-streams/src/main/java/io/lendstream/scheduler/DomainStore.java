@@ -33,8 +33,9 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Domains in a store that survives: one entry for each node, its last sample, each GPU, service, source of its rates, and job, so that a step writes only
- * what it changed; a header for each domain; how far its inputs were taken; and the schemas that the entries are written with.
+ * Domains in a store that survives: one entry for each node, its last sample, each GPU, service, source of its rates, and job, so
+ * that a step writes only what it changed; a header for each domain; how far its inputs were taken; and the schemas that the
+ * entries are written with.
  *
  * <p>One store and not one for each kind: a step's changes then follow each other in one changelog.
  */

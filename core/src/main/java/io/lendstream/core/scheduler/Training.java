@@ -363,7 +363,6 @@ final class Training {
                         draft.because(code, text, numbers, List.of(job.lastEvent())));
     }
 
-    /** The first multiple of a period after a time. */
     /** The first time for plans after a time. */
     private Instant nextTime(Instant after) {
         long period = policy.planEvery().toMillis();

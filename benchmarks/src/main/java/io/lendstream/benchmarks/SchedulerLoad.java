@@ -148,7 +148,7 @@ final class SchedulerLoad implements AutoCloseable {
         int port = Ports.free();
         RunningChild child = stack.start(ServiceKind.SCHEDULER
                 .child(stack.installation())
-                .withJvm(Jvm.thorough(plan.heapMegabytes))
+                .withJvm(Jvm.thorough(plan.heapMegabytes).withWholeHeap())
                 .withArguments(
                         "--bootstrap-server",
                         stack.bootstrapServers(),

@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -66,6 +67,9 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     private final Barrier barrier;
     private final DomainGauges gauges;
     private final Turns turns;
+    private final CommitPace commitPace = new CommitPace();
+    private Optional<Cancellable> nextCommit = Optional.empty();
+    private long commitDue = Long.MAX_VALUE;
     private SortedMap<DomainId, Domain> domains = new TreeMap<>();
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable DomainStore store;
@@ -278,13 +282,35 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         publish(domain, logged, step, arrived);
         store().save(domain, step.changed(), origin.isPresent());
         if (!step.decisions().isEmpty()) {
-            context().commit();
+            commitSoon(event instanceof RequestRate);
         }
         domain.worked();
         metrics.accepted(event);
         if (event instanceof ActuationReport report && report.outcome() == Outcome.HOLDS) {
             tellDrift(report, step);
         }
+    }
+
+    /** Those of the fast path are urgent. */
+    private void commitSoon(boolean isUrgent) {
+        long now = context().currentSystemTimeMs();
+        long wait = commitPace.wait(now, isUrgent);
+        if (wait == 0) {
+            commit();
+        } else if (now + wait < commitDue) {
+            nextCommit.ifPresent(Cancellable::cancel);
+            commitDue = now + wait;
+            nextCommit = Optional.of(
+                    context().schedule(Duration.ofMillis(wait), PunctuationType.WALL_CLOCK_TIME, due -> commit()));
+        }
+    }
+
+    private void commit() {
+        nextCommit.ifPresent(Cancellable::cancel);
+        nextCommit = Optional.empty();
+        commitDue = Long.MAX_VALUE;
+        commitPace.committed(context().currentSystemTimeMs());
+        context().commit();
     }
 
     private void tellDrift(ActuationReport report, Step step) {
@@ -406,7 +432,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
                 upTo,
                 arrived,
                 SchedulerTopology.PROGRESS);
-        context().commit();
+        commit();
     }
 
     private boolean awaitsForecast(Domain domain) {

@@ -16,6 +16,8 @@ final class StreamsProperties {
     /** For what a transaction changes of the state: an entry has a few hundred bytes. */
     private static final long CACHE_BYTES = 64L << 20;
 
+    private static final int BATCH_BYTES = 128 << 10;
+
     private static final int ADMIN_PATIENCE_MILLIS = 15_000;
 
     private StreamsProperties() {}
@@ -58,6 +60,12 @@ final class StreamsProperties {
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
         // A commit sends what lingers, so that a decision does not wait for it.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 10);
+        // What a commit finds unfinished of the one before, it asks for again so much later, and all waits meanwhile.
+        // What
+        // is sent goes when it has lingered or with a commit, and not as soon as a backlog fills a small batch: a
+        // broker lets a request wait 20 ms that comes before it is done with the transaction before.
+        unlessSaid(site, all, ProducerConfig.RETRY_BACKOFF_MS_CONFIG, 10);
+        unlessSaid(site, all, ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
         // The forecaster and the actuator may write in transactions, whatever we do ourselves.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");
         // Another instance keeps a copy of the state, and takes over once this one has been silent for as long as a
@@ -93,6 +101,13 @@ final class StreamsProperties {
         all.putAll(site);
         all.put(ContinueToDeadLetters.TOPIC_PREFIX, topicPrefix);
         return all;
+    }
+
+    /** A producer's property that a site may say for all its clients, too. */
+    private static void unlessSaid(Map<String, ?> site, Map<String, Object> all, String name, int value) {
+        if (!site.containsKey(name)) {
+            all.put(StreamsConfig.producerPrefix(name), value);
+        }
     }
 
     /** How long a site's administrator waits for one answer: clients refuse to be told to wait less for all of them. */

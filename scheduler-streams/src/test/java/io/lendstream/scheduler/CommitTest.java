@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A decision waits for no commit interval. */
+/** A decision waits for no commit interval, and for other decisions no longer than a commit takes. */
 class CommitTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
 
@@ -66,6 +66,26 @@ class CommitTest {
         tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 2));
         assertThat(decisions(context)).isPositive();
         assertThat(context.committed()).isTrue();
+    }
+
+    @Test
+    void whatIsDecidedRightAfterACommitIsCommittedALittleLaterEvenIfNothingElseComes() {
+        var context = context();
+        DomainProcessor processor = processor(context);
+        describe(processor);
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
+        assertThat(context.committed()).isTrue();
+        context.resetCommit();
+
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 45, 2));
+        assertThat(decisions(context)).isGreaterThan(1);
+        assertThat(context.committed()).isFalse();
+
+        var later = context.scheduledPunctuators().get(1);
+        assertThat(later.getInterval()).isEqualTo(Duration.ofMillis(5));
+        later.getPunctuator().punctuate(Story.START.toEpochMilli() + 5);
+        assertThat(context.committed()).isTrue();
+        assertThat(later.cancelled()).isTrue();
     }
 
     private void describe(DomainProcessor processor) {

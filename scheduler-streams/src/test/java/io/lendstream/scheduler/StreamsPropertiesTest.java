@@ -33,10 +33,26 @@ class StreamsPropertiesTest {
                 .containsEntry("metadata.max.age.ms", "1000");
     }
 
+    @Test
+    void howAProducerSendsIsASitesToSayForItOrForAllClients() {
+        assertThat(producer(Map.of())).containsEntry("batch.size", 131_072).containsEntry("retry.backoff.ms", 10);
+        assertThat(producer(Map.of("retry.backoff.ms", "70"))).containsEntry("retry.backoff.ms", "70");
+        assertThat(producer(Map.of("producer.batch.size", "9000", "producer.retry.backoff.ms", "7")))
+                .containsEntry("batch.size", "9000")
+                .containsEntry("retry.backoff.ms", "7");
+    }
+
+    private static Map<String, Object> producer(Map<String, String> site) {
+        return streams(site).getProducerConfigs("scheduler");
+    }
+
     private static AdminClientConfig admin(Map<String, String> site) {
+        return new AdminClientConfig(streams(site).getAdminConfigs("scheduler"));
+    }
+
+    private static StreamsConfig streams(Map<String, String> site) {
         Map<String, Object> given = new HashMap<>(site);
         given.put("bootstrap.servers", "localhost:9092");
-        var streams = new StreamsConfig(StreamsProperties.of("scheduler", "", given));
-        return new AdminClientConfig(streams.getAdminConfigs("scheduler"));
+        return new StreamsConfig(StreamsProperties.of("scheduler", "", given));
     }
 }

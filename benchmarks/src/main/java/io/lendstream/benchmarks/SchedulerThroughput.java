@@ -31,7 +31,7 @@ final class SchedulerThroughput {
     /** What may be on its way at any moment, in seconds of the pace: more is a scheduler that falls behind. */
     private static final double MOST_SECONDS_BEHIND = 1;
     /** What is on its way once the warm-up is worked off: little more than the commit interval brings. */
-    private static final double SECONDS_CAUGHT_UP = 0.25;
+    private static final double SECONDS_CAUGHT_UP = 0.5;
 
     private final List<String> guarantees;
     private final List<Integer> paces;

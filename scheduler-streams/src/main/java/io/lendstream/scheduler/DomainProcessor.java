@@ -97,6 +97,8 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         context = started;
         store = new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS));
         loaded = false;
+        nextCommit = Optional.empty();
+        commitDue = Long.MAX_VALUE;
         started.schedule(CLOCK_EVERY, PunctuationType.WALL_CLOCK_TIME, this::clockStruck);
     }
 

@@ -52,7 +52,7 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // A decision is committed at once (DomainProcessor); under exactly-once this is how long the log takes to be
+        // A decision does not wait for it (CommitPace); under exactly-once this is how long the log takes to be
         // seen.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 100 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);

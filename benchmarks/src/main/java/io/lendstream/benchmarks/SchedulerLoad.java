@@ -58,8 +58,8 @@ import org.apache.kafka.common.serialization.Deserializer;
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final String BARE = "bench-bare";
-    /** Compiled as brokers are, rather than to be there soon. */
-    private static final Jvm BROKER = Jvm.thorough(384);
+    /** Compiled as brokers are, rather than to be there soon, and with its heap from the start, as Kafka's own script has it. */
+    private static final Jvm BROKER = Jvm.thorough(384).withWholeHeap();
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */

@@ -88,24 +88,6 @@ class CommitTest {
         assertThat(later.cancelled()).isTrue();
     }
 
-    @Test
-    void aTaskThatIsStartedAgainWaitsForNoCommitOfBefore() {
-        var context = context();
-        DomainProcessor processor = processor(context);
-        describe(processor);
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 45, 2));
-        int before = context.scheduledPunctuators().size();
-
-        processor.init(context);
-        context.setCurrentSystemTimeMs(Story.START.toEpochMilli() + 1_000);
-        context.resetCommit();
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 65, 3));
-        assertThat(context.committed()).isTrue();
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 85, 4));
-        assertThat(context.scheduledPunctuators()).hasSize(before + 2);
-    }
-
     private void describe(DomainProcessor processor) {
         story.node("n", Pool.INFERENCE, 4).service("chat", 0);
         for (var logged : story.log()) {

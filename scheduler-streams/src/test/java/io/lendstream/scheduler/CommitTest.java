@@ -88,6 +88,24 @@ class CommitTest {
         assertThat(later.cancelled()).isTrue();
     }
 
+    @Test
+    void aTaskThatIsStartedAgainWaitsForNoCommitOfBefore() {
+        var context = context();
+        DomainProcessor processor = processor(context);
+        describe(processor);
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 5, 1));
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 15, 2));
+        int before = context.scheduledPunctuators().size();
+        long decided = decisions(context);
+
+        processor.init(context);
+        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 35, 3));
+        assertThat(decisions(context)).isGreaterThan(decided);
+        assertThat(context.scheduledPunctuators())
+                .as("its clock and its commit")
+                .hasSize(before + 2);
+    }
+
     private void describe(DomainProcessor processor) {
         story.node("n", Pool.INFERENCE, 4).service("chat", 0);
         for (var logged : story.log()) {

@@ -37,7 +37,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -67,12 +66,10 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     private final Barrier barrier;
     private final DomainGauges gauges;
     private final Turns turns;
-    private final CommitPace commitPace = new CommitPace();
-    private Optional<Cancellable> nextCommit = Optional.empty();
-    private long commitDue = Long.MAX_VALUE;
     private SortedMap<DomainId, Domain> domains = new TreeMap<>();
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable DomainStore store;
+    private @Nullable CommitPace commits;
     private boolean loaded;
 
     DomainProcessor(
@@ -97,8 +94,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         context = started;
         store = new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS));
         loaded = false;
-        nextCommit = Optional.empty();
-        commitDue = Long.MAX_VALUE;
+        commits = new CommitPace(started);
         started.schedule(CLOCK_EVERY, PunctuationType.WALL_CLOCK_TIME, this::clockStruck);
     }
 
@@ -284,35 +280,13 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         publish(domain, logged, step, arrived);
         store().save(domain, step.changed(), origin.isPresent());
         if (!step.decisions().isEmpty()) {
-            commitSoon(event instanceof RequestRate);
+            commits().decided(event instanceof RequestRate);
         }
         domain.worked();
         metrics.accepted(event);
         if (event instanceof ActuationReport report && report.outcome() == Outcome.HOLDS) {
             tellDrift(report, step);
         }
-    }
-
-    /** Those of the fast path are urgent. */
-    private void commitSoon(boolean isUrgent) {
-        long now = context().currentSystemTimeMs();
-        long wait = commitPace.wait(now, isUrgent);
-        if (wait == 0) {
-            commit();
-        } else if (now + wait < commitDue) {
-            nextCommit.ifPresent(Cancellable::cancel);
-            commitDue = now + wait;
-            nextCommit = Optional.of(
-                    context().schedule(Duration.ofMillis(wait), PunctuationType.WALL_CLOCK_TIME, due -> commit()));
-        }
-    }
-
-    private void commit() {
-        nextCommit.ifPresent(Cancellable::cancel);
-        nextCommit = Optional.empty();
-        commitDue = Long.MAX_VALUE;
-        commitPace.committed(context().currentSystemTimeMs());
-        context().commit();
     }
 
     private void tellDrift(ActuationReport report, Step step) {
@@ -434,7 +408,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
                 upTo,
                 arrived,
                 SchedulerTopology.PROGRESS);
-        commit();
+        commits().commit();
     }
 
     private boolean awaitsForecast(Domain domain) {
@@ -483,6 +457,14 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
             throw new IllegalStateException("the processor was not started");
         }
         return started;
+    }
+
+    private CommitPace commits() {
+        CommitPace pace = commits;
+        if (pace == null) {
+            throw new IllegalStateException("the processor was not started");
+        }
+        return pace;
     }
 
     private DomainStore store() {

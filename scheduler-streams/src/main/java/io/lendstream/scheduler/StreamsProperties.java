@@ -52,19 +52,17 @@ final class StreamsProperties {
         Map<String, Object> all = new HashMap<>();
         all.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId);
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        // A decision does not wait for it (CommitPace); under exactly-once this is how long the log takes to be
-        // seen.
+        // Decisions do not wait for it (CommitPace); under exactly-once the log does.
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, exactlyOnce ? 100 : 200);
         all.put(StreamsConfig.POLL_MS_CONFIG, 10);
         // Inputs interleave as they come: what has come waits for no other topic.
         all.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, StreamsConfig.MAX_TASK_IDLE_MS_DISABLED);
         // A commit sends what lingers, so that a decision does not wait for it.
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 10);
-        // What a commit finds unfinished of the one before, it asks for again so much later, and all waits meanwhile.
-        // What
-        // is sent goes when it has lingered or with a commit, and not as soon as a backlog fills a small batch: a
-        // broker lets a request wait 20 ms that comes before it is done with the transaction before.
+        // Everything waits while a commit that came too soon after the one before is tried again.
         unlessSaid(site, all, ProducerConfig.RETRY_BACKOFF_MS_CONFIG, 10);
+        // A backlog fills small batches at once; a broker that is not yet done with the transaction before lets the
+        // request wait for 20 ms, and the next commit waits with it (ADR 27).
         unlessSaid(site, all, ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
         // The forecaster and the actuator may write in transactions, whatever we do ourselves.
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.ISOLATION_LEVEL_CONFIG), "read_committed");

@@ -1,33 +1,65 @@
 package io.lendstream.scheduler;
 
+import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.List;
+import org.apache.kafka.streams.processor.api.MockProcessorContext;
 import org.junit.jupiter.api.Test;
 
 class CommitPaceTest {
-    private final CommitPace pace = new CommitPace();
+    private final MockProcessorContext<byte[], byte[]> context = new MockProcessorContext<>();
+    private final CommitPace pace = new CommitPace(context);
 
     @Test
-    void theFirstIsDueAtOnce() {
-        assertThat(pace.wait(1_000, false)).isZero();
-        assertThat(pace.wait(1_000, true)).isZero();
+    void theFirstIsCommittedAtOnce() {
+        at(1_000).decided(false);
+
+        assertThat(context.committed()).isTrue();
+        assertThat(waits()).isEmpty();
     }
 
     @Test
     void whatDemandWaitsForFollowsSoonerThanTheRest() {
-        pace.committed(1_000);
+        at(1_000).commit();
+        at(1_002).decided(false);
+        at(1_003).decided(false);
+        at(1_003).decided(true);
+        at(1_004).decided(true);
 
-        assertThat(pace.wait(1_002, true)).isEqualTo(3);
-        assertThat(pace.wait(1_002, false)).isEqualTo(23);
-        assertThat(pace.wait(1_005, true)).isZero();
-        assertThat(pace.wait(1_025, false)).isZero();
+        assertThat(waits()).containsExactly(ofMillis(23), ofMillis(2));
+        assertThat(context.scheduledPunctuators().get(0).cancelled()).isTrue();
+    }
+
+    @Test
+    void afterAPauseNothingWaits() {
+        at(1_000).commit();
+        context.resetCommit();
+
+        at(1_005).decided(true);
+        assertThat(context.committed()).isTrue();
+        context.resetCommit();
+        at(1_030).decided(false);
+        assertThat(context.committed()).isTrue();
     }
 
     @Test
     void aClockThatIsSetBackHoldsNothingUp() {
-        pace.committed(1_000_000);
+        at(1_000_000).commit();
+        at(0).decided(false);
 
-        assertThat(pace.wait(0, true)).isEqualTo(5);
-        assertThat(pace.wait(0, false)).isEqualTo(25);
+        assertThat(waits()).containsExactly(ofMillis(25));
+    }
+
+    private CommitPace at(long millis) {
+        context.setCurrentSystemTimeMs(millis);
+        return pace;
+    }
+
+    private List<Duration> waits() {
+        return context.scheduledPunctuators().stream()
+                .map(MockProcessorContext.CapturedPunctuator::getInterval)
+                .toList();
     }
 }

@@ -32,10 +32,11 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A decision waits for no commit interval, and for other decisions no longer than a commit takes. */
+/** A decision waits for no commit interval; right after a commit it waits for those that come with it, a few milliseconds. */
 class CommitTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
 
@@ -45,7 +46,17 @@ class CommitTest {
     private final FakeRegistry registry = new FakeRegistry();
     private final SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
     private final Story story = Story.of("deepboot");
+    private MockProcessorContext<byte[], byte[]> context;
+    private DomainProcessor processor;
     private long offset;
+
+    @BeforeEach
+    void start() {
+        context = context();
+        processor = processor();
+        describe();
+        context.resetCommit();
+    }
 
     @AfterEach
     void stop() {
@@ -54,31 +65,23 @@ class CommitTest {
 
     @Test
     void aDecisionIsCommittedAtOnceAndNothingElseIs() {
-        var context = context();
-        DomainProcessor processor = processor(context);
-        describe(processor);
-        context.resetCommit();
-
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 0, 1));
-        assertThat(decisions(context)).isZero();
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 0, 1));
+        assertThat(decisions()).isZero();
         assertThat(context.committed()).isFalse();
 
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 2));
-        assertThat(decisions(context)).isPositive();
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 2));
+        assertThat(decisions()).isPositive();
         assertThat(context.committed()).isTrue();
     }
 
     @Test
     void whatIsDecidedRightAfterACommitIsCommittedALittleLaterEvenIfNothingElseComes() {
-        var context = context();
-        DomainProcessor processor = processor(context);
-        describe(processor);
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 25, 1));
         assertThat(context.committed()).isTrue();
         context.resetCommit();
 
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 45, 2));
-        assertThat(decisions(context)).isGreaterThan(1);
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 45, 2));
+        assertThat(decisions()).isGreaterThan(1);
         assertThat(context.committed()).isFalse();
 
         var later = context.scheduledPunctuators().get(1);
@@ -90,35 +93,51 @@ class CommitTest {
 
     @Test
     void aTaskThatIsStartedAgainWaitsForNoCommitOfBefore() {
-        var context = context();
-        DomainProcessor processor = processor(context);
-        describe(processor);
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 5, 1));
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 15, 2));
-        int before = context.scheduledPunctuators().size();
-        long decided = decisions(context);
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 5, 1));
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 15, 2));
+        long decided = decisions();
 
         processor.init(context);
-        tell(processor, TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 35, 3));
-        assertThat(decisions(context)).isGreaterThan(decided);
-        assertThat(context.scheduledPunctuators())
-                .as("its clock and its commit")
-                .hasSize(before + 2);
+        context.resetCommit();
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 35, 3));
+        assertThat(decisions()).isGreaterThan(decided);
+        assertThat(context.committed()).isTrue();
     }
 
-    private void describe(DomainProcessor processor) {
+    @Test
+    void whatDemandWaitsForDoesNotWaitWithTheRest() {
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 45, 1));
+        tell(TopicCatalogue.NODES, more());
+        var usual = context.scheduledPunctuators().get(1);
+        assertThat(usual.getInterval()).isEqualTo(Duration.ofMillis(25));
+
+        tell(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 65, 2));
+        assertThat(usual.cancelled()).isTrue();
+        assertThat(context.scheduledPunctuators().get(2).getInterval()).isEqualTo(Duration.ofMillis(5));
+    }
+
+    /** A node with four free GPUs. */
+    private static Node more() {
+        return (Node) Story.of("deepboot").node("m", Pool.INFERENCE, 4).log().stream()
+                .map(logged -> logged.event())
+                .filter(event -> event instanceof Node)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private void describe() {
         story.node("n", Pool.INFERENCE, 4).service("chat", 0);
         for (var logged : story.log()) {
             Event event = logged.event();
             if (event instanceof Node node) {
-                tell(processor, TopicCatalogue.NODES, node);
+                tell(TopicCatalogue.NODES, node);
             } else if (event instanceof InferenceService service) {
-                tell(processor, TopicCatalogue.SERVICES, service);
+                tell(TopicCatalogue.SERVICES, service);
             }
         }
     }
 
-    private <T> void tell(DomainProcessor processor, Topic<T> topic, T value) {
+    private <T> void tell(Topic<T> topic, T value) {
         var passage = new Passage(new Origin(TOPICS.name(topic), 0, offset++), Optional.empty());
         byte[] bytes = serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value));
         processor.process(new Record<>(
@@ -127,7 +146,7 @@ class CommitTest {
                 Story.START.toEpochMilli()));
     }
 
-    private static long decisions(MockProcessorContext<byte[], byte[]> context) {
+    private long decisions() {
         return context.forwarded(SchedulerTopology.DECISIONS).size();
     }
 
@@ -143,7 +162,7 @@ class CommitTest {
         return context;
     }
 
-    private DomainProcessor processor(MockProcessorContext<byte[], byte[]> context) {
+    private DomainProcessor processor() {
         var patience = new Patience(1, Duration.ofMillis(1), () -> false);
         var options = new SchedulerOptions(
                 new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS),

@@ -8,10 +8,12 @@ import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.Lendable;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pacing;
+import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SlicePlan;
@@ -20,6 +22,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.NodeStatus;
@@ -204,6 +207,11 @@ final class Draft {
         return event.event() instanceof Tick;
     }
 
+    /** Whether somebody tells what became of a decision. */
+    boolean isReport() {
+        return event.event() instanceof ActuationReport;
+    }
+
     /** The service whose demand the event tells of, if that is what it tells of. */
     Optional<ServiceState> heard() {
         if (event.event() instanceof RequestRate rate) {
@@ -260,6 +268,19 @@ final class Draft {
     /** The last plan cannot be carried out as it was meant. */
     void upsetPlan() {
         changesPlans = true;
+    }
+
+    /** Whether this step has freed a unit of a pool so far. */
+    boolean hasFreed(Pool pool) {
+        return changedOwners.stream()
+                .flatMap(id -> gpus.get(id).stream())
+                .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
+    }
+
+    /** Whether whole GPUs, all of which can be reached, were on loan before this step. */
+    boolean hadLoans() {
+        Lendable lendable = before.agenda().lendable();
+        return lendable.away().isEmpty() && !lendable.loans().isEmpty();
     }
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */

@@ -87,6 +87,18 @@ final class Inference {
                 && draft.nextPlanAt().filter(draft.now()::isBefore).isPresent();
     }
 
+    /**
+     * Whether no service waits for GPUs that a report of training's may have brought. A service that lacks some is given what is free,
+     * and else what was lent is taken back for it; so none lacks any where a GPU of inference was free already, or one is on loan
+     * and none on its way back.
+     */
+    boolean nobodyWaits() {
+        if (draft.slices().isPresent() || draft.changesPlans() || draft.hasFreed(Pool.INFERENCE)) {
+            return false;
+        }
+        return freeGpus().hasNext() || (settings.lending() && draft.hadLoans() && coming() == 0);
+    }
+
     /** Gives one service what it needs. */
     void serve(ServiceState service) {
         serve(replicas(service), List.of(service));

@@ -163,6 +163,9 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     private void serve(Draft draft) {
         Inference inference = new Inference(draft, policy, settings);
+        if (draft.isReport() && !settings.repartition() && inference.nobodyWaits()) {
+            return;
+        }
         Optional<ServiceState> heard = draft.heard().filter(service -> !settings.repartition() && inference.isAlone());
         heard.ifPresentOrElse(inference::serve, inference::serve);
         new BatchChanges(draft, settings)

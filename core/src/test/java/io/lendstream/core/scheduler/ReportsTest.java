@@ -1,0 +1,114 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Policies;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What reports of transfers lead to for those who wait for GPUs. */
+class ReportsTest {
+    private final Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
+    private final Story story = new Story(scheduler);
+
+    @AfterEach
+    void theHistoryIsClean() {
+        assertThat(story.settled().verdict().violations()).isEmpty();
+    }
+
+    /** Two training GPUs, four of inference, one service that needs one replica, and a job that was just lent two, which it has not yet. */
+    private Decision lending() {
+        story.node("train", Pool.TRAINING, 2)
+                .node("infer", Pool.INFERENCE, 4)
+                .service("chat", 1)
+                .settled()
+                .job("a", 4);
+        for (int i = 0; i < 48; i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15));
+            for (Decision decision : story.last()) {
+                if (decision.action() instanceof Action.Lend) {
+                    return decision;
+                }
+            }
+            story.settled();
+            if (story.job("a").gpus() > 0) {
+                story.progress("a", JobPhase.RUNNING).settled();
+            }
+        }
+        throw new AssertionError("nothing was lent");
+    }
+
+    @Test
+    void aLoanThatIsBoundIsTakenBackAtOnceForAServiceThatWaitedForIt() {
+        Decision lend = lending();
+        story.rate("chat", 35);
+        assertThat(story.lastKinds()).as("loans under way cannot be taken back").containsExactly("serve");
+
+        tell(story.answers(lend));
+
+        assertThat(story.decisions())
+                .filteredOn(decision -> decision.action() instanceof Action.Reclaim)
+                .singleElement()
+                .satisfies(reclaim -> assertThat(reclaim.action().gpus()).hasSize(2));
+    }
+
+    @Test
+    void whereNobodyWaitsABoundLoanIsNoReasonToAskWhatServicesNeed() {
+        Decision lend = lending();
+
+        for (ActuationReport report : story.answers(lend)) {
+            assertThat(asks(report)).as("%s", report.outcome()).isFalse();
+            story.tell(report);
+        }
+        assertThat(story.count("lent")).isEqualTo(2);
+    }
+
+    @Test
+    void everyServiceIsAskedOnceAGpuOfInferenceIsFree() {
+        tell(story.answers(lending()));
+        story.rate("chat", 25);
+        Decision reclaim = story.last().stream()
+                .filter(decision -> decision.action() instanceof Action.Reclaim)
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(asks(story.answers(reclaim).get(0))).isTrue();
+    }
+
+    private void tell(List<ActuationReport> reports) {
+        reports.forEach(story::tell);
+    }
+
+    /** Whether services are asked for their needs at a report. */
+    private boolean asks(ActuationReport report) {
+        ClusterState state = story.state();
+        AtomicInteger asked = new AtomicInteger();
+        Witness witness = new Witness() {
+            @Override
+            public void needed(Map<ServiceId, ReplicaNeed> needs) {
+                asked.incrementAndGet();
+            }
+        };
+        scheduler.step(
+                state,
+                new DomainEvent(
+                        Story.DOMAIN, state.epoch(), state.eventSequence() + 1, report.at(), Optional.empty(), report),
+                witness);
+        return asked.get() > 0;
+    }
+}

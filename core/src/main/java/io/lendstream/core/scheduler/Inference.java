@@ -88,15 +88,15 @@ final class Inference {
     }
 
     /**
-     * Whether no service waits for GPUs that a report of training's may have brought. A service that lacks some is given what is free,
-     * and else what was lent is taken back for it; so none lacks any where a GPU of inference was free already, or one is on loan
-     * and none on its way back.
+     * Whether no service waits for what a report has brought. To one that lacks GPUs is given what is free, and what was lent is taken
+     * back for it; so where some of inference's were free before, or on loan, all that anybody lacks is on its way already, and
+     * only what comes free calls for more.
      */
     boolean nobodyWaits() {
-        if (draft.slices().isPresent() || draft.changesPlans() || draft.hasFreed(Pool.INFERENCE)) {
-            return false;
-        }
-        return freeGpus().hasNext() || (settings.lending() && draft.hadLoans() && coming() == 0);
+        return draft.slices().isEmpty()
+                && !draft.changesPlans()
+                && !draft.hasFreed(Pool.INFERENCE)
+                && (freeGpus().hasNext() || (settings.lending() && draft.hadLoans()));
     }
 
     /** Gives one service what it needs. */

@@ -18,7 +18,7 @@ final class SchedulerThroughput {
     private static final int DOMAINS = 10;
     private static final int GPUS = 1000;
     private static final List<String> GUARANTEES = List.of("at_least_once", "exactly_once_v2");
-    private static final List<Integer> PACES = List.of(1250, 2500, 5000, 7500, 10_000);
+    private static final List<Integer> PACES = List.of(1250, 2500, 5000, 7500, 10_000, 15_000, 20_000);
     private static final double RATES_PER_SECOND = DOMAINS * LoadedDomain.STEADY / 5.0;
     private static final int SPIKES = 600;
     private static final double SPIKES_PER_SECOND = 20;

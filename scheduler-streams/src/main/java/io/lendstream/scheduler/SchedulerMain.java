@@ -20,9 +20,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.streams.GroupProtocol;
+import org.apache.kafka.streams.KafkaClientSupplier;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -46,6 +50,17 @@ public final class SchedulerMain extends ServiceCommand {
     private static final int REGISTRY_TRIES = 6;
 
     private static final Duration LONGEST_REGISTRY_WAIT = Duration.ofSeconds(5);
+
+    private final int topologyVersion;
+
+    public SchedulerMain() {
+        this(SchedulerTopology.VERSION);
+    }
+
+    /** One that says that its topology is of another version. */
+    SchedulerMain(int topologyVersion) {
+        this.topologyVersion = topologyVersion;
+    }
 
     public static void main(String[] arguments) {
         System.exit(execute(new SchedulerMain(), arguments));
@@ -80,8 +95,9 @@ public final class SchedulerMain extends ServiceCommand {
     protected int serve(ServiceContext context) {
         SchedulerOptions options = SchedulerKeys.options(context.settings());
         String named = context.settings().get(SchedulerKeys.APPLICATION_ID);
+        String application = named.isBlank() ? context.topics().prefix() + "scheduler" : named;
         Map<String, Object> properties = StreamsProperties.of(
-                named.isBlank() ? context.topics().prefix() + "scheduler" : named,
+                application,
                 context.topics().prefix(),
                 StreamsProperties.site(context.kafka().common(), context.settings()));
         StreamsConfig config = new StreamsConfig(properties);
@@ -96,16 +112,34 @@ public final class SchedulerMain extends ServiceCommand {
                 patience,
                 new SchedulerMetrics(context.metrics()));
         log.info(
-                "policy {}, {} time, {}",
+                "policy {}, {} time, {}, topology {}",
                 options.scheduler().policy().spec(),
                 options.time().name().toLowerCase(java.util.Locale.ROOT),
-                properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
+                properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG),
+                topologyVersion);
         learnSchemas(context);
         Properties all = new Properties();
         all.putAll(properties);
-        try (KafkaStreams streams = new KafkaStreams(topology, all)) {
+        try (Admin admin = Admin.create(context.kafka().admin());
+                KafkaStreams streams = new KafkaStreams(topology, all, clients(config))) {
+            String assignor = TopologyAssignor.name(topologyVersion);
+            streams.setUncaughtExceptionHandler(new UncaughtErrors(
+                    InstantSource.system(),
+                    new Standby(
+                            () -> Standby.others(admin, application, assignor),
+                            LOOK_EVERY,
+                            () -> context.stop().isRequested(),
+                            context.health(),
+                            context.metrics())));
             return run(streams, context);
         }
+    }
+
+    /** Brokers' own protocol for Streams keeps topologies apart by itself. */
+    private KafkaClientSupplier clients(StreamsConfig config) {
+        return GroupProtocol.of(config.getString(StreamsConfig.GROUP_PROTOCOL_CONFIG)) == GroupProtocol.CLASSIC
+                ? new TopologyClients(topologyVersion)
+                : new DefaultKafkaClientSupplier();
     }
 
     /** Over as many partitions as an input has at most: so many tasks there are. */
@@ -131,7 +165,6 @@ public final class SchedulerMain extends ServiceCommand {
     }
 
     private static int run(KafkaStreams streams, ServiceContext context) {
-        streams.setUncaughtExceptionHandler(new UncaughtErrors(InstantSource.system()));
         streams.setGlobalStateRestoreListener(new RestoreMetrics(context.metrics()));
         streams.setStateListener((now, before) -> tell(context.health(), now));
         boolean watched = context.settings().get(CommonKeys.HEALTH_PORT).isPresent();
@@ -160,7 +193,7 @@ public final class SchedulerMain extends ServiceCommand {
     private static void tell(Health health, KafkaStreams.State state) {
         switch (state) {
             case RUNNING -> health.ready();
-            case CREATED, REBALANCING -> health.notReady("partitions are being assigned or state is being restored");
+            case CREATED, REBALANCING -> health.notReady(Standby.JOINING);
             case PENDING_SHUTDOWN, NOT_RUNNING -> health.notReady("closing");
             case PENDING_ERROR, ERROR -> health.failed("the Streams application has failed");
         }

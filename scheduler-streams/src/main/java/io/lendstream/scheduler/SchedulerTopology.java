@@ -32,6 +32,12 @@ import org.apache.kafka.streams.state.Stores;
  * processor. Every operator, store and internal topic has its name, so that state survives the next change.
  */
 final class SchedulerTopology {
+    /**
+     * Raised with every change after which instances of before and after must not work side by side: tasks, internal topics, or entries
+     * of the state that those of before cannot read. The first had no number.
+     */
+    static final int VERSION = 2;
+
     static final String INTAKE = "intake";
     static final String DOMAIN = "domain";
 

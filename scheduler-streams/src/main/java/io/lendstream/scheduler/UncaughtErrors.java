@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens when a stream's thread ends with an error: after what may pass, a new thread takes its place and begins at
+ * What happens when a stream's thread ends with an error: where others have the group, a new one waits for them; after what may pass, a new thread takes its place and begins at
  * the last commit; after anything else, or too much of it, the process ends, so that whoever runs it hears of it.
  */
 final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
@@ -21,14 +21,24 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
     private static final Duration WITHIN = Duration.ofHours(1);
 
     private final InstantSource clock;
+    private final Standby standby;
     private final Deque<Instant> replacements = new ArrayDeque<>();
 
-    UncaughtErrors(InstantSource clock) {
+    UncaughtErrors(InstantSource clock, Standby standby) {
         this.clock = clock;
+        this.standby = standby;
     }
 
     @Override
-    public synchronized StreamThreadExceptionResponse handle(Throwable failure) {
+    public StreamThreadExceptionResponse handle(Throwable failure) {
+        if (Standby.isNeeded(failure)) {
+            standby.await();
+            return StreamThreadExceptionResponse.REPLACE_THREAD;
+        }
+        return judge(failure);
+    }
+
+    private synchronized StreamThreadExceptionResponse judge(Throwable failure) {
         Instant now = clock.instant();
         while (!replacements.isEmpty() && replacements.peekFirst().isBefore(now.minus(WITHIN))) {
             replacements.removeFirst();

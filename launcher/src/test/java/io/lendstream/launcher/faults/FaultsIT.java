@@ -130,6 +130,34 @@ final class FaultsIT {
     }
 
     @Test
+    void anUpgradeToAnotherTopologyIsRolledLikeAnyOther() throws Exception {
+        Setup setup = Setup.named("upgrade").upgradedFrom("io.lendstream.scheduler.OlderScheduler");
+        ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
+            List<Instance> older = site.running();
+            site.upgrade();
+            Instance first = site.startScheduler();
+            Site.awaitReady(first);
+            site.stop(older.get(0));
+            Instance second = site.startScheduler();
+            Site.awaitReady(second);
+            awaitDecisions(watch, 20);
+            assertThat(site.active()).as("an older one decides still").isEqualTo(older.get(1));
+            assertThat(List.of(first, second)).allSatisfy(newer -> {
+                assertThat(newer.epoch()).isEmpty();
+                assertThat(newer.printed()).contains("'lendstream-topology-1'").contains("this one stands by");
+            });
+
+            long epoch = watch.epoch();
+            long stoppedAt = System.nanoTime();
+            site.stop(older.get(1));
+            double seconds = awaitTakeover(watch, epoch, stoppedAt);
+            awaitDecisions(watch, 20);
+            assertThat(List.of(first, second)).contains(site.active());
+            System.out.printf("upgrade: decisions of the new topology %.1f s after the end of the old%n", seconds);
+        });
+    }
+
+    @Test
     @EnabledIfSystemProperty(named = Ordeals.ALL, matches = "true", disabledReason = Ordeals.WHY)
     void anActuatorThatIsSilentIsNotWaitedForAndCatchesUp() throws Exception {
         ordeals.endure(directory, Setup.named("silent"), (site, watch, traffic, actuator) -> {

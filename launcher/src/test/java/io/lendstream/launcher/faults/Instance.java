@@ -1,5 +1,7 @@
 package io.lendstream.launcher.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
 import java.io.File;
@@ -30,6 +32,21 @@ record Instance(String name, Process process, Path log) {
     static Instance start(
             Installation installation, ServiceKind service, String name, Path directory, List<String> arguments) {
         return start(installation.classPath(service.module()), service.mainClass(), name, directory, arguments);
+    }
+
+    /** Starts another program that the tests of a service's module have, with these arguments. */
+    static Instance start(
+            Installation installation,
+            ServiceKind service,
+            String program,
+            String name,
+            Path directory,
+            List<String> arguments) {
+        Path tests = Path.of("..", service.module(), "target", "test-classes");
+        assertThat(tests.resolve(program.replace('.', '/') + ".class")).exists();
+        List<Path> classPath = new ArrayList<>(installation.classPath(service.module()));
+        classPath.add(tests);
+        return start(classPath, program, name, directory, arguments);
     }
 
     /** Starts a Java program with these arguments. */
@@ -63,6 +80,16 @@ record Instance(String name, Process process, Path log) {
         process.destroyForcibly();
         try {
             process.waitFor(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends it in order, as who replaces it does. */
+    void stop() {
+        process.destroy();
+        try {
+            assertThat(process.waitFor(30, TimeUnit.SECONDS)).as(this::printed).isTrue();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -43,31 +43,37 @@ final class Ordeals implements AutoCloseable {
      * @param disorder of its telemetry
      * @param scheduler what its schedulers are told, in place of what all are where it is about the same
      * @param actuator what its actuator is told beside what all are
+     * @param program what is started as its schedulers at first; the scheduler itself where that is not said
      */
     record Setup(
             String name,
             Optional<Site.Kafka> kafka,
             Traffic.Disorder disorder,
             List<String> scheduler,
-            List<String> actuator) {
+            List<String> actuator,
+            Optional<String> program) {
         static Setup named(String name) {
-            return new Setup(name, Optional.empty(), Traffic.Disorder.NONE, List.of(), List.of());
+            return new Setup(name, Optional.empty(), Traffic.Disorder.NONE, List.of(), List.of(), Optional.empty());
         }
 
         Setup on(Site.Kafka other) {
-            return new Setup(name, Optional.of(other), disorder, scheduler, actuator);
+            return new Setup(name, Optional.of(other), disorder, scheduler, actuator, program);
         }
 
         Setup with(Traffic.Disorder other) {
-            return new Setup(name, kafka, other, scheduler, actuator);
+            return new Setup(name, kafka, other, scheduler, actuator, program);
         }
 
         Setup withScheduler(String... settings) {
-            return new Setup(name, kafka, disorder, List.of(settings), actuator);
+            return new Setup(name, kafka, disorder, List.of(settings), actuator, program);
         }
 
         Setup withActuator(String... settings) {
-            return new Setup(name, kafka, disorder, scheduler, List.of(settings));
+            return new Setup(name, kafka, disorder, scheduler, List.of(settings), program);
+        }
+
+        Setup upgradedFrom(String older) {
+            return new Setup(name, kafka, disorder, scheduler, actuator, Optional.of(older));
         }
     }
 
@@ -97,7 +103,7 @@ final class Ordeals implements AutoCloseable {
         Site.Kafka kafka = setup.kafka().orElseGet(() -> Site.Kafka.at(stack.bootstrapServers(), 1));
         List<String> scheduler = new ArrayList<>(surroundings.scheduler());
         scheduler.addAll(setup.scheduler());
-        try (Site site = new Site(stack, kafka, setup.name(), directory, scheduler)) {
+        try (Site site = new Site(stack, kafka, setup.name(), directory, scheduler, setup.program())) {
             Instance first = site.startScheduler(kafka.firstScheduler());
             Site.awaitReady(first);
             Instance second = site.startScheduler();

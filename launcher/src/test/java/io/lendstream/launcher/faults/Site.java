@@ -31,6 +31,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -49,9 +50,11 @@ final class Site implements AutoCloseable {
     private final TopicCatalogue topics;
     private final KafkaSettings kafka;
     private final List<String> schedulerSettings;
+    private final Optional<String> schedulerProgram;
     private final List<Instance> schedulers = new ArrayList<>();
     private final List<Instance> actuators = new ArrayList<>();
     private int started;
+    private boolean upgraded;
 
     /**
      * Where brokers are, as addresses that a client starts from.
@@ -82,13 +85,21 @@ final class Site implements AutoCloseable {
      * @param where its brokers are
      * @param name of its topics and files
      * @param schedulerSettings what its schedulers are told beside what all are
+     * @param schedulerProgram what is started as a scheduler until {@link #upgrade}; the scheduler itself where nothing is said
      */
-    Site(Stack stack, Kafka where, String name, Path parent, List<String> schedulerSettings) {
+    Site(
+            Stack stack,
+            Kafka where,
+            String name,
+            Path parent,
+            List<String> schedulerSettings,
+            Optional<String> schedulerProgram) {
         this.stack = stack;
         this.where = where;
         this.directory = parent.resolve(name);
         this.topics = new TopicCatalogue(name + ".");
         this.schedulerSettings = List.copyOf(schedulerSettings);
+        this.schedulerProgram = schedulerProgram;
         this.kafka = KafkaSettings.of(
                 name,
                 Settings.of(
@@ -131,10 +142,20 @@ final class Site implements AutoCloseable {
                 "scheduler.bind-deadline=20s",
                 "scheduler.lease=40s"));
         settings.addAll(schedulerSettings);
-        Instance scheduler = Instance.start(
-                stack.installation(), ServiceKind.SCHEDULER, name, directory, arguments(bootstrapServers, settings));
+        List<String> arguments = arguments(bootstrapServers, settings);
+        Instance scheduler = schedulerProgram
+                .filter(older -> !upgraded)
+                .map(older ->
+                        Instance.start(stack.installation(), ServiceKind.SCHEDULER, older, name, directory, arguments))
+                .orElseGet(
+                        () -> Instance.start(stack.installation(), ServiceKind.SCHEDULER, name, directory, arguments));
         schedulers.add(scheduler);
         return scheduler;
+    }
+
+    /** From here on the scheduler itself is started, whatever was before. */
+    void upgrade() {
+        upgraded = true;
     }
 
     Instance startActuator(String... more) {
@@ -194,6 +215,17 @@ final class Site implements AutoCloseable {
                 .filter(scheduler -> scheduler.isAlive() && scheduler.epoch().isPresent())
                 .max(Comparator.comparingLong(scheduler -> scheduler.epoch().orElse(0)))
                 .orElseThrow(() -> new AssertionError("no scheduler has the domain"));
+    }
+
+    /** Its schedulers, in the order in which they were started. */
+    List<Instance> running() {
+        return List.copyOf(schedulers);
+    }
+
+    /** Ends one of its schedulers in order. */
+    void stop(Instance scheduler) {
+        scheduler.stop();
+        forget(scheduler);
     }
 
     void forget(Instance scheduler) {

@@ -1,0 +1,19 @@
+package io.lendstream.scheduler;
+
+import java.util.Map;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
+
+/** Clients of an instance that shares its group with none of another topology. */
+final class TopologyClients extends DefaultKafkaClientSupplier {
+    private final int version;
+
+    TopologyClients(int version) {
+        this.version = version;
+    }
+
+    @Override
+    public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
+        return super.getConsumer(TopologyAssignor.in(config, version));
+    }
+}

@@ -126,9 +126,10 @@ public final class SchedulerMain extends ServiceCommand {
             streams.setUncaughtExceptionHandler(new UncaughtErrors(
                     InstantSource.system(),
                     new Standby(
-                            () -> Standby.others(admin, application, assignor),
+                            () -> Standby.look(admin, application, assignor),
                             LOOK_EVERY,
-                            () -> context.stop().isRequested(),
+                            () -> context.stop().isRequested()
+                                    || !streams.state().isRunningOrRebalancing(),
                             context.health(),
                             context.metrics())));
             return run(streams, context);

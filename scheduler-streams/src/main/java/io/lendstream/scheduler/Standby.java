@@ -4,13 +4,13 @@ import io.lendstream.service.health.Health;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
 import org.slf4j.Logger;
@@ -28,26 +28,33 @@ final class Standby {
 
     private static final Logger log = LoggerFactory.getLogger(Standby.class);
     private static final int LOOKS_BETWEEN_WORDS = 60;
+    private static final int PATIENCE_MILLIS = 5_000;
 
-    private final Supplier<Optional<String>> others;
+    private final Supplier<Group> group;
     private final Duration lookEvery;
     private final BooleanSupplier closing;
     private final Health health;
     private final AtomicInteger threads = new AtomicInteger();
 
+    /** Who has the group. */
+    enum Holder {
+        OTHERS,
+        NOBODY,
+        /** Its members are agreeing on who does what, and nobody is told how. */
+        UNCLEAR
+    }
+
+    /** The group as it was when it was looked at. */
+    record Group(Holder holder, String text) {}
+
     /**
      * An instance that may have to stand by.
      *
-     * @param others who has the group, if it is others
+     * @param group looks at the group
      * @param closing whether the process is about to end
      */
-    Standby(
-            Supplier<Optional<String>> others,
-            Duration lookEvery,
-            BooleanSupplier closing,
-            Health health,
-            MeterRegistry metrics) {
-        this.others = others;
+    Standby(Supplier<Group> group, Duration lookEvery, BooleanSupplier closing, Health health, MeterRegistry metrics) {
+        this.group = group;
         this.lookEvery = lookEvery;
         this.closing = closing;
         this.health = health;
@@ -64,21 +71,32 @@ final class Standby {
         return false;
     }
 
-    /** Returns when the group may be joined, or the process is to end. */
-    void await() {
+    /**
+     * Waits until the group may be joined, or the process is to end.
+     *
+     * @return false where nobody has it, so that it remains unsaid why it could not be joined
+     */
+    boolean await() {
+        boolean mayGoOn = pause();
+        Group now = group.get();
+        if (now.holder() != Holder.OTHERS) {
+            log.info("the broker refused this instance; {}", now.text());
+            return now.holder() == Holder.UNCLEAR;
+        }
         threads.incrementAndGet();
         health.ready();
-        long looks = 0;
-        for (Optional<String> who = others.get(); who.isPresent() && !closing.getAsBoolean(); who = others.get()) {
-            if (looks++ % LOOKS_BETWEEN_WORDS == 0) {
-                log.warn("{}; this one stands by, and takes over once the last of them has stopped", who.get());
+        String said = "";
+        for (long looks = 1; mayGoOn && now.holder() == Holder.OTHERS && !closing.getAsBoolean(); looks++) {
+            if (!now.text().equals(said) || looks % LOOKS_BETWEEN_WORDS == 0) {
+                log.warn("{}; this one stands by, and takes over once the last of them has stopped", now.text());
+                said = now.text();
             }
-            if (!pause()) {
-                break;
-            }
+            mayGoOn = pause();
+            now = group.get();
         }
         health.notReady(JOINING);
         threads.decrementAndGet();
+        return true;
     }
 
     private boolean pause() {
@@ -91,26 +109,30 @@ final class Standby {
         }
     }
 
-    /**
-     * Who has a group, if it is members with another assignor. Nobody, where that cannot be learned: an attempt to join it says what
-     * is wrong.
-     */
-    static Optional<String> others(Admin admin, String group, String assignor) {
+    /** Looks at a group. Where that cannot be done nobody has it: an attempt to join it says what is wrong. */
+    static Group look(Admin admin, String name, String assignor) {
         try {
-            ConsumerGroupDescription found =
-                    admin.describeConsumerGroups(List.of(group)).all().get().get(group);
+            ConsumerGroupDescription found = admin.describeConsumerGroups(
+                            List.of(name), new DescribeConsumerGroupsOptions().timeoutMs(PATIENCE_MILLIS))
+                    .all()
+                    .get()
+                    .get(name);
             boolean isFree = found.groupState() == GroupState.EMPTY || found.groupState() == GroupState.DEAD;
-            return isFree || found.partitionAssignor().equals(assignor)
-                    ? Optional.empty()
-                    : Optional.of(
-                            "group %s has %d members with the assignor '%s', and ours is '%s', of another topology"
-                                    .formatted(group, found.members().size(), found.partitionAssignor(), assignor));
+            if (isFree || found.partitionAssignor().equals(assignor)) {
+                return new Group(Holder.NOBODY, "nobody of another topology is in group " + name);
+            }
+            if (found.partitionAssignor().isEmpty()) {
+                return new Group(Holder.UNCLEAR, "group %s is %s".formatted(name, found.groupState()));
+            }
+            return new Group(
+                    Holder.OTHERS,
+                    "group %s has %d members with the assignor '%s', and ours is '%s', of another topology"
+                            .formatted(name, found.members().size(), found.partitionAssignor(), assignor));
         } catch (ExecutionException e) {
-            log.info("group {} cannot be looked at", group, e);
-            return Optional.empty();
+            return new Group(Holder.NOBODY, "group %s cannot be looked at: %s".formatted(name, e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Optional.empty();
+            return new Group(Holder.NOBODY, "interrupted");
         }
     }
 }

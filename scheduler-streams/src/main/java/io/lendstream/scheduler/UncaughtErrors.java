@@ -31,8 +31,7 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
 
     @Override
     public StreamThreadExceptionResponse handle(Throwable failure) {
-        if (Standby.isNeeded(failure)) {
-            standby.await();
+        if (Standby.isNeeded(failure) && standby.await()) {
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
         return judge(failure);
@@ -66,6 +65,6 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
                 return true;
             }
         }
-        return false;
+        return Standby.isNeeded(failure); // who had the group may just have left
     }
 }

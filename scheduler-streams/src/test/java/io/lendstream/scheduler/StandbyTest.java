@@ -10,7 +10,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
 import org.apache.kafka.streams.errors.StreamsException;
@@ -23,8 +22,8 @@ class StandbyTest {
     private final AtomicInteger looks = new AtomicInteger();
     private final List<String> seen = new ArrayList<>();
 
-    /** Others have the group at so many looks. */
-    private Standby standby(int atWork, int closingAt) {
+    /** Others have the group at so many looks, and then it is as said. */
+    private Standby standby(int atWork, Standby.Holder then, int closingAt) {
         return new Standby(
                 () -> {
                     int look = looks.incrementAndGet();
@@ -34,7 +33,7 @@ class StandbyTest {
                                     metrics.get("lendstream.standby.threads")
                                             .gauge()
                                             .value()));
-                    return look <= atWork ? Optional.of("others have the group") : Optional.empty();
+                    return new Standby.Group(look <= atWork ? Standby.Holder.OTHERS : then, "a text");
                 },
                 Duration.ofMillis(1),
                 () -> looks.get() > closingAt,
@@ -50,32 +49,46 @@ class StandbyTest {
     void anInstanceThatTheBrokerKeepsOutOfAnotherTopologysGroupWaitsForItsEnd() {
         Throwable failure = new StreamsException(new InconsistentGroupProtocolException("another assignor"));
 
-        assertThat(errors(standby(3, 100)).handle(failure)).isEqualTo(StreamThreadExceptionResponse.REPLACE_THREAD);
+        assertThat(errors(standby(3, Standby.Holder.NOBODY, 100)).handle(failure))
+                .isEqualTo(StreamThreadExceptionResponse.REPLACE_THREAD);
 
-        assertThat(seen).hasSize(4).containsOnly("ready, 1 waiting");
+        assertThat(seen)
+                .containsExactly("starting, 0 waiting", "ready, 1 waiting", "ready, 1 waiting", "ready, 1 waiting");
         assertThat(health.whyNotReady()).contains(Standby.JOINING);
         assertThat(metrics.get("lendstream.standby.threads").gauge().value()).isZero();
     }
 
     @Test
-    void itMayWaitAsOftenAsItHasTo() {
-        UncaughtErrors errors = errors(standby(0, 100));
+    void aGroupThatIsNotClearIsAskedAgainAsOftenAsItTakes() {
+        UncaughtErrors errors = errors(standby(0, Standby.Holder.UNCLEAR, 100));
         for (int i = 0; i < 50; i++) {
             assertThat(errors.handle(new InconsistentGroupProtocolException("another assignor")))
                     .isEqualTo(StreamThreadExceptionResponse.REPLACE_THREAD);
         }
+        assertThat(health.whyNotReady()).contains("starting");
+    }
+
+    @Test
+    void whoIsRefusedAgainAndAgainThoughNobodyIsThereEnds() {
+        UncaughtErrors errors = errors(standby(0, Standby.Holder.NOBODY, 100));
+        List<StreamThreadExceptionResponse> answers = new ArrayList<>();
+        for (int i = 0; i < 21; i++) {
+            answers.add(errors.handle(new InconsistentGroupProtocolException("another assignor")));
+        }
+        assertThat(answers.subList(0, 20)).containsOnly(StreamThreadExceptionResponse.REPLACE_THREAD);
+        assertThat(answers).last().isEqualTo(StreamThreadExceptionResponse.SHUTDOWN_CLIENT);
     }
 
     @Test
     void whoIsToEndDoesNotWait() {
-        standby(1_000_000, 2).await();
+        standby(1_000_000, Standby.Holder.NOBODY, 2).await();
 
         assertThat(seen).hasSize(3);
     }
 
     @Test
     void anErrorThatNoTryCanMendIsNotWaitedFor() {
-        assertThat(errors(standby(1, 100)).handle(new IllegalStateException("a bug")))
+        assertThat(errors(standby(1, Standby.Holder.NOBODY, 100)).handle(new IllegalStateException("a bug")))
                 .isEqualTo(StreamThreadExceptionResponse.SHUTDOWN_CLIENT);
         assertThat(seen).isEmpty();
     }

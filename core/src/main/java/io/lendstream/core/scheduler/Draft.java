@@ -143,6 +143,11 @@ final class Draft {
         return now;
     }
 
+    /** The time of the event before. */
+    Instant before() {
+        return before.now();
+    }
+
     long eventSequence() {
         return event.sequence();
     }

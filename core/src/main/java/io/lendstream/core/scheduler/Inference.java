@@ -84,17 +84,22 @@ final class Inference {
                 && !draft.matters()
                 && draft.agenda().sleeping().isEmpty()
                 && coming() == 0
-                && draft.nextPlanAt().filter(draft.now()::isBefore).isPresent();
+                && !isPlanDue();
+    }
+
+    private boolean isPlanDue() {
+        return draft.nextPlanAt().filter(draft.now()::isBefore).isEmpty();
     }
 
     /**
      * Whether no service waits for what a report has brought. To one that lacks GPUs is given what is free, and what was lent is taken
      * back for it; so where some of inference's were free before, or on loan, all that anybody lacks is on its way already, and
-     * only what comes free calls for more.
+     * only what comes free calls for more. What time has brought is seen to by others' own words, by ticks, and before a plan.
      */
     boolean nobodyWaits() {
         return draft.slices().isEmpty()
                 && !draft.changesPlans()
+                && !isPlanDue()
                 && !draft.hasFreed(Pool.INFERENCE)
                 && (freeGpus().hasNext() || (settings.lending() && draft.hadLoans()));
     }

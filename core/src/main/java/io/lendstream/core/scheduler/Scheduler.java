@@ -163,13 +163,20 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     private void serve(Draft draft) {
         Inference inference = new Inference(draft, policy, settings);
-        if (draft.isReport() && !settings.repartition() && inference.nobodyWaits()) {
+        if (draft.isReport() && wasServing(draft) && inference.nobodyWaits()) {
             return;
         }
         Optional<ServiceState> heard = draft.heard().filter(service -> !settings.repartition() && inference.isAlone());
         heard.ifPresentOrElse(inference::serve, inference::serve);
         new BatchChanges(draft, settings)
                 .adjust(heard.<Iterable<ServiceState>>map(List::of).orElseGet(draft.services()::values));
+    }
+
+    /** Whether services were given whole GPUs, and no mere advice, already before this event. */
+    private boolean wasServing(Draft draft) {
+        return !settings.repartition()
+                && !draft.mode().advisory()
+                && decidesFrom.filter(draft.before()::isBefore).isEmpty();
     }
 
     /** When the domain next needs a tick though nothing else happens. */

@@ -10,10 +10,12 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.lending.Policies;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -90,12 +92,43 @@ class ReportsTest {
         assertThat(asks(story.answers(reclaim).get(0))).isTrue();
     }
 
+    @Test
+    void everyServiceIsAskedBeforeAPlan() {
+        ActuationReport report = story.answers(lending()).get(0);
+        Instant plan = story.state().nextPlanAt().orElseThrow();
+
+        assertThat(asks(scheduler, report, plan.minusMillis(1))).isFalse();
+        assertThat(asks(scheduler, report, plan)).isTrue();
+    }
+
+    @Test
+    void everyServiceIsAskedWhereNothingWasDecidedBefore() {
+        ActuationReport report = story.answers(lending()).get(0);
+        Instant later = story.now().plusSeconds(1);
+
+        assertThat(asks(scheduler.decidingFrom(Optional.of(later)), report, later))
+                .isTrue();
+    }
+
+    @Test
+    void everyServiceIsAskedForAdvice() {
+        ActuationReport report = story.answers(lending()).get(0);
+        story.control(ControlCommand.Kind.ADVISORY_ON);
+
+        assertThat(asks(report)).isTrue();
+        story.control(ControlCommand.Kind.ADVISORY_OFF);
+    }
+
     private void tell(List<ActuationReport> reports) {
         reports.forEach(story::tell);
     }
 
-    /** Whether services are asked for their needs at a report. */
     private boolean asks(ActuationReport report) {
+        return asks(scheduler, report, report.at());
+    }
+
+    /** Whether services are asked for their needs at a report. */
+    private boolean asks(Scheduler whose, ActuationReport report, Instant at) {
         ClusterState state = story.state();
         AtomicInteger asked = new AtomicInteger();
         Witness witness = new Witness() {
@@ -104,10 +137,9 @@ class ReportsTest {
                 asked.incrementAndGet();
             }
         };
-        scheduler.step(
+        whose.step(
                 state,
-                new DomainEvent(
-                        Story.DOMAIN, state.epoch(), state.eventSequence() + 1, report.at(), Optional.empty(), report),
+                new DomainEvent(Story.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), report),
                 witness);
         return asked.get() > 0;
     }

@@ -8,11 +8,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
+import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.common.GroupState;
-import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +29,7 @@ final class Standby {
 
     private static final Logger log = LoggerFactory.getLogger(Standby.class);
     private static final int LOOKS_BETWEEN_WORDS = 60;
+    private static final int MOST_HOSTS = 10;
     private static final int PATIENCE_MILLIS = 5_000;
 
     private final Supplier<Group> group;
@@ -59,16 +61,6 @@ final class Standby {
         this.closing = closing;
         this.health = health;
         metrics.gauge("lendstream.standby.threads", threads);
-    }
-
-    /** Whether a thread ended because others have the group. */
-    static boolean isNeeded(Throwable failure) {
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof InconsistentGroupProtocolException) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /**
@@ -112,27 +104,40 @@ final class Standby {
     /** Looks at a group. Where that cannot be done nobody has it: an attempt to join it says what is wrong. */
     static Group look(Admin admin, String name, String assignor) {
         try {
-            ConsumerGroupDescription found = admin.describeConsumerGroups(
-                            List.of(name), new DescribeConsumerGroupsOptions().timeoutMs(PATIENCE_MILLIS))
-                    .all()
-                    .get()
-                    .get(name);
-            boolean isFree = found.groupState() == GroupState.EMPTY || found.groupState() == GroupState.DEAD;
-            if (isFree || found.partitionAssignor().equals(assignor)) {
-                return new Group(Holder.NOBODY, "nobody of another topology is in group " + name);
-            }
-            if (found.partitionAssignor().isEmpty()) {
-                return new Group(Holder.UNCLEAR, "group %s is %s".formatted(name, found.groupState()));
-            }
-            return new Group(
-                    Holder.OTHERS,
-                    "group %s has %d members with the assignor '%s', and ours is '%s', of another topology"
-                            .formatted(name, found.members().size(), found.partitionAssignor(), assignor));
+            var patience = new DescribeConsumerGroupsOptions().timeoutMs(PATIENCE_MILLIS);
+            return group(
+                    admin.describeConsumerGroups(List.of(name), patience)
+                            .describedGroups()
+                            .get(name)
+                            .get(),
+                    assignor);
         } catch (ExecutionException e) {
             return new Group(Holder.NOBODY, "group %s cannot be looked at: %s".formatted(name, e.getCause()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Group(Holder.NOBODY, "interrupted");
         }
+    }
+
+    /** What a group is to an instance with an assignor. */
+    static Group group(ConsumerGroupDescription found, String assignor) {
+        String name = found.groupId();
+        boolean isFree = found.groupState() == GroupState.EMPTY || found.groupState() == GroupState.DEAD;
+        if (isFree || found.partitionAssignor().equals(assignor)) {
+            return new Group(Holder.NOBODY, "nobody of another topology is in group " + name);
+        }
+        if (found.partitionAssignor().isEmpty()) {
+            return new Group(Holder.UNCLEAR, "group %s is %s".formatted(name, found.groupState()));
+        }
+        String hosts = found.members().stream()
+                .map(MemberDescription::host)
+                .distinct()
+                .sorted()
+                .limit(MOST_HOSTS)
+                .collect(Collectors.joining(", "));
+        return new Group(
+                Holder.OTHERS,
+                "group %s has %d members of another topology ('%s', ours is '%s') at %s"
+                        .formatted(name, found.members().size(), found.partitionAssignor(), assignor, hosts));
     }
 }

@@ -6,14 +6,18 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens when a stream's thread ends with an error: where others have the group, a new one waits for them; after what may pass, a new thread takes its place and begins at
- * the last commit; after anything else, or too much of it, the process ends, so that whoever runs it hears of it.
+ * What happens when a stream's thread ends with an error: where others have the group, it stands by; after that, and after what may
+ * pass, a new thread takes its place and begins at the last commit; after anything else, or too much of it, the process ends, so
+ * that whoever runs it hears of it.
  */
 final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
     private static final Logger log = LoggerFactory.getLogger(UncaughtErrors.class);
@@ -31,7 +35,7 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
 
     @Override
     public StreamThreadExceptionResponse handle(Throwable failure) {
-        if (Standby.isNeeded(failure) && standby.await()) {
+        if (isRefused(failure) && standby.await()) {
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
         return judge(failure);
@@ -59,12 +63,19 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
         return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
 
+    /** Who had the group may just have left it. */
     private static boolean mayPass(Throwable failure) {
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof RegistryUnavailableException || at instanceof RetriableException) {
-                return true;
-            }
-        }
-        return Standby.isNeeded(failure); // who had the group may just have left
+        return isRefused(failure)
+                || causes(failure)
+                        .anyMatch(at -> at instanceof RegistryUnavailableException || at instanceof RetriableException);
+    }
+
+    /** Whether the broker has let an instance into no group, as others are there. */
+    private static boolean isRefused(Throwable failure) {
+        return causes(failure).anyMatch(InconsistentGroupProtocolException.class::isInstance);
+    }
+
+    private static Stream<Throwable> causes(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause);
     }
 }

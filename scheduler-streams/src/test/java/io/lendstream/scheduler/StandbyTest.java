@@ -10,7 +10,15 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.MemberAssignment;
+import org.apache.kafka.clients.admin.MemberDescription;
+import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.GroupType;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
@@ -84,6 +92,43 @@ class StandbyTest {
         standby(1_000_000, Standby.Holder.NOBODY, 2).await();
 
         assertThat(seen).hasSize(3);
+    }
+
+    @Test
+    void aGroupIsTheirsWhereItHasAnotherAssignorAndNotClearWhileItAgreesOnOne() {
+        assertThat(look(GroupState.EMPTY, "").holder()).isEqualTo(Standby.Holder.NOBODY);
+        assertThat(look(GroupState.STABLE, "ours").holder()).isEqualTo(Standby.Holder.NOBODY);
+        assertThat(look(GroupState.PREPARING_REBALANCE, "").holder()).isEqualTo(Standby.Holder.UNCLEAR);
+        assertThat(look(GroupState.STABLE, "theirs"))
+                .isEqualTo(new Standby.Group(
+                        Standby.Holder.OTHERS,
+                        "group g has 1 members of another topology ('theirs', ours is 'ours') at /10.0.0.7"));
+    }
+
+    private static Standby.Group look(GroupState state, String assignor) {
+        var member = new MemberDescription(
+                "m",
+                Optional.empty(),
+                Optional.empty(),
+                "client",
+                "/10.0.0.7",
+                new MemberAssignment(Set.of()),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+        return Standby.group(
+                new ConsumerGroupDescription(
+                        "g",
+                        true,
+                        List.of(member),
+                        assignor,
+                        GroupType.CLASSIC,
+                        state,
+                        Node.noNode(),
+                        Set.of(),
+                        Optional.empty(),
+                        Optional.empty()),
+                "ours");
     }
 
     @Test

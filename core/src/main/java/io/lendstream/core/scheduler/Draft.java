@@ -144,7 +144,7 @@ final class Draft {
     }
 
     /** The time of the event before. */
-    Instant before() {
+    Instant previously() {
         return before.now();
     }
 

@@ -176,7 +176,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     private boolean wasServing(Draft draft) {
         return !settings.repartition()
                 && !draft.mode().advisory()
-                && decidesFrom.filter(draft.before()::isBefore).isEmpty();
+                && decidesFrom.filter(draft.previously()::isBefore).isEmpty();
     }
 
     /** When the domain next needs a tick though nothing else happens. */

@@ -203,7 +203,11 @@ final class Driving {
         }
     }
 
+    /** What is being killed may not be asked for again before it is gone, else the driver starts it again after the kill. */
     private void kill(Step step, Step.Kind kind, String why) {
+        for (GpuId gpu : step.gpus()) {
+            work.holdings.of(gpu).ifPresent(holding -> work.holdings.put(holding.in(Holding.Phase.RELEASING)));
+        }
         work.orders.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
         work.steps.add(step.until(work.clock.plus(Actuation.KILL_AGAIN), kind, Work.join(step.reason(), why)));
     }

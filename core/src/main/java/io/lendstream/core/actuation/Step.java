@@ -93,9 +93,14 @@ public record Step(
         return new Step(other, since, order, how, decision, tenant, gpus, timings, reported, driven, why);
     }
 
-    /** The same under another decision. */
-    Step owedBy(DecisionId other, Instant by, String why) {
-        return new Step(by, since, order, kind, other, tenant, gpus, timings, reported, driven, why);
+    /**
+     * The same under another decision, which asks for the release of its GPUs: what had failed to come up is a release from then on.
+     *
+     * @param place its own order, as the step that it is a part of may remain
+     */
+    Step owedBy(DecisionId other, Instant by, long place, String why) {
+        Kind release = kind == Kind.FAIL ? Kind.FORCE : kind;
+        return new Step(by, since, place, release, other, tenant, gpus, timings, reported, driven, why);
     }
 
     /** Whether a tenant is not to be on its GPUs any more, or may not have come to be. */

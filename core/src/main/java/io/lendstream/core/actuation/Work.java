@@ -180,19 +180,24 @@ final class Work {
         return due;
     }
 
-    /** A release that is under way already is owed under a newer decision from now on, and by its deadline. */
+    /**
+     * A release that is under way already, or the kill of what did not come up, is owed under a newer decision from now on, and by its
+     * deadline.
+     */
     void hasten(Decision decision, Collection<GpuId> gpus, Instant by) {
         for (Step step : List.copyOf(steps)) {
             List<GpuId> moved = step.gpus().stream().filter(gpus::contains).toList();
-            if (!step.frees() || moved.isEmpty()) {
+            boolean isKill = step.driven() && step.kills();
+            if (!(step.frees() || isKill) || moved.isEmpty()) {
                 continue;
             }
             withdraw(moved, step::equals);
             Instant deadline = laterOf(clock, by);
             if (step.driven()) {
                 Instant due = step.due().isAfter(deadline) ? deadline : step.due();
-                steps.add(step.of(moved)
-                        .owedBy(decision.id(), due, join(step.reason(), "first asked for by " + step.decision())));
+                String reason = join(step.reason(), "first asked for by " + step.decision());
+                // Both parts may be due at the same time: a step of its own needs an order of its own.
+                steps.add(step.of(moved).owedBy(decision.id(), due, nextOrder++, reason));
                 continue;
             }
             boolean cut = step.due().isAfter(deadline);

@@ -35,6 +35,8 @@ public record ServiceState(
     private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
     /** Silence after which demand is unknown; longer where windows are. */
     private static final Duration UNKNOWN_AFTER = Duration.ofSeconds(60);
+    /** A source may report by windows of any length; a longer silence than this is no late report. */
+    private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
     /** A record that covers less than this says what is waiting now, but not how fast requests arrive. */
     private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
 
@@ -58,8 +60,8 @@ public record ServiceState(
      * What all sources of a service say together; kept, since it is asked for at every event of the domain.
      *
      * @param arrivalsPerSecond requests offered, over all sources
-     * @param inFlight requests being computed
-     * @param queueDepth requests waiting for a replica
+     * @param inFlight requests being computed, at most 2<sup>31</sup> - 1
+     * @param queueDepth requests waiting for a replica, at most 2<sup>31</sup> - 1
      * @param lastRateAt when the latest word came in; empty before the first
      * @param window the longest that a source reports by
      * @param event the last that told of it; 0 before the first
@@ -77,8 +79,8 @@ public record ServiceState(
             var sorted = new TreeMap<>(sources).values();
             double arrivals =
                     sorted.stream().mapToDouble(SourceRate::arrivalsPerSecond).sum();
-            int inFlight = 0;
-            int queued = 0;
+            long inFlight = 0;
+            long queued = 0;
             long event = 0;
             Instant last = Instant.MIN;
             Duration window = Duration.ZERO;
@@ -91,7 +93,12 @@ public record ServiceState(
             }
             return sources.isEmpty()
                     ? new Demand(0, 0, 0, Optional.empty(), USUAL_WINDOW, 0)
-                    : new Demand(arrivals, inFlight, queued, Optional.of(last), window, event);
+                    : new Demand(arrivals, atMost(inFlight), atMost(queued), Optional.of(last), window, event);
+        }
+
+        /** What an int holds: one source that says too much makes the need greater, and never less. */
+        private static int atMost(long sum) {
+            return (int) Math.min(Integer.MAX_VALUE, sum);
         }
     }
 
@@ -170,10 +177,14 @@ public record ServiceState(
         return lastRateAt().orElse(spec.at());
     }
 
-    /** How long a silence says nothing: a word that is late, and one that is lost. Three windows. */
+    /** How long a silence is taken for a report that is late, or lost: three windows, at most one hour. */
     public Duration patience() {
+        if (window().compareTo(LONGEST_PATIENCE) > 0) {
+            return LONGEST_PATIENCE;
+        }
         // Not Duration.multipliedBy: it reckons with big decimals, and this is asked at every event.
-        return window().plus(window()).plus(window());
+        Duration windows = window().plus(window()).plus(window());
+        return windows.compareTo(LONGEST_PATIENCE) > 0 ? LONGEST_PATIENCE : windows;
     }
 
     /** After when its demand is unknown, if nothing is heard until then. */

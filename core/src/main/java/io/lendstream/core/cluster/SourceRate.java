@@ -22,6 +22,8 @@ public record SourceRate(
         long event) {
     /** A gateway that was replaced is not heard of again under its name. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
+    /** No source is waited for longer than that, whatever it says of its window. */
+    private static final Duration LONGEST_WINDOW = Duration.ofHours(1);
 
     public static SourceRate of(RequestRate rate, Duration longestWindow, double arrivalsPerSecond, long event) {
         return new SourceRate(
@@ -37,7 +39,8 @@ public record SourceRate(
 
     /** Whether it has been silent for so long that others must have its requests, while they speak at {@code now}. */
     boolean isGone(Instant now) {
-        return at.plus(FORGOTTEN_AFTER).plus(window).isBefore(now);
+        Duration awaited = window.compareTo(LONGEST_WINDOW) > 0 ? LONGEST_WINDOW : window;
+        return at.plus(FORGOTTEN_AFTER).plus(awaited).isBefore(now);
     }
 
     /** Whether a record of the same source is no news: delivered again, or overtaken. */

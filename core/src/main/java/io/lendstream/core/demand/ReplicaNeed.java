@@ -56,7 +56,7 @@ public record ReplicaNeed(int now, int ahead, int floor) {
     private static int present(ServiceState service) {
         Optional<Integer> concurrency = service.spec().replicaConcurrency();
         if (concurrency.isPresent()) {
-            return ceilDiv(service.inFlight() + service.queueDepth(), concurrency.get());
+            return ceilDiv((long) service.inFlight() + service.queueDepth(), concurrency.get());
         }
         return replicasFor(service, perSecond(service));
     }
@@ -86,7 +86,8 @@ public record ReplicaNeed(int now, int ahead, int floor) {
         return ReplicaCapacity.of(service.spec()).replicasFor(requestsPerSecond);
     }
 
-    private static int ceilDiv(int total, int each) {
-        return (total + each - 1) / each;
+    /** Rounded up; at most what an int holds. */
+    private static int ceilDiv(long total, int each) {
+        return (int) Math.min(Integer.MAX_VALUE, (total + each - 1) / each);
     }
 }

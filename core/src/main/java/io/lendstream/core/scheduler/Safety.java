@@ -32,11 +32,13 @@ record Safety(SchedulerSettings settings) {
             Duration silence = silence(service, draft.now());
             Duration bound = service.patience();
             if (silence.compareTo(bound) > 0) {
-                return Optional.of("request rates of service %s are stale: %d s old, more than 3 windows of %d s"
+                String windows = "3 windows of %d s".formatted(service.window().toSeconds());
+                boolean isCapped = bound.compareTo(windows(service.window())) < 0;
+                return Optional.of("request rates of service %s are stale: %d s old, more than %s"
                         .formatted(
                                 service.spec().service(),
                                 silence.toSeconds(),
-                                service.window().toSeconds()));
+                                isCapped ? bound.toSeconds() + " s" : windows));
             }
         }
         return Optional.empty();

@@ -4,6 +4,7 @@ import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
@@ -12,15 +13,18 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import java.time.Duration;
@@ -41,7 +45,7 @@ import java.util.stream.Collectors;
 /**
  * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, no more lent than
  * allowed, every decision answered or timed out and taken up once, none of an old epoch after one of a newer, every release
- * reported or its GPU put out of service, inference never under its floor, and the log replayed through the core gives exactly
+ * reported or its GPU put out of service, inference never under its floor, no job on fewer GPUs than it can run on, and the log replayed through the core gives exactly
  * the decisions that were published.
  */
 public final class HistoryChecker {
@@ -59,6 +63,9 @@ public final class HistoryChecker {
     private final Map<DecisionId, Set<Outcome>> answers = new HashMap<>();
     private final Set<DecisionId> undone = new HashSet<>();
     private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
+    /** Jobs that hold fewer GPUs than they run on, for which no decision is to blame. */
+    private final Set<JobId> broken = new HashSet<>();
+
     private final Set<Integer> reportsInLog = new HashSet<>();
     private int reports;
     private int lends;
@@ -69,7 +76,7 @@ public final class HistoryChecker {
     private ClusterState state;
     private Optional<Scheduler> scheduler = Optional.empty();
     private int[] fingerprints = new int[1024];
-    private boolean broken;
+    private boolean brokenOff;
 
     public HistoryChecker(DomainId domain) {
         this(domain, Scheduler::of);
@@ -97,7 +104,7 @@ public final class HistoryChecker {
 
     /** Takes the next event of the log, which is replayed and not kept. */
     public void take(DomainEvent event) {
-        if (broken || isRepeated(event)) {
+        if (brokenOff || isRepeated(event)) {
             return;
         }
         if (event.event() instanceof SchedulerStarted started) {
@@ -129,6 +136,7 @@ public final class HistoryChecker {
         Step step = scheduler.get().step(state, event);
         state = step.state();
         replayed.addAll(step.decisions());
+        excuse(event.event());
         inspect(step, ended);
     }
 
@@ -162,7 +170,7 @@ public final class HistoryChecker {
     /** Takes a report as it stands on {@code actuation-reports}, after the log: the scheduler must have heard of it. */
     public void heard(ActuationReport report) {
         takenUp(report);
-        if (!broken && !reportsInLog.contains(report.hashCode())) {
+        if (!brokenOff && !reportsInLog.contains(report.hashCode())) {
             violated(
                     "reports",
                     "the report %s on %s of %s is not in the log"
@@ -191,7 +199,7 @@ public final class HistoryChecker {
 
     private void breakOff(String text) {
         violated("log", text);
-        broken = true;
+        brokenOff = true;
     }
 
     private void take(ActuationReport report) {
@@ -261,9 +269,31 @@ public final class HistoryChecker {
         });
     }
 
+    /**
+     * A job may be left with fewer GPUs than it can run on where no decision is to blame: nothing may be decided for now, or its owner
+     * has just asked for more.
+     */
+    private void excuse(Event event) {
+        boolean mayDecide = !state.mode().advisory()
+                && scheduler
+                        .flatMap(Scheduler::decidesFrom)
+                        .filter(state.now()::isBefore)
+                        .isEmpty();
+        Set<JobId> now = new HashSet<>();
+        Invariants.brokenGangs(state).map(job -> job.spec().job()).forEach(job -> {
+            boolean isDescribed =
+                    event instanceof TrainingJob described && described.job().equals(job);
+            if (broken.contains(job) || isDescribed || !mayDecide) {
+                now.add(job);
+            }
+        });
+        broken.clear();
+        broken.addAll(now);
+    }
+
     private void inspect(Step step, boolean ended) {
         if (!step.changed().owners().isEmpty() || !step.changed().jobs().isEmpty()) {
-            Invariants.check(state).forEach(violation -> violated(violation.rule(), violation.text()));
+            Invariants.check(state, broken).forEach(violation -> violated(violation.rule(), violation.text()));
         }
         boolean fault = ended;
         for (GpuId gpu : step.changed().owners()) {
@@ -294,6 +324,7 @@ public final class HistoryChecker {
         } else if (decision.action() instanceof Action.Reclaim) {
             reclaims++;
         }
+        allocation(decision.action()).ifPresent(allocation -> gang(decision, allocation));
         boolean startsCold = decision.action() instanceof Action.Serve serve && !serve.warm();
         if (decision.action() instanceof Action.Lend || startsCold) {
             for (GpuId gpu : decision.action().gpus()) {
@@ -305,6 +336,35 @@ public final class HistoryChecker {
                 }
             }
         }
+    }
+
+    private static Optional<Map.Entry<JobId, Allocation>> allocation(Action action) {
+        if (action instanceof Action.Lend lend) {
+            return Optional.of(Map.entry(lend.job(), lend.allocation()));
+        }
+        if (action instanceof Action.Reclaim reclaim) {
+            return Optional.of(Map.entry(reclaim.job(), reclaim.allocation()));
+        }
+        if (action instanceof Action.Resize resize) {
+            return Optional.of(Map.entry(resize.job(), resize.allocation()));
+        }
+        return Optional.empty();
+    }
+
+    /** A decision gives a job as many GPUs as it can run on, or none. */
+    private void gang(Decision decision, Map.Entry<JobId, Allocation> allocation) {
+        int gpus = allocation.getValue().gpus().size();
+        state.jobs()
+                .get(allocation.getKey())
+                .map(job -> Invariants.least(job.spec()))
+                .ifPresent(least -> {
+                    if (gpus > 0 && gpus < least) {
+                        violated(
+                                "gang",
+                                "decision %s leaves job %s %d GPUs, but it runs on %d or more"
+                                        .formatted(decision.id(), allocation.getKey(), gpus, least));
+                    }
+                });
     }
 
     /** Of MIG instances, which are lent by another rule, nothing is said. */

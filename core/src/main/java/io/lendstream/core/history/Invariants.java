@@ -9,6 +9,7 @@ import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.TrainingJob;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,13 +17,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** What has to be true of every state. */
 public final class Invariants {
+    /** The rules that {@link #check} may find broken. */
+    static final Set<String> RULES = Set.of("one owner", "instances", "lend", "gang");
+
     private Invariants() {}
 
     /** What is wrong with a state; empty when nothing is. */
     public static List<Violation> check(ClusterState state) {
+        return check(state, Set.of());
+    }
+
+    /**
+     * The same, where some jobs may hold fewer GPUs than they can run on.
+     *
+     * @param broken jobs that lost GPUs while nothing could be decided, or whose owner asks for more than they hold, until the next
+     *     decision about them
+     */
+    static List<Violation> check(ClusterState state, Set<JobId> broken) {
         List<Violation> violations = new ArrayList<>();
         Map<GpuId, JobId> claimed = new HashMap<>();
         for (JobState job : state.jobs().values()) {
@@ -43,6 +58,11 @@ public final class Invariants {
                                 .formatted(job.spec().job(), job.allocation().gpus())));
             }
         }
+        if (!state.mode().advisory()) {
+            brokenGangs(state)
+                    .filter(job -> !broken.contains(job.spec().job()))
+                    .forEach(job -> violations.add(gang(job)));
+        }
         overlaps(state, violations);
         for (GpuState gpu : state.gpus().values()) {
             Optional<JobId> owner = jobOf(gpu);
@@ -59,6 +79,23 @@ public final class Invariants {
             }
         }
         return violations;
+    }
+
+    /** Jobs that hold GPUs, but fewer than they can run on. Those that are over give theirs back one by one. */
+    static Stream<JobState> brokenGangs(ClusterState state) {
+        return state.jobs().stream().filter(job -> !job.isOver() && job.gpus() > 0 && job.gpus() < least(job.spec()));
+    }
+
+    /** Fewest GPUs that a job runs on: a rigid one needs all that it asked for. */
+    static int least(TrainingJob job) {
+        return job.elastic() ? job.minGpus() : job.requestedGpus();
+    }
+
+    private static Violation gang(JobState job) {
+        return new Violation(
+                "gang",
+                "job %s holds %d GPUs, but runs on %d or more"
+                        .formatted(job.spec().job(), job.gpus(), least(job.spec())));
     }
 
     /** Units that can be given to somebody do not share memory. */

@@ -165,7 +165,7 @@ final class Deadlines {
         List<GpuId> rest = job.get().allocation().gpus().stream()
                 .filter(gpu -> !gpus.contains(gpu))
                 .toList();
-        boolean goesOn = rest.size() >= job.get().spec().minGpus();
+        boolean goesOn = JobChanges.goesOnWith(job.get(), rest.size());
         new JobChanges(draft, settings)
                 .change(
                         job.get(),

@@ -259,7 +259,7 @@ final class Inference {
                 start(service, needs.get(entry.getKey()), taken);
             }
             entry.setValue(entry.getValue() - taken.size());
-            stillMissing += entry.getValue();
+            stillMissing = (int) Math.min(Integer.MAX_VALUE, (long) stillMissing + entry.getValue());
         }
         int toFree = stillMissing - coming;
         if (toFree > 0) {
@@ -419,7 +419,7 @@ final class Inference {
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
-            boolean goesOn = job.spec().elastic() && rest.size() >= job.spec().minGpus();
+            boolean goesOn = JobChanges.goesOnWith(job, rest.size());
             new JobChanges(draft, settings)
                     .change(job, goesOn ? rest : List.of(), draft.now().plus(settings.notice()), reason.apply(name));
         });

@@ -95,7 +95,7 @@ final class JobChanges {
             List<GpuId> kept = job.allocation().gpus().stream()
                     .filter(gpu -> !lost.contains(gpu))
                     .toList();
-            boolean goesOn = job.spec().elastic() && kept.size() >= job.spec().minGpus();
+            boolean goesOn = goesOnWith(job, kept.size());
             List<Long> events = lost.stream()
                     .flatMap(gpu -> draft.gpus().get(gpu).stream())
                     .map(GpuState::changedBy)
@@ -108,6 +108,11 @@ final class JobChanges {
                     events);
             change(job, goesOn ? kept : List.of(), draft.now().plus(settings.notice()), reason);
         }
+    }
+
+    /** Whether a job that loses GPUs can go on with the others: a rigid one has all that it was given, or none. */
+    static boolean goesOnWith(JobState job, int gpus) {
+        return job.spec().elastic() && gpus >= job.spec().minGpus();
     }
 
     private boolean holds(JobState job, GpuId gpu) {

@@ -213,10 +213,11 @@ class SchedulerChurnTest {
                     story.rate(service, random.nextInt(60 / services.size()));
                 }
             } else if (dice < 50) {
-                if (random.nextBoolean()) {
-                    story.smallJob("job-" + jobs++, 1 + random.nextInt(3), 1 + random.nextInt(40));
-                } else {
-                    story.job("job-" + jobs++, 1 + random.nextInt(8));
+                String name = "job-" + jobs++;
+                switch (random.nextInt(4)) {
+                    case 0, 1 -> story.smallJob(name, 1 + random.nextInt(3), 1 + random.nextInt(40));
+                    case 2 -> story.job(name, 1 + random.nextInt(8));
+                    default -> story.rigidJob(name, 1 + random.nextInt(5));
                 }
             } else if (dice < 52) {
                 story.migNode("cut", Pool.INFERENCE, cut(random), cut(random));

@@ -2,6 +2,7 @@ package io.lendstream.actuator;
 
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.service.settings.SettingsException;
 import java.io.File;
 import java.io.IOException;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class StateFile {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
     private static final Schema SCHEMA = SchemaDerivation.of(ActuatorState.class);
-    private static final RecordMapper<ActuatorState> MAPPER = RecordMapper.of(ActuatorState.class, SCHEMA);
+    private static final RecordMapper<ActuatorState> MAPPER = RecordMapper.of(ActuatorState.class, SCHEMA, Strictness.CLAMP);
 
     private final Path file;
 

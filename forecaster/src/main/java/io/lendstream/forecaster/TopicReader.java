@@ -1,6 +1,8 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
@@ -9,6 +11,7 @@ import io.lendstream.service.kafka.EventTimes;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -63,6 +66,12 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
 
     @Override
     public final void deserialize(ConsumerRecord<byte[], byte[]> record, Collector<O> out) {
+        try {
+            checkKey(record.key());
+        } catch (IllegalArgumentException e) {
+            poison(record, e, out);
+            return;
+        }
         if (record.value() == null) {
             deleted(record, out);
             return;
@@ -73,7 +82,8 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         }
         O read;
         try {
-            T value = Codecs.decode(topic(), reader.deserialize(record.topic(), record.value()));
+            T value = Codecs.decode(
+                    topic(), reader.deserialize(record.topic(), record.value()), Strictness.intake(topic()));
             EventTimes.check(value, clock.now(), maxClockSkew);
             read = read(value);
         } catch (SerializationException | IllegalArgumentException e) {
@@ -84,6 +94,13 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
             return;
         }
         out.collect(read);
+    }
+
+    /** A record without a key concerns the forecaster by its value alone. */
+    private static void checkKey(byte @Nullable [] key) {
+        if (key != null) {
+            Limits.name("the record's key", new String(key, StandardCharsets.UTF_8));
+        }
     }
 
     /** Whether another registry client than ours failed for want of a connection: no fault of the record. */

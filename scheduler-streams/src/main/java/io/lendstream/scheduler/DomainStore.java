@@ -11,6 +11,8 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.JobState;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SourceRate;
@@ -18,6 +20,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.schemas.codec.InvalidRecordException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.HashMap;
@@ -31,6 +34,8 @@ import org.apache.avro.Schema;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Domains in a store that survives: one entry for each node, its last sample, each GPU, service, source of its rates, and job, so
@@ -40,6 +45,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
  * <p>One store and not one for each kind: a step's changes then follow each other in one changelog.
  */
 final class DomainStore {
+    private static final Logger LOG = LoggerFactory.getLogger(DomainStore.class);
+
     private static final char PART = '\u0000';
     /** Schemas belong to no domain; no domain's name is empty. */
     private static final String SCHEMA = PART + "schema" + PART;
@@ -61,15 +68,13 @@ final class DomainStore {
             return domain.value() + PART + name() + PART + name;
         }
 
-        static Kind of(String code) {
+        static Optional<Kind> of(String code) {
             for (Kind kind : values()) {
                 if (kind.name().equals(code)) {
-                    return kind;
+                    return Optional.of(kind);
                 }
             }
-            throw new IllegalStateException(
-                    "the state has an entry of kind %s, which this version does not know; a newer one wrote it"
-                            .formatted(code));
+            return Optional.empty();
         }
     }
 
@@ -106,9 +111,7 @@ final class DomainStore {
                     long fingerprint = Long.parseUnsignedLong(entry.key.substring(SCHEMA.length()), 16);
                     schemas.put(fingerprint, new Schema.Parser().parse(new String(entry.value, UTF_8)));
                 } else {
-                    int end = entry.key.indexOf(PART);
-                    byDomain.computeIfAbsent(entry.key.substring(0, end), any -> new Entries())
-                            .add(entry.key.substring(end + 1), entry.value);
+                    add(byDomain, entry);
                 }
             }
         }
@@ -119,6 +122,30 @@ final class DomainStore {
             domains.put(id, entries.domain(id, schemas, wallClock));
         });
         return domains;
+    }
+
+    /**
+     * Finds an entry's kind in its key. Earlier versions took names with the very character that parts keys, so the first part
+     * that names a kind is taken for it.
+     */
+    private void add(Map<String, Entries> byDomain, KeyValue<String, byte[]> entry) {
+        String key = entry.key;
+        for (int start = key.indexOf(PART); start > 0; start = key.indexOf(PART, start + 1)) {
+            int end = key.indexOf(PART, start + 1);
+            Optional<Kind> kind = end < 0 ? Optional.empty() : Kind.of(key.substring(start + 1, end));
+            if (kind.isPresent()) {
+                byDomain.computeIfAbsent(key.substring(0, start), Entries::new)
+                        .add(kind.get(), key.substring(end + 1), entry.value);
+                return;
+            }
+        }
+        throw new IllegalStateException(
+                "the state has an entry '%s' of a kind that this version does not know; a newer one wrote it. Start that version again."
+                        .formatted(printable(key)));
+    }
+
+    private static String printable(String key) {
+        return key.replaceAll("[^ -~]", "?");
     }
 
     /**
@@ -229,12 +256,15 @@ final class DomainStore {
 
     /** What the store has of one domain. */
     private final class Entries {
+        private final String domainName;
         private final Map<Kind, SortedMap<String, byte[]>> byKind = new HashMap<>();
 
-        void add(String key, byte[] value) {
-            int end = key.indexOf(PART);
-            byKind.computeIfAbsent(Kind.of(key.substring(0, end)), any -> new TreeMap<>())
-                    .put(key.substring(end + 1), value);
+        Entries(String domainName) {
+            this.domainName = domainName;
+        }
+
+        void add(Kind kind, String name, byte[] value) {
+            byKind.computeIfAbsent(kind, any -> new TreeMap<>()).put(name, value);
         }
 
         Domain domain(DomainId id, Map<Long, Schema> schemas, Instant wallClock) {
@@ -247,7 +277,9 @@ final class DomainStore {
             of(Kind.POSITION)
                     .forEach((position, entry) ->
                             domain.accept(position, ByteBuffer.wrap(entry).getLong()));
-            of(Kind.PROGRESS).values().forEach(entry -> domain.progress(read(progress, entry, schemas)));
+            of(Kind.PROGRESS)
+                    .forEach((name, entry) -> readable(Kind.PROGRESS, name, progress, entry, schemas)
+                            .ifPresent(domain::progress));
             of(Kind.FIRST_WINDOW)
                     .forEach((service, entry) -> domain.firstWindow(
                             new ServiceId(service),
@@ -275,37 +307,50 @@ final class DomainStore {
             PersistentMap<NodeId, NodeState> allNodes = PersistentMap.empty();
             Map<NodeId, Node> described = new HashMap<>();
             for (Map.Entry<String, byte[]> entry : of(Kind.NODE).entrySet()) {
-                NodeState node = read(nodes, entry.getValue(), schemas);
+                Optional<NodeState> known = readable(Kind.NODE, entry.getKey(), nodes, entry.getValue(), schemas);
+                if (known.isEmpty()) {
+                    continue;
+                }
+                NodeState node = known.get();
                 byte[] sample = of(Kind.SAMPLE).get(entry.getKey());
-                NodeState latest =
-                        sample == null ? node : read(samples, sample, schemas).in(node);
+                NodeState latest = Optional.ofNullable(sample)
+                        .flatMap(bytes -> readable(Kind.SAMPLE, entry.getKey(), samples, bytes, schemas))
+                        .map(last -> last.in(node))
+                        .orElse(node);
                 NodeId name = node.node().nodeId();
                 allNodes = allNodes.put(name, latest);
                 described.put(name, node.node());
             }
             savedNodes.put(header.domain(), described);
             PersistentMap<GpuId, GpuState> allGpus = PersistentMap.empty();
-            for (byte[] entry : of(Kind.GPU).values()) {
-                GpuState gpu = read(gpus, entry, schemas);
+            for (Map.Entry<String, byte[]> entry : of(Kind.GPU).entrySet()) {
+                GpuState gpu = readable(Kind.GPU, entry.getKey(), gpus, entry.getValue(), schemas)
+                        .orElseGet(() -> unreadable(new GpuId(entry.getKey()), described, header));
                 allGpus = allGpus.put(gpu.gpuId(), gpu);
             }
             PersistentMap<ServiceId, ServiceState> allServices = PersistentMap.empty();
             Map<ServiceId, Map<String, SourceRate>> words = words(schemas);
-            for (byte[] entry : of(Kind.SERVICE).values()) {
-                ServiceState rest = read(services, entry, schemas);
-                ServiceId name = rest.spec().service();
-                allServices = allServices.put(name, rest.with(words.getOrDefault(name, Map.of())));
+            for (Map.Entry<String, byte[]> entry : of(Kind.SERVICE).entrySet()) {
+                Optional<ServiceState> rest =
+                        readable(Kind.SERVICE, entry.getKey(), services, entry.getValue(), schemas);
+                if (rest.isPresent()) {
+                    ServiceId name = rest.get().spec().service();
+                    allServices = allServices.put(name, rest.get().with(words.getOrDefault(name, Map.of())));
+                }
             }
             Map<ServiceId, ServiceState> saved = new HashMap<>();
             allServices.values().forEach(service -> saved.put(service.spec().service(), service));
             savedServices.put(header.domain(), saved);
             PersistentMap<JobId, JobState> allJobs = PersistentMap.empty();
-            for (byte[] entry : of(Kind.JOB).values()) {
-                JobState job = read(jobs, entry, schemas);
-                allJobs = allJobs.put(job.spec().job(), job);
+            for (Map.Entry<String, byte[]> entry : of(Kind.JOB).entrySet()) {
+                Optional<JobState> job = readable(Kind.JOB, entry.getKey(), jobs, entry.getValue(), schemas);
+                if (job.isPresent()) {
+                    allJobs = allJobs.put(job.get().spec().job(), job.get());
+                }
             }
-            Optional<Advice> advice =
-                    of(Kind.ADVICE).values().stream().findFirst().map(entry -> read(advices, entry, schemas));
+            Optional<Advice> advice = of(Kind.ADVICE).values().stream()
+                    .findFirst()
+                    .flatMap(entry -> readable(Kind.ADVICE, "", advices, entry, schemas));
             savedAdvice.put(header.domain(), advice);
             return header.with(advice, allNodes, allGpus, allServices, allJobs);
         }
@@ -313,11 +358,57 @@ final class DomainStore {
         private Map<ServiceId, Map<String, SourceRate>> words(Map<Long, Schema> schemas) {
             Map<ServiceId, Map<String, SourceRate>> words = new HashMap<>();
             of(Kind.SOURCE).forEach((key, entry) -> {
-                int end = key.indexOf(PART);
-                words.computeIfAbsent(new ServiceId(key.substring(0, end)), any -> new TreeMap<>())
-                        .put(key.substring(end + 1), read(sources, entry, schemas));
+                int end = endOfService(key);
+                readable(Kind.SOURCE, key, sources, entry, schemas)
+                        .ifPresent(rate -> words.computeIfAbsent(
+                                        new ServiceId(key.substring(0, end)), any -> new TreeMap<>())
+                                .put(key.substring(end + 1), rate));
             });
             return words;
+        }
+
+        /** Where a service's name ends in the key of one of its sources; the longest that there is, as names may hold any character. */
+        private int endOfService(String key) {
+            int longest = key.indexOf(PART);
+            for (int end = longest; end >= 0; end = key.indexOf(PART, end + 1)) {
+                if (of(Kind.SERVICE).containsKey(key.substring(0, end))) {
+                    longest = end;
+                }
+            }
+            return longest;
+        }
+
+        /** A unit whose entry cannot be read may be in use, so it is out of service and never free. */
+        private GpuState unreadable(GpuId gpu, Map<NodeId, Node> described, DomainHeader header) {
+            Optional<Node> node = described.values().stream()
+                    .filter(each -> each.gpus().stream()
+                            .anyMatch(one -> one.gpuId().equals(gpu)
+                                    || one.instances().stream()
+                                            .anyMatch(instance -> instance.gpuId().equals(gpu))))
+                    .findFirst();
+            return GpuState.free(
+                            gpu,
+                            node.map(Node::nodeId).orElseGet(() -> new NodeId("unknown")),
+                            node.map(Node::pool).orElse(Pool.UNKNOWN),
+                            header.now(),
+                            header.eventSequence())
+                    .with(Owner.unknown(), header.now(), header.eventSequence());
+        }
+
+        /** An entry that is in order but for its values; empty, with an alarm, where no version may have written such values. */
+        private <T> Optional<T> readable(
+                Kind kind, String name, StateCodec<T> codec, byte[] entry, Map<Long, Schema> schemas) {
+            try {
+                return Optional.of(read(codec, entry, schemas));
+            } catch (InvalidRecordException e) {
+                LOG.error(
+                        "domain {}: the state's entry {} '{}' cannot be used and is set aside: {}",
+                        printable(domainName),
+                        kind,
+                        printable(name),
+                        e.getMessage());
+                return Optional.empty();
+            }
         }
 
         private SortedMap<String, byte[]> of(Kind kind) {

@@ -2,8 +2,10 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.Progress;
 import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
@@ -68,6 +70,21 @@ final class InputReader {
         return insist(() -> Codecs.domain(topic, domains.deserialize(topics.name(topic), value)));
     }
 
+    /**
+     * Checks that a key can be a name, where the topic is written by others. A node that is known may leave by whatever name it has.
+     *
+     * @throws Poison where it cannot
+     */
+    static void checkKey(Topic<?> topic, String key) throws Poison {
+        if (Strictness.intake(topic) == Strictness.REFUSE) {
+            try {
+                Limits.name("the key of a record of " + topic, key);
+            } catch (IllegalArgumentException e) {
+                throw new Poison(Poison.Kind.UNUSABLE_KEY, e);
+            }
+        }
+    }
+
     private static void checkLength(Topic<?> topic, byte[] value) throws Poison {
         if (value.length > LARGEST_BYTES) {
             throw new Poison(
@@ -79,7 +96,8 @@ final class InputReader {
 
     private Input decode(Topic<?> topic, byte[] value) throws Poison {
         return insist(() -> {
-            Object decoded = Codecs.decode(topic, whole.deserialize(topics.name(topic), value));
+            Object decoded = Codecs.decode(
+                    topic, whole.deserialize(topics.name(topic), value), Strictness.intake(topic));
             return decoded instanceof Progress progress
                     ? new Input.GotOn(progress)
                     : new Input.Happened((Event) decoded);

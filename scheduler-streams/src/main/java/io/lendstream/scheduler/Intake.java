@@ -75,6 +75,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
             takeTombstone(topic, origin, record);
             return;
         }
+        InputReader.checkKey(topic, new String(record.key(), UTF_8));
         Passage passage = new Passage(origin, Optional.empty());
         Input input;
         try {
@@ -112,10 +113,11 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         return time == TimeMode.VIRTUAL && (service.equals(Barrier.ENVIRONMENT) || service.equals(Barrier.ACTUATOR));
     }
 
-    private void takeTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) {
+    private void takeTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
         String node = new String(record.key(), UTF_8);
         String domain = topic.equals(TopicCatalogue.NODES) ? nodeDomains().delete(node) : null;
         if (domain == null) {
+            InputReader.checkKey(topic, node);
             metrics.ignoredTombstone(topic.suffix());
             return;
         }

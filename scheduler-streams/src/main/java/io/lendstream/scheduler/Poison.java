@@ -7,6 +7,8 @@ final class Poison extends Exception {
     /** Kinds of poison, as the metric of dead letters counts them. */
     enum Kind {
         NO_KEY,
+        /** A key that nobody may have as a name. */
+        UNUSABLE_KEY,
         UNREADABLE,
         FROM_THE_FUTURE,
         TOO_LARGE,

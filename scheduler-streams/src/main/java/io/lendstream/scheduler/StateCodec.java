@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,7 +23,7 @@ final class StateCodec<T> {
 
     private StateCodec(Class<T> type, Schema schema) {
         this.type = type;
-        this.mapper = RecordMapper.of(type, schema);
+        this.mapper = RecordMapper.of(type, schema, Strictness.CLAMP);
         this.fingerprint = SchemaNormalization.parsingFingerprint64(schema);
     }
 

@@ -33,6 +33,11 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -41,6 +46,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import org.apache.avro.generic.GenericRecord;
+import java.util.zip.GZIPInputStream;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -139,6 +145,29 @@ final class Loop implements AutoCloseable {
             }
         }
         return next;
+    }
+
+    /** A live one with the stores that an earlier version left, as {@code states/README.md} describes them. */
+    static Loop keptBy(Path stores, Instant wallClock) throws IOException {
+        Loop loop = new Loop(new FakeRegistry(), true, DEEPBOOT, TimeMode.WALL, true, wallClock);
+        try (var in = new DataInputStream(new GZIPInputStream(Files.newInputStream(stores)))) {
+            for (int more = in.read(); more >= 0; more = in.read()) {
+                String store = new String(in.readNBytes((more << 8) + in.read()), UTF_8);
+                String key = new String(in.readNBytes(in.readInt()), UTF_8);
+                byte[] value = in.readNBytes(in.readInt());
+                if (key.contains("\0POSITION\0")) {
+                    ByteBuffer.wrap(value).putLong(-1); // the driver's topics begin again
+                }
+                KeyValueStore<String, Object> to = loop.driver.getKeyValueStore(store);
+                to.put(key, store.equals(SchedulerTopology.DOMAINS) ? value : new String(value, UTF_8));
+            }
+        }
+        return loop;
+    }
+
+    /** The entries of domains, to be changed before the first record. */
+    KeyValueStore<String, byte[]> domains() {
+        return driver.getKeyValueStore(SchedulerTopology.DOMAINS);
     }
 
     String description() {

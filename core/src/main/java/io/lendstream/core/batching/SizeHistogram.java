@@ -1,5 +1,6 @@
 package io.lendstream.core.batching;
 
+import io.lendstream.core.event.Limits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -45,7 +46,7 @@ public record SizeHistogram(List<Bar> bars, Instant at) {
     /** With more inputs; those that are late count as if they came now. */
     public SizeHistogram with(Map<Integer, Double> counts, Instant now) {
         Instant next = now.isAfter(at) ? now : at;
-        double kept = Math.pow(.5, (double) Duration.between(at, next).toMillis() / HALF_LIFE.toMillis());
+        double kept = Math.pow(.5, (double) Limits.millis(Duration.between(at, next)) / HALF_LIFE.toMillis());
         TreeMap<Integer, Double> sum = new TreeMap<>();
         bars.forEach(bar -> sum.put(bar.size, kept * bar.weight));
         counts.forEach((size, count) -> sum.merge(size, count, Double::sum));

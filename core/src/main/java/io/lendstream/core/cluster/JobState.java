@@ -5,6 +5,7 @@ import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GoodputModel;
@@ -164,7 +165,7 @@ public record JobState(
 
     /** GPU time given to it up to {@code now}, in GPU-seconds. */
     public double attainedBy(Instant now) {
-        double more = Math.max(0, Duration.between(attainedUpTo, now).toMillis() / 1000.0);
+        double more = Math.max(0, Limits.millis(Duration.between(attainedUpTo, now)) / 1000.0);
         return attainedGpuSeconds + more * gpus() * sliceShare.orElse(1.0);
     }
 
@@ -325,7 +326,7 @@ public record JobState(
 
         /** Holds something else from now on; the time with what it held so far is counted. */
         void holding(Allocation next, Optional<Double> share, Instant now) {
-            double seconds = Math.max(0, Duration.between(attainedUpTo, now).toMillis() / 1000.0);
+            double seconds = Math.max(0, Limits.millis(Duration.between(attainedUpTo, now)) / 1000.0);
             attainedGpuSeconds += seconds * allocation.gpus().size() * sliceShare.orElse(1.0);
             attainedUpTo = now;
             allocation = next;

@@ -66,6 +66,14 @@ public sealed interface Owner {
     /** Out of service until a reset. */
     record Quarantined(String reason) implements Owner {}
 
+    /**
+     * What an owner state of a newer version is taken for: owned, and never free. Newer versions rely on it. An instance of this
+     * version that takes over from a newer one binds nothing there, and a reset frees the unit.
+     */
+    static Owner unknown() {
+        return new Quarantined("a newer version left it in a state that this version does not know; see what runs there, then reset it");
+    }
+
     /** Who uses the GPU or is about to, or did until just now. */
     default Optional<Tenant> holder() {
         if (this instanceof Binding binding) {

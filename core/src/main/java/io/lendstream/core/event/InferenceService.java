@@ -40,7 +40,7 @@ public record InferenceService(
         }
         replicaConcurrency.ifPresent(requests -> Checks.atLeast("replicaConcurrency", 1, requests));
         Checks.atLeast("floorReplicas", 0, floorReplicas);
-        Checks.atLeast("warmUp in milliseconds", 0, warmUp.toMillis());
+        Checks.atLeast("warmUp in milliseconds", 0, Limits.millis(warmUp));
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
     }
 

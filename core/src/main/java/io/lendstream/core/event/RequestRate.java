@@ -115,6 +115,6 @@ public record RequestRate(
     }
 
     public double arrivalsPerSecond() {
-        return arrivals * 1000.0 / window().toMillis();
+        return arrivals * 1000.0 / Limits.millis(window());
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.forecast;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.RequestRate;
 
 /** One source of a service's request rates: how far it has reported, and which of its records were seen. */
@@ -34,7 +35,7 @@ final class Contributor {
                 rate.sequence(),
                 1,
                 rate.windowEnd().toEpochMilli(),
-                rate.window().toMillis(),
+                Limits.millis(rate.window()),
                 rate.windowEnd().toEpochMilli());
     }
 
@@ -67,7 +68,7 @@ final class Contributor {
         }
         if (end > reportedTo) {
             reportedTo = end;
-            windowMillis = rate.window().toMillis();
+            windowMillis = Limits.millis(rate.window());
         }
         return true;
     }

@@ -1,5 +1,6 @@
 package io.lendstream.core.forecast;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.RequestRate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -93,7 +94,7 @@ final class DemandTracker {
 
     /** The arrivals of the first so many milliseconds of a window, rounded down, so that the parts add up to the whole. */
     private static long share(RequestRate rate, long millis) {
-        return Math.multiplyExact(rate.arrivals(), millis) / rate.window().toMillis();
+        return Math.multiplyExact(rate.arrivals(), millis) / Limits.millis(rate.window());
     }
 
     /** Event time has got this far, whoever said so. */

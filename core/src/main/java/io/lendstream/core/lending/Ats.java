@@ -3,6 +3,7 @@ package io.lendstream.core.lending;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.Limits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -148,7 +149,7 @@ final class Ats {
 
     /** What is left of a job's speedup when its GPUs are changed now: little of a young and often changed one's. */
     static double restartFactor(JobView job, Instant now, Duration restart) {
-        double age = job.age(now).toMillis() / 1000.0;
+        double age = Limits.millis(job.age(now)) / 1000.0;
         double each = restart.toMillis() / 1000.0;
         return Math.max(age - each * job.changes(), 0) / (age + each);
     }

@@ -35,7 +35,7 @@ final class Reading {
     /** A reader that is not started yet. */
     RecordReader open() {
         var aside = new DeadLetters(letter -> {}, cluster.topics(), "command", new SimpleMeterRegistry());
-        return RecordReader.open(cluster.kafka(), cluster.topics(), aside, ANY_SKEW);
+        return RecordReader.open(cluster.kafka(), cluster.topics(), aside, ANY_SKEW).clamping();
     }
 
     /** Hands over every record of a topic that is there now, tombstones too. */

@@ -1,6 +1,8 @@
 package io.lendstream.schemas.codec;
 
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Limits;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.schemas.topics.WireSchemas;
@@ -15,26 +17,47 @@ import org.apache.avro.generic.GenericRecord;
  * is first used.
  */
 public final class Codecs {
-    private static final Map<Topic<?>, RecordMapper<?>> MAPPERS = mappers();
+    private static final Map<Topic<?>, RecordMapper<?>> MAPPERS = mappers(Strictness.CLAMP);
+    private static final Map<Topic<?>, RecordMapper<?>> STRICT = mappers(Strictness.REFUSE);
     private static final Map<Topic<?>, RecordMapper<Address>> ADDRESSES = addresses();
 
     private Codecs() {}
 
     public static <T> GenericRecord encode(Topic<T> topic, T value) {
-        return mapper(topic).encode(value);
+        return mapper(MAPPERS, topic).encode(value);
+    }
+
+    /**
+     * The core record that an Avro record of this system's own stands for; values out of bounds are clamped.
+     *
+     * @throws io.lendstream.schemas.serde.PoisonRecordException where the record cannot be what the topic holds
+     */
+    public static <T> T decode(Topic<T> topic, GenericRecord record) {
+        return decode(topic, record, Strictness.CLAMP);
     }
 
     /**
      * The core record that an Avro record stands for.
      *
-     * @throws io.lendstream.schemas.serde.PoisonRecordException where the record cannot be what the topic holds
+     * @throws io.lendstream.schemas.serde.PoisonRecordException where the record cannot be what the topic holds, or is refused
      */
-    public static <T> T decode(Topic<T> topic, GenericRecord record) {
-        return mapper(topic).decode(record);
+    public static <T> T decode(Topic<T> topic, GenericRecord record, Strictness strictness) {
+        if (strictness == Strictness.CLAMP) {
+            return mapper(MAPPERS, topic).decode(record);
+        }
+        T value = mapper(STRICT, topic).decode(record);
+        if (value instanceof Event event) {
+            try {
+                Limits.check(event);
+            } catch (IllegalArgumentException e) {
+                throw new OutOfBoundsException(e.getMessage(), e);
+            }
+        }
+        return value;
     }
 
     public static Schema schema(Topic<?> topic) {
-        return mapper(topic).schema();
+        return mapper(MAPPERS, topic).schema();
     }
 
     /** The schema that each topic's records are wanted in, by the topic's name in Kafka. */
@@ -79,25 +102,25 @@ public final class Codecs {
                         whole.getNamespace(),
                         false,
                         List.of(new Schema.Field(domain, domain.schema())));
-                mappers.put(topic, RecordMapper.of(Address.class, part));
+                mappers.put(topic, RecordMapper.of(Address.class, part, Strictness.intake(topic)));
             }
         });
         return mappers;
     }
 
-    @SuppressWarnings("unchecked") // mappers() puts a mapper of T under each Topic<T>
-    private static <T> RecordMapper<T> mapper(Topic<T> topic) {
-        RecordMapper<?> mapper = MAPPERS.get(topic);
+    @SuppressWarnings("unchecked") // mappers(Strictness) puts a mapper of T under each Topic<T>
+    private static <T> RecordMapper<T> mapper(Map<Topic<?>, RecordMapper<?>> mappers, Topic<T> topic) {
+        RecordMapper<?> mapper = mappers.get(topic);
         if (mapper == null) {
             throw new IllegalArgumentException("topic %s is not in the catalogue".formatted(topic));
         }
         return (RecordMapper<T>) mapper;
     }
 
-    private static Map<Topic<?>, RecordMapper<?>> mappers() {
+    private static Map<Topic<?>, RecordMapper<?>> mappers(Strictness strictness) {
         Map<Topic<?>, RecordMapper<?>> mappers = new LinkedHashMap<>();
         for (Topic<?> topic : TopicCatalogue.ALL) {
-            mappers.put(topic, RecordMapper.of(topic.type(), WireSchemas.of(topic.recordName())));
+            mappers.put(topic, RecordMapper.of(topic.type(), WireSchemas.of(topic.recordName()), strictness));
         }
         return mappers;
     }

@@ -1,5 +1,6 @@
 package io.lendstream.schemas.codec;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.schemas.serde.AvroBytes;
 import java.lang.invoke.MethodHandle;
@@ -49,12 +50,22 @@ public final class RecordMapper<T> {
     }
 
     /**
-     * The mapper between a type and a schema.
+     * The mapper between a type and a schema that clamps what it reads: for what this system wrote.
      *
      * @throws MismatchException where the two do not fit, naming the first place where they do not
      */
     public static <T> RecordMapper<T> of(Class<T> type, Schema schema) {
-        Mapping mapping = new Builder().mapping(type, schema, type.getSimpleName());
+        return of(type, schema, Strictness.CLAMP);
+    }
+
+    /**
+     * The mapper between a type and a schema.
+     *
+     * @param strictness what becomes of values out of bounds when a record is read
+     * @throws MismatchException where the two do not fit, naming the first place where they do not
+     */
+    public static <T> RecordMapper<T> of(Class<T> type, Schema schema, Strictness strictness) {
+        Mapping mapping = new Builder(strictness).mapping(type, schema, type.getSimpleName(), new Owner(type, "value"));
         if (schema.getType() != Schema.Type.RECORD) {
             throw new MismatchException("%s is mapped to %s; only a record can be a topic's value"
                     .formatted(type.getName(), schema.getType()));
@@ -90,11 +101,17 @@ public final class RecordMapper<T> {
     /** Makes mappings, one for each type and schema that meet, however often they do. */
     private static final class Builder {
         private final Map<String, Mapping> structures = new HashMap<>();
+        private final Strictness strictness;
 
-        Mapping mapping(Type type, Schema schema, String path) {
+        Builder(Strictness strictness) {
+            this.strictness = strictness;
+        }
+
+        /** @param owner the component that the value is part of, by which its bounds are known */
+        Mapping mapping(Type type, Schema schema, String path, Owner owner) {
             Shape shape = Shape.of(type);
             if (shape instanceof Shape.Scalar scalar) {
-                return scalar(scalar.type(), schema, path);
+                return scalar(scalar.type(), schema, path, owner);
             }
             if (shape instanceof Shape.Time) {
                 require(
@@ -102,31 +119,37 @@ public final class RecordMapper<T> {
                         path,
                         "a time needs a long with logical type timestamp-millis",
                         schema);
-                return new TimeMapping();
+                return new TimeMapping(guard(path, owner), Limits.times(owner.record, owner.component));
             }
             if (shape instanceof Shape.Length) {
                 require(schema.getType() == Schema.Type.LONG, path, "a length of time needs a long", schema);
-                return new LengthMapping();
+                return new LengthMapping(guard(path, owner), Limits.lengths(owner.record, owner.component));
             }
             if (shape instanceof Shape.Choice choice) {
                 return choice(choice, schema, path);
             }
             if (shape instanceof Shape.Wrapper wrapper) {
-                return new WrapperMapping(new Structure(wrapper.type()), mapping(wrapper.value(), schema, path), path);
+                return new WrapperMapping(new Structure(wrapper.type()), wrapped(wrapper, schema, path), path);
             }
             if (shape instanceof Shape.Maybe maybe) {
-                return new MaybeMapping(mapping(maybe.element(), notNull(schema, path), path));
+                return new MaybeMapping(mapping(maybe.element(), notNull(schema, path), path, owner));
             }
             if (shape instanceof Shape.Sequence sequence) {
                 require(schema.getType() == Schema.Type.ARRAY, path, "a list needs an array", schema);
-                return new SequenceMapping(schema, mapping(sequence.element(), schema.getElementType(), path + "[]"));
+                return new SequenceMapping(
+                        schema,
+                        mapping(sequence.element(), schema.getElementType(), path + "[]", owner),
+                        guard(path, owner),
+                        Limits.entries(owner.record));
             }
             if (shape instanceof Shape.Dictionary dictionary) {
                 require(schema.getType() == Schema.Type.MAP, path, "a map needs a map", schema);
                 return new DictionaryMapping(
                         dictionary.persistent(),
-                        mapping(dictionary.key(), Schema.create(Schema.Type.STRING), path + " key"),
-                        mapping(dictionary.value(), schema.getValueType(), path + "{}"));
+                        mapping(dictionary.key(), Schema.create(Schema.Type.STRING), path + " key", owner),
+                        mapping(dictionary.value(), schema.getValueType(), path + "{}", owner),
+                        guard(path, owner),
+                        Limits.entries(owner.record));
             }
             require(schema.getType() == Schema.Type.RECORD, path, type.getTypeName() + " needs a record", schema);
             String pair = type.getTypeName() + " as " + schema.getFullName();
@@ -141,7 +164,20 @@ public final class RecordMapper<T> {
             return made;
         }
 
-        private static Mapping scalar(Class<?> type, Schema schema, String path) {
+        private Guard guard(String path, Owner owner) {
+            return new Guard(strictness, path, owner.record.getSimpleName(), owner.component);
+        }
+
+        /** A record around a text is a name, for which there is a stricter rule than for any other text. */
+        private Mapping wrapped(Shape.Wrapper wrapper, Schema schema, String path) {
+            if (wrapper.value() == String.class && strictness == Strictness.REFUSE) {
+                scalar(String.class, schema, path, new Owner(wrapper.type(), "value"));
+                return new NameMapping(wrapper.type().getSimpleName(), path);
+            }
+            return mapping(wrapper.value(), schema, path, new Owner(wrapper.type(), "value"));
+        }
+
+        private Mapping scalar(Class<?> type, Schema schema, String path, Owner owner) {
             Class<?> boxed = MethodType.methodType(type).wrap().returnType();
             Schema.Type wanted = SchemaDerivation.scalarType(boxed);
             require(
@@ -149,7 +185,17 @@ public final class RecordMapper<T> {
                     path,
                     "%s needs a plain %s".formatted(type.getSimpleName(), wanted.getName()),
                     schema);
-            return new ScalarMapping(boxed);
+            Guard guard = guard(path, owner);
+            if (boxed == String.class) {
+                return new TextMapping(Limits.text(owner.record), guard);
+            }
+            if (boxed == Integer.class || boxed == Long.class) {
+                return new WholeMapping(boxed == Integer.class, Limits.wholes(owner.record, owner.component, boxed), guard);
+            }
+            Optional<Limits.Real> bounds =
+                    boxed == Boolean.class ? Optional.empty() : Limits.reals(owner.record, owner.component);
+            return bounds.<Mapping>map(real -> new RealMapping(boxed == Float.class, real, guard))
+                    .orElseGet(ScalarMapping::new);
         }
 
         private static Mapping choice(Shape.Choice choice, Schema schema, String path) {
@@ -186,7 +232,14 @@ public final class RecordMapper<T> {
                 boolean optional = component.getType() == Optional.class;
                 names.add(name);
                 components.add(new ComponentMapping(
-                        at, field.pos(), optional, mapping(component.getGenericType(), field.schema(), at)));
+                        at,
+                        field.pos(),
+                        optional,
+                        mapping(
+                                component.getGenericType(),
+                                field.schema(),
+                                at,
+                                new Owner(shape.type(), component.getName()))));
             }
             return new StructureMapping(
                     schema, new Structure(shape.type()), components, defaultsElsewhere(schema, names, path), path);
@@ -218,7 +271,14 @@ public final class RecordMapper<T> {
                     "kinds",
                     kind.schema().getEnumSymbols());
             Map<Integer, Object> defaults = defaultsElsewhere(schema, names, path);
-            return new UnionMapping(schema, kind.pos(), byType, byKind, defaults, path);
+            return new UnionMapping(schema, kind.pos(), byType, byKind, defaults, unknown(union.type()), path);
+        }
+
+        /** What a kind that this version does not know is taken for, where the type says so. */
+        private static Optional<Object> unknown(Class<?> union) {
+            return union == io.lendstream.core.cluster.Owner.class
+                    ? Optional.of(io.lendstream.core.cluster.Owner.unknown())
+                    : Optional.empty();
         }
 
         private CaseMapping caseMapping(Class<?> type, Schema kinds, String kindName, Schema schema, String path) {
@@ -237,7 +297,7 @@ public final class RecordMapper<T> {
             return new CaseMapping(
                     kind,
                     Optional.of(new CaseField(name, field.pos())),
-                    mapping(type, notNull(field.schema(), at), at));
+                    mapping(type, notNull(field.schema(), at), at, new Owner(type, "value")));
         }
 
         private static boolean isTimestampMillis(Schema schema) {
@@ -342,8 +402,11 @@ public final class RecordMapper<T> {
         }
     }
 
-    /** Numbers may come in narrower, where the writer's schema was. */
-    private record ScalarMapping(Class<?> boxed) implements Mapping {
+    /** The component of a record that a value is part of. */
+    private record Owner(Class<?> record, String component) {}
+
+    /** A truth, or a number that may be any. */
+    private record ScalarMapping() implements Mapping {
         @Override
         public Object encode(Object value) {
             return value;
@@ -351,31 +414,100 @@ public final class RecordMapper<T> {
 
         @Override
         public Object decode(Object wire) {
-            return boxed == String.class ? wire.toString() : wire;
+            return wire;
         }
     }
 
-    private record TimeMapping() implements Mapping {
+    private record TextMapping(int most, Guard guard) implements Mapping {
         @Override
         public Object encode(Object value) {
-            return ((Instant) value).toEpochMilli();
+            return value;
         }
 
         @Override
         public Object decode(Object wire) {
-            return wire instanceof Instant instant ? instant : Instant.ofEpochMilli((Long) wire);
+            String text = wire.toString();
+            if (text.length() <= most) {
+                return text;
+            }
+            guard.cut(text.length(), most);
+            return Limits.cut(text, most);
         }
     }
 
-    private record LengthMapping() implements Mapping {
+    private record NameMapping(String kind, String path) implements Mapping {
         @Override
         public Object encode(Object value) {
-            return ((Duration) value).toMillis();
+            return value;
         }
 
         @Override
         public Object decode(Object wire) {
-            return Duration.ofMillis((Long) wire);
+            try {
+                return Limits.name(kind, wire.toString());
+            } catch (IllegalArgumentException e) {
+                throw new OutOfBoundsException("%s is not valid: %s".formatted(path, e.getMessage()), e);
+            }
+        }
+    }
+
+    private record WholeMapping(boolean narrow, Limits.Whole bounds, Guard guard) implements Mapping {
+        @Override
+        public Object encode(Object value) {
+            return value;
+        }
+
+        @Override
+        public Object decode(Object wire) {
+            long value = ((Number) wire).longValue();
+            if (bounds.includes(value)) {
+                return wire;
+            }
+            long nearest = guard.nearest(value, bounds);
+            return narrow ? (Object) Math.toIntExact(nearest) : (Object) nearest;
+        }
+    }
+
+    private record RealMapping(boolean narrow, Limits.Real bounds, Guard guard) implements Mapping {
+        @Override
+        public Object encode(Object value) {
+            return value;
+        }
+
+        @Override
+        public Object decode(Object wire) {
+            double value = ((Number) wire).doubleValue();
+            if (bounds.includes(value)) {
+                return wire;
+            }
+            double nearest = guard.nearest(value, bounds);
+            return narrow ? (Object) (float) nearest : (Object) nearest;
+        }
+    }
+
+    private record TimeMapping(Guard guard, Limits.Whole bounds) implements Mapping {
+        @Override
+        public Object encode(Object value) {
+            return Limits.millis((Instant) value);
+        }
+
+        @Override
+        public Object decode(Object wire) {
+            long millis = wire instanceof Instant instant ? Limits.millis(instant) : (Long) wire;
+            return Instant.ofEpochMilli(bounds.includes(millis) ? millis : guard.nearestTime(millis, bounds));
+        }
+    }
+
+    private record LengthMapping(Guard guard, Limits.Whole bounds) implements Mapping {
+        @Override
+        public Object encode(Object value) {
+            return Limits.millis((Duration) value);
+        }
+
+        @Override
+        public Object decode(Object wire) {
+            long millis = (Long) wire;
+            return Duration.ofMillis(bounds.includes(millis) ? millis : guard.nearest(millis, bounds));
         }
     }
 
@@ -415,7 +547,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record SequenceMapping(Schema schema, Mapping element) implements Mapping {
+    private record SequenceMapping(Schema schema, Mapping element, Guard guard, int most) implements Mapping {
         @Override
         public Object encode(Object value) {
             List<?> list = (List<?>) value;
@@ -427,13 +559,17 @@ public final class RecordMapper<T> {
         @Override
         public Object decode(Object wire) {
             List<?> list = (List<?>) wire;
-            List<Object> value = new ArrayList<>(list.size());
-            list.forEach(one -> value.add(element.decode(one)));
+            int size = list.size() <= most ? list.size() : guard.entries(list.size(), most);
+            List<Object> value = new ArrayList<>(size);
+            for (int i = 0; i < size; i++) {
+                value.add(element.decode(list.get(i)));
+            }
             return value;
         }
     }
 
-    private record DictionaryMapping(boolean persistent, Mapping key, Mapping value) implements Mapping {
+    private record DictionaryMapping(boolean persistent, Mapping key, Mapping value, Guard guard, int most)
+            implements Mapping {
         @Override
         public Object encode(Object map) {
             Map<String, Object> sorted = new TreeMap<>();
@@ -449,8 +585,14 @@ public final class RecordMapper<T> {
 
         @Override
         public Object decode(Object wire) {
-            Map<String, Object> sorted = new TreeMap<>();
+            TreeMap<String, Object> sorted = new TreeMap<>();
             ((Map<?, ?>) wire).forEach((k, v) -> sorted.put(k.toString(), v));
+            if (sorted.size() > most) {
+                guard.entries(sorted.size(), most);
+                while (sorted.size() > most) {
+                    sorted.pollLastEntry();
+                }
+            }
             if (persistent) {
                 return persistentMap(sorted);
             }
@@ -528,6 +670,7 @@ public final class RecordMapper<T> {
             Map<Class<?>, CaseMapping> byType,
             Map<String, CaseMapping> byKind,
             Map<Integer, Object> defaults,
+            Optional<Object> unknown,
             String path)
             implements Mapping {
         @Override
@@ -545,6 +688,17 @@ public final class RecordMapper<T> {
 
         @Override
         public Object decode(Object wire) {
+            if (unknown.isEmpty()) {
+                return known(wire);
+            }
+            try {
+                return known(wire);
+            } catch (UnknownKindException e) { // its own kind, or one within it
+                return unknown.get();
+            }
+        }
+
+        private Object known(Object wire) {
             IndexedRecord record = (IndexedRecord) wire;
             String kind = record.get(kindPosition).toString();
             CaseMapping chosen = byKind.get(kind);

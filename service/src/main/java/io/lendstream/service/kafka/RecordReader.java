@@ -2,6 +2,7 @@ package io.lendstream.service.kafka;
 
 import io.lendstream.core.event.Origin;
 import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
@@ -51,6 +52,7 @@ public final class RecordReader implements AutoCloseable {
     private final Map<TopicPartition, Long> endsAtStart = new HashMap<>();
     private Optional<String> trouble = Optional.empty();
     private boolean standsStill;
+    private boolean clamping;
 
     private record Route<T>(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {}
 
@@ -88,6 +90,12 @@ public final class RecordReader implements AutoCloseable {
                 deadLetters,
                 maxClockSkew,
                 InstantSource.system());
+    }
+
+    /** Clamps what is out of bounds in any topic, and takes every key: for an onlooker, who decides nothing by it. */
+    public RecordReader clamping() {
+        clamping = true;
+        return this;
     }
 
     /** Hands the records of a topic to somebody; to be called before {@link #start}. */
@@ -213,8 +221,8 @@ public final class RecordReader implements AutoCloseable {
         Optional<T> value;
         try {
             value = decode(route, record);
-            if (value.isEmpty()) {
-                UnusableKeyException.check(key);
+            if (value.isEmpty() || strictness(route.topic) == Strictness.REFUSE) {
+                UnusableKeyException.check(key, strictness(route.topic));
             }
         } catch (SerializationException | RegistryException e) {
             if (isPoison(e)) {
@@ -232,12 +240,16 @@ public final class RecordReader implements AutoCloseable {
         return true;
     }
 
+    private Strictness strictness(Topic<?> topic) {
+        return clamping ? Strictness.CLAMP : Strictness.intake(topic);
+    }
+
     private <T> Optional<T> decode(Route<T> route, ConsumerRecord<byte[], byte[]> record) {
         if (record.value() == null) {
             return Optional.empty();
         }
         GenericRecord avro = deserializer.deserialize(record.topic(), record.headers(), record.value());
-        T value = Codecs.decode(route.topic, avro);
+        T value = Codecs.decode(route.topic, avro, strictness(route.topic));
         EventTimes.check(value, wallClock.instant(), maxClockSkew);
         return Optional.of(value);
     }

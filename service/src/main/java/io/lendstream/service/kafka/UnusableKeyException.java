@@ -1,21 +1,33 @@
 package io.lendstream.service.kafka;
 
+import io.lendstream.core.event.Limits;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.serde.PoisonRecordException;
 
-/** A tombstone whose key cannot be anybody's name. */
+/** A record whose key cannot be a name. */
 public final class UnusableKeyException extends PoisonRecordException {
     private static final long serialVersionUID = 1L;
-    private static final int LONGEST = 249;
 
     private UnusableKeyException(String message) {
         super(message, null);
     }
 
-    static void check(String key) {
-        if (key.isBlank() || key.length() > LONGEST) {
+    /**
+     * Checks a record's key.
+     *
+     * @param strictness whether it has to be a name that others may choose, or one that an earlier version took
+     */
+    static void check(String key, Strictness strictness) {
+        if (strictness == Strictness.REFUSE) {
+            try {
+                Limits.name("the record's key", key);
+            } catch (IllegalArgumentException e) {
+                throw new UnusableKeyException(e.getMessage());
+            }
+        } else if (key.isBlank() || key.length() > Limits.LONGEST_NAME) {
             throw new UnusableKeyException(
                     "a tombstone's key must have 1 to %d characters that are not blank, but has %d"
-                            .formatted(LONGEST, key.strip().length()));
+                            .formatted(Limits.LONGEST_NAME, key.strip().length()));
         }
     }
 }

@@ -1,0 +1,257 @@
+package io.lendstream.core.event;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The bounds of everything that a record may say, by record class and component, and by Java type where a component has no
+ * entry of its own. A new component of an input record is bounded without an entry here.
+ *
+ * <p>The codec enforces the bounds. What others write is refused where it breaks them; what this system wrote is clamped to
+ * the nearest legal value, because a state, a log or a file of an earlier version must load:
+ *
+ * <table>
+ * <caption>Which reader refuses and which clamps</caption>
+ * <tr><th>reader</th><th>source</th><th>out of bounds</th></tr>
+ * <tr><td>scheduler, actuator, forecaster, agent</td><td>topics that others write: nodes, gpu-telemetry, services, request-rates,
+ * training-jobs, training-progress, demand-forecasts, control</td><td>refused</td></tr>
+ * <tr><td>the same</td><td>topics that only this system writes: decisions, batching-decisions, leases, domain-events,
+ * actuation-reports, progress</td><td>clamped</td></tr>
+ * <tr><td>scheduler</td><td>entries of its state</td><td>clamped</td></tr>
+ * <tr><td>actuator</td><td>its state file</td><td>clamped</td></tr>
+ * <tr><td>explain, top, doctor, the checker</td><td>all topics</td><td>clamped</td></tr>
+ * </table>
+ *
+ * <p>Actuation reports are clamped although they are an input of the scheduler: they answer decisions about names that an
+ * earlier version accepted, and a release that is refused leaves its GPU out of service.
+ */
+public final class Limits {
+    /** The earliest time that a record may name. */
+    public static final Instant EARLIEST = Instant.EPOCH;
+    /** The latest time that a record may name. */
+    public static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
+    /** The longest window that a request rate may cover. */
+    public static final Duration LONGEST_WINDOW = Duration.ofHours(1);
+    /** The most characters of a name. */
+    public static final int LONGEST_NAME = 249;
+    /** The most characters of a text of an input record; what is longer is cut. */
+    public static final int LONGEST_TEXT = 4096;
+    /** The most entries of a list or a map of an input record. */
+    public static final int MOST_ENTRIES = 100_000;
+
+    private static final String EVENTS = "io.lendstream.core.event";
+    private static final Set<Class<?>> PARTS_OF_EVENTS = Set.of(
+            RescaleCosts.class, GoodputProfile.class, ThroughputParameters.class, GradientNoise.class);
+
+    /** Bounds of a whole number, both included; of a time or a length of time in milliseconds. */
+    public record Whole(long least, long most) {
+        private static final Whole ANY = new Whole(Long.MIN_VALUE, Long.MAX_VALUE);
+
+        public boolean includes(long value) {
+            return value >= least && value <= most;
+        }
+
+        /** The nearest value that is included. */
+        public long nearest(long value) {
+            return Math.max(least, Math.min(most, value));
+        }
+    }
+
+    /** Bounds of a number, both included; not-a-number is outside. */
+    public record Real(double least, double most) {
+        public boolean includes(double value) {
+            return value >= least && value <= most;
+        }
+
+        /** The nearest value that is included; {@code least} for not-a-number. */
+        public double nearest(double value) {
+            return Double.isNaN(value) ? least : Math.max(least, Math.min(most, value));
+        }
+    }
+
+    private static final long MILLION = 1_000_000;
+    private static final Whole REQUESTS = new Whole(0, 100 * MILLION);
+    private static final Whole UNITS = new Whole(0, MILLION);
+    private static final Whole DAY = new Whole(0, Duration.ofDays(1).toMillis());
+    private static final Whole HOUR = new Whole(0, LONGEST_WINDOW.toMillis());
+    private static final Whole YEAR = new Whole(0, Duration.ofDays(366).toMillis());
+    private static final Whole TIMES = new Whole(EARLIEST.toEpochMilli(), LATEST.toEpochMilli());
+    private static final Whole INTS = new Whole(-1000 * MILLION, 1000 * MILLION);
+    private static final Whole LONGS = new Whole(-1_000_000_000 * MILLION, 1_000_000_000 * MILLION);
+    private static final Real REALS = new Real(-1e18, 1e18);
+    private static final Real AT_LEAST_ZERO = new Real(0, 1e18);
+
+    /** Numbers that only grow, and by which a place in a log is known. */
+    private static final Set<String> PLACES = Set.of("sequence", "epoch", "offset", "positions");
+
+    private static final Map<String, Whole> WHOLES = Map.ofEntries(
+            Map.entry("InferenceService.warmUp", DAY),
+            Map.entry("InferenceService.floorReplicas", UNITS),
+            Map.entry("InferenceService.replicaConcurrency", REQUESTS),
+            Map.entry("RequestRate.arrivals", REQUESTS),
+            Map.entry("RequestRate.completions", REQUESTS),
+            Map.entry("RequestRate.inFlight", REQUESTS),
+            Map.entry("RequestRate.queueDepth", REQUESTS),
+            // A window that ends before the earliest time still ends after it starts.
+            Map.entry("RequestRate.windowEnd", new Whole(TIMES.least + 1, TIMES.most + 1)),
+            Map.entry("SizeCount.requests", REQUESTS),
+            Map.entry("BatchTimes.count", REQUESTS),
+            Map.entry("BatchTimes.batch", UNITS),
+            Map.entry("TrainingJob.requestedGpus", UNITS),
+            Map.entry("TrainingJob.minGpus", UNITS),
+            Map.entry("TrainingJob.maxGpus", UNITS),
+            Map.entry("TrainingProgress.nodes", UNITS),
+            Map.entry("TrainingProgress.replicas", UNITS),
+            Map.entry("TrainingProgress.accumulation", UNITS),
+            Map.entry("RescaleCosts.first", DAY),
+            Map.entry("RescaleCosts.next", DAY),
+            Map.entry("DemandForecast.step", DAY),
+            Map.entry("GpuInstance.start", UNITS),
+            Map.entry("GpuInstance.size", UNITS),
+            Map.entry("InstanceProfile.most", UNITS),
+            // what the scheduler keeps of them
+            Map.entry("SourceRate.inFlight", REQUESTS),
+            Map.entry("SourceRate.queueDepth", REQUESTS),
+            Map.entry("SourceRate.window", HOUR),
+            Map.entry("JobState.largestRun", UNITS),
+            Map.entry("JobState.changedFrom", UNITS),
+            Map.entry("NodeState.samplePeriod", YEAR));
+
+    private static final Map<String, Real> REALS_OF = Map.ofEntries(
+            Map.entry("SourceRate.arrivalsPerSecond", AT_LEAST_ZERO),
+            Map.entry("DemandPeak.requestsPerSecond", AT_LEAST_ZERO),
+            Map.entry("JobState.progress", REALS),
+            Map.entry("JobState.totalProgress", REALS),
+            Map.entry("JobState.attainedGpuSeconds", AT_LEAST_ZERO));
+
+    private Limits() {}
+
+    /** Bounds of a time, in milliseconds since 1970. */
+    public static Whole times(Class<?> record, String component) {
+        return WHOLES.getOrDefault(key(record, component), TIMES);
+    }
+
+    /** Bounds of a length of time, in milliseconds. What the scheduler sums up itself has none but those of a long life. */
+    public static Whole lengths(Class<?> record, String component) {
+        return WHOLES.getOrDefault(key(record, component), isInput(record) ? YEAR : LONGS);
+    }
+
+    /**
+     * Bounds of a whole number.
+     *
+     * @param type {@code int} or {@code long}, or their boxes
+     */
+    public static Whole wholes(Class<?> record, String component, Class<?> type) {
+        Whole usual = type == int.class || type == Integer.class ? INTS : LONGS;
+        return WHOLES.getOrDefault(
+                key(record, component), isInput(record) && !PLACES.contains(component) ? usual : Whole.ANY);
+    }
+
+    /** Bounds of a number; empty where a record of the scheduler's own may hold any, infinity and not-a-number too. */
+    public static Optional<Real> reals(Class<?> record, String component) {
+        return Optional.ofNullable(REALS_OF.getOrDefault(key(record, component), isInput(record) ? REALS : null));
+    }
+
+    /** The most characters of a text. What the scheduler says of itself is not bounded: a replay has to find it as it was. */
+    public static int text(Class<?> record) {
+        return isInput(record) && record != SchedulerStarted.class ? LONGEST_TEXT : Integer.MAX_VALUE;
+    }
+
+    /** The most entries of a list or a map. */
+    public static int entries(Class<?> record) {
+        return isInput(record) && record != SchedulerStarted.class ? MOST_ENTRIES : Integer.MAX_VALUE;
+    }
+
+    /** A text cut to so many characters, but never within one that takes two. */
+    public static String cut(String text, int most) {
+        if (text.length() <= most) {
+            return text;
+        }
+        return text.substring(0, Character.isHighSurrogate(text.charAt(most - 1)) ? most - 1 : most);
+    }
+
+    /**
+     * What others may call something: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes and backslashes,
+     * and with no part between slashes that is {@code .} or {@code ..}.
+     *
+     * @param kind what is named, for the message
+     * @return the name
+     * @throws IllegalArgumentException where it is none, with what is wrong and what would be right
+     */
+    public static String name(String kind, String text) {
+        if (text.isEmpty() || text.length() > LONGEST_NAME) {
+            throw new IllegalArgumentException("%s must have 1 to %d characters, but has %d; choose a shorter name"
+                    .formatted(kind, LONGEST_NAME, text.length()));
+        }
+        int start = 0;
+        for (int i = 0; i <= text.length(); i++) {
+            char letter = i == text.length() ? '/' : text.charAt(i);
+            if (letter == '/') {
+                if (isDots(text, start, i)) {
+                    throw new IllegalArgumentException(
+                            "%s '%s' has a part that is '.' or '..', which no file system takes for a name; rename it"
+                                    .formatted(kind, text));
+                }
+                start = i + 1;
+            } else if (letter < 0x21 || letter > 0x7E || letter == '"' || letter == '\'' || letter == '`' || letter == '\\') {
+                throw new IllegalArgumentException(
+                        "%s may have printable ASCII characters without blanks, quotes and backslashes, but character %d is U+%04X; rename it"
+                                .formatted(kind, i + 1, (int) letter));
+            }
+        }
+        return text;
+    }
+
+    private static boolean isDots(String text, int from, int to) {
+        int length = to - from;
+        return (length == 1 || length == 2) && text.charAt(from) == '.' && text.charAt(to - 1) == '.';
+    }
+
+    /**
+     * Rules that no bound of one component can express. They hold for what arrives and not for what is loaded, so they are not
+     * part of the constructors.
+     *
+     * @throws IllegalArgumentException where the event breaks one
+     */
+    public static void check(Event event) {
+        if (event instanceof RequestRate rate && rate.window().compareTo(LONGEST_WINDOW) > 0) {
+            throw new IllegalArgumentException(
+                    "the window of a request rate may be %s at most, but that of %s is %s, from %s to %s; report more often"
+                            .formatted(
+                                    LONGEST_WINDOW, rate.service(), rate.window(), rate.windowStart(), rate.windowEnd()));
+        }
+    }
+
+    /** A length of time in milliseconds; the nearest number where that is beyond all numbers. */
+    public static long millis(Duration length) {
+        try {
+            return length.toMillis();
+        } catch (ArithmeticException e) {
+            return length.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
+    }
+
+    /** A time in milliseconds since 1970; the nearest number where that is beyond all numbers. */
+    public static long millis(Instant time) {
+        try {
+            return time.toEpochMilli();
+        } catch (ArithmeticException e) {
+            return time.isBefore(EARLIEST) ? Long.MIN_VALUE : Long.MAX_VALUE;
+        }
+    }
+
+    private static boolean isInput(Class<?> record) {
+        return record.getPackageName().equals(EVENTS) || PARTS_OF_EVENTS.contains(record);
+    }
+
+    private static String key(Class<?> record, String component) {
+        return record.getSimpleName() + "." + component;
+    }
+}

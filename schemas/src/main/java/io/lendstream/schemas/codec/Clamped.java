@@ -1,0 +1,62 @@
+package io.lendstream.schemas.codec;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** How many values this process read that were beyond their bounds and were clamped or cut, by record and field. */
+public final class Clamped {
+    private static final Logger LOG = LoggerFactory.getLogger(Clamped.class);
+    private static final Map<Field, LongAdder> COUNTS = new ConcurrentHashMap<>();
+    private static final CopyOnWriteArrayList<BiConsumer<Field, LongSupplier>> LISTENERS = new CopyOnWriteArrayList<>();
+
+    /** A component of a record class, by their names. */
+    public record Field(String record, String name) {}
+
+    private Clamped() {}
+
+    /** How many values of a field were clamped so far. */
+    public static long count(Field field) {
+        LongAdder count = COUNTS.get(field);
+        return count == null ? 0 : count.sum();
+    }
+
+    /** Passes on each field that had a value clamped, once, with its running count: those so far now, and others when it happens. */
+    public static void each(BiConsumer<Field, LongSupplier> listener) {
+        synchronized (COUNTS) {
+            LISTENERS.add(listener);
+            COUNTS.forEach((field, count) -> listener.accept(field, count::sum));
+        }
+    }
+
+    static void count(String record, String name) {
+        Field field = new Field(record, name);
+        LongAdder count = COUNTS.get(field);
+        if (count == null) {
+            count = begin(field);
+        }
+        count.increment();
+    }
+
+    private static LongAdder begin(Field field) {
+        synchronized (COUNTS) {
+            LongAdder known = COUNTS.get(field);
+            if (known != null) {
+                return known;
+            }
+            LongAdder count = new LongAdder();
+            COUNTS.put(field, count);
+            LOG.warn(
+                    "{}.{} had a value beyond its bounds, and the nearest legal value is used; further values of this field are only counted",
+                    field.record(),
+                    field.name());
+            LISTENERS.forEach(listener -> listener.accept(field, count::sum));
+            return count;
+        }
+    }
+}

@@ -1,17 +1,20 @@
 package io.lendstream.forecaster;
 
 import io.lendstream.service.kafka.DeadLetters;
+import io.lendstream.service.kafka.LetterBounds;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 
-/** A record that nobody can read, byte for byte as it came, with where it stood and what is wrong with it. */
+/** A record that nobody can read, as it came as far as it can be sent, with where it stood and what is wrong with it. */
 final class DeadLetter {
     private final ConsumerRecord<byte[], byte[]> record;
     private final String kind;
@@ -22,6 +25,26 @@ final class DeadLetter {
         this.record = record;
         this.kind = kind;
         this.reason = reason;
+    }
+
+    /** A letter that the producer can send: what is too large is cut here, before it goes from task to task. */
+    static DeadLetter within(LetterBounds bounds, ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
+        RecordHeaders headers = new RecordHeaders(record.headers());
+        byte @Nullable [] key = bounds.key(record.key(), headers);
+        byte @Nullable [] value = bounds.value(record.value(), headers);
+        ConsumerRecord<byte[], byte[]> cut = new ConsumerRecord<>(
+                record.topic(),
+                record.partition(),
+                record.offset(),
+                record.timestamp(),
+                TimestampType.CREATE_TIME,
+                ConsumerRecord.NULL_SIZE,
+                ConsumerRecord.NULL_SIZE,
+                key,
+                value,
+                headers,
+                Optional.empty());
+        return new DeadLetter(cut, kind, LetterBounds.shortened(reason));
     }
 
     ConsumerRecord<byte[], byte[]> record() {

@@ -28,8 +28,12 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
     private transient Counter poison = new SimpleCounter();
 
     DeclarationReader(
-            Map<String, String> properties, TopicCatalogue topics, Duration maxClockSkew, RateReader.Clock clock) {
-        super(properties, topics, maxClockSkew, clock);
+            Map<String, String> properties,
+            TopicCatalogue topics,
+            Duration maxClockSkew,
+            RateReader.Clock clock,
+            long maxRecordBytes) {
+        super(properties, topics, maxClockSkew, clock, maxRecordBytes);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -164,7 +165,13 @@ final class ForecasterJob {
     private KafkaSource<Incoming> rates() {
         return this.<Incoming>source(TopicCatalogue.REQUEST_RATES, "")
                 .setStartingOffsets(committedOrEarliest())
-                .setDeserializer(new RateReader(settings.serdes(), settings.topics(), settings.maxClockSkew(), clock))
+                .setDeserializer(new RateReader(
+                        settings.serdes(),
+                        settings.topics(),
+                        settings.maxClockSkew(),
+                        clock,
+                        settings.maxRecordBytes(),
+                        LetterBounds.of(settings.producer())))
                 .build();
     }
 
@@ -172,8 +179,12 @@ final class ForecasterJob {
         return this.<Declared>source(TopicCatalogue.SERVICES, "-services")
                 // whoever starts without state has to read all of them again, committed or not
                 .setStartingOffsets(OffsetsInitializer.earliest())
-                .setDeserializer(
-                        new DeclarationReader(settings.serdes(), settings.topics(), settings.maxClockSkew(), clock))
+                .setDeserializer(new DeclarationReader(
+                        settings.serdes(),
+                        settings.topics(),
+                        settings.maxClockSkew(),
+                        clock,
+                        settings.maxRecordBytes()))
                 .build();
     }
 

@@ -26,6 +26,7 @@ import java.util.stream.Collectors;
  *
  * @param serdes properties of the serializers, the registry's among them
  * @param groupId consumer group under which positions are committed, and start of the names of clients and transactions
+ * @param maxRecordBytes of a record's key, value and headers together, after decompression, for it to be decoded
  * @param stateDirectory where checkpoints go, and where a restart finds them; without it, a restart begins anew
  * @param early whether demand that leaves its band is told of before the step is over
  * @param serviceMetrics of how many services a task shows numbers of their own
@@ -44,6 +45,7 @@ record ForecasterSettings(
         Duration disorder,
         Duration idleAfter,
         Duration maxClockSkew,
+        long maxRecordBytes,
         Duration forgetAfter,
         Duration checkpointInterval,
         Optional<Path> stateDirectory,
@@ -169,6 +171,7 @@ record ForecasterSettings(
                 settings.get(DISORDER),
                 settings.get(IDLE_AFTER),
                 settings.get(CommonKeys.MAX_CLOCK_SKEW),
+                settings.get(CommonKeys.MAX_RECORD_BYTES),
                 settings.get(FORGET_AFTER),
                 settings.get(CHECKPOINT_INTERVAL),
                 settings.get(STATE_DIRECTORY),
@@ -231,6 +234,7 @@ record ForecasterSettings(
                 disorder,
                 idleAfter,
                 maxClockSkew,
+                maxRecordBytes,
                 forgetAfter,
                 checkpointInterval,
                 Optional.of(directory),

@@ -4,6 +4,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ServiceForecaster;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.io.Serializable;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,8 +22,23 @@ final class RateReader extends TopicReader<RequestRate, Incoming> {
         Instant now();
     }
 
-    RateReader(Map<String, String> properties, TopicCatalogue topics, Duration maxClockSkew, Clock clock) {
-        super(properties, topics, maxClockSkew, clock);
+    private final LetterBounds bounds;
+
+    /**
+     * A reader.
+     *
+     * @param maxRecordBytes of a record's key, value and headers together, after decompression
+     * @param bounds of what the producer of dead letters can send
+     */
+    RateReader(
+            Map<String, String> properties,
+            TopicCatalogue topics,
+            Duration maxClockSkew,
+            Clock clock,
+            long maxRecordBytes,
+            LetterBounds bounds) {
+        super(properties, topics, maxClockSkew, clock, maxRecordBytes);
+        this.bounds = bounds;
     }
 
     @Override
@@ -47,7 +63,7 @@ final class RateReader extends TopicReader<RequestRate, Incoming> {
     @Override
     void poison(ConsumerRecord<byte[], byte[]> record, RuntimeException why, Collector<Incoming> out) {
         out.collect(new Incoming.Poison(
-                new DeadLetter(record, why.getClass().getName(), String.valueOf(why.getMessage()))));
+                DeadLetter.within(bounds, record, why.getClass().getName(), String.valueOf(why.getMessage()))));
     }
 
     @Override

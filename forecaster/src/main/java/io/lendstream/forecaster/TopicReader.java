@@ -8,6 +8,7 @@ import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.EventTimes;
+import io.lendstream.service.kafka.OversizeRecordException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -38,13 +39,21 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
     private final String prefix;
     private final Duration maxClockSkew;
     private final RateReader.Clock clock;
+    private final long maxRecordBytes;
     private transient @Nullable Deserializer<GenericRecord> deserializer;
 
-    TopicReader(Map<String, String> properties, TopicCatalogue topics, Duration maxClockSkew, RateReader.Clock clock) {
+    /** @param maxRecordBytes of a record's key, value and headers together, after decompression */
+    TopicReader(
+            Map<String, String> properties,
+            TopicCatalogue topics,
+            Duration maxClockSkew,
+            RateReader.Clock clock,
+            long maxRecordBytes) {
         this.properties = new TreeMap<>(properties);
         this.prefix = topics.prefix();
         this.maxClockSkew = maxClockSkew;
         this.clock = clock;
+        this.maxRecordBytes = maxRecordBytes;
     }
 
     abstract Topic<T> topic();
@@ -67,8 +76,9 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
     @Override
     public final void deserialize(ConsumerRecord<byte[], byte[]> record, Collector<O> out) {
         try {
+            OversizeRecordException.check(record, maxRecordBytes);
             checkKey(record.key());
-        } catch (IllegalArgumentException e) {
+        } catch (OversizeRecordException | IllegalArgumentException e) {
             poison(record, e, out);
             return;
         }

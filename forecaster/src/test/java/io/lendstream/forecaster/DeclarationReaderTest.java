@@ -36,7 +36,8 @@ class DeclarationReaderTest {
             Map.of("value.deserializer", FramedAvro.class.getName()),
             TopicCatalogue.standard(),
             Duration.ofMinutes(5),
-            () -> MIDNIGHT);
+            () -> MIDNIGHT,
+            1 << 20);
 
     @BeforeEach
     void open() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.forecast.Rates;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,7 +26,9 @@ class RateReaderTest {
             Map.of("value.deserializer", FramedAvro.class.getName()),
             TopicCatalogue.standard(),
             Duration.ofMinutes(5),
-            () -> NOW);
+            () -> NOW,
+            1 << 20,
+            LetterBounds.DEFAULT);
 
     @Test
     void readsRequestRates() {
@@ -40,6 +43,19 @@ class RateReaderTest {
         assertThat(poison(new byte[] {0, 0, 0, 0, 1, 7}).kind()).endsWith(".SerializationException");
         assertThat(poison(new byte[0]).kind()).endsWith(".MalformedFrameException");
         assertThat(poison(null).reason()).isEqualTo("request rates are never deleted, but this record has no value");
+    }
+
+    @Test
+    void putsAsideWhatIsTooLargeCutToWhatTheProducerCanSend() {
+        DeadLetter letter = poison(new byte[3_000_000]);
+
+        assertThat(letter.kind()).endsWith(".OversizeRecordException");
+        assertThat(letter.toTopic("dlq").value().length).isBetween(500_000, 1_000_000);
+        assertThat(letter.toTopic("dlq")
+                        .headers()
+                        .lastHeader(LetterBounds.CUT_FROM)
+                        .value())
+                .isEqualTo("3000000".getBytes(UTF_8));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.event.Origin;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.errors.ErrorHandlerContext;
 import org.apache.kafka.streams.errors.ProductionExceptionHandler;
 import org.slf4j.Logger;
@@ -25,9 +27,13 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
     /** The prefix of our topics' names, among the properties of the Streams application. */
     static final String TOPIC_PREFIX = "lendstream.topics.prefix";
 
+    /** The {@link RefusedLetters} of the process, among the same properties. */
+    static final String REFUSED_LETTERS = "lendstream.refused.letters";
+
     private static final Logger log = LoggerFactory.getLogger(ContinueToDeadLetters.class);
 
     private TopicCatalogue topics = TopicCatalogue.standard();
+    private RefusedLetters refused = new RefusedLetters();
 
     /** For Kafka Streams, which calls {@link #configure} next. */
     public ContinueToDeadLetters() {}
@@ -36,6 +42,9 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
     public void configure(Map<String, ?> configs) {
         if (configs.get(TOPIC_PREFIX) instanceof String prefix) {
             topics = new TopicCatalogue(prefix);
+        }
+        if (configs.get(REFUSED_LETTERS) instanceof RefusedLetters shared) {
+            refused = shared;
         }
     }
 
@@ -48,12 +57,38 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
         if (!(exception instanceof RecordTooLargeException) && !(exception instanceof SerializationException)) {
             return Response.fail();
         }
+        if (record.topic().endsWith("-dlq")) {
+            return refusedLetter(record, exception);
+        }
         return deadLetter(context, record, exception)
                 .map(letter -> {
                     log.error("a record for {} was refused and is left out", record.topic(), exception);
                     return Response.resume(List.of(letter));
                 })
                 .orElseGet(Response::fail);
+    }
+
+    /**
+     * A letter is sent again without its value. A transactional producer aborts at the first refusal and calls back for every
+     * record of the transaction, also for the letter without a value: that is no reason to end the client. The thread is
+     * replaced, reads the records again, and sends the refused letters without their values.
+     */
+    private Response refusedLetter(ProducerRecord<byte[], byte[]> letter, Exception exception) {
+        refused.add(letter.headers());
+        byte[] value = letter.value();
+        if (value == null || value.length == 0) {
+            log.error("a dead letter without a value was refused by {}", letter.topic(), exception);
+            return Response.resume();
+        }
+        log.error(
+                "a dead letter of {} bytes was refused by {} and is sent without its value; lower kafka.producer.max.request.size to what the brokers take",
+                value.length,
+                letter.topic(),
+                exception);
+        Headers headers = new RecordHeaders(letter.headers());
+        byte[] nothing = LetterBounds.withoutValue(value, headers);
+        return Response.resume(
+                List.of(new ProducerRecord<>(letter.topic(), null, null, letter.key(), nothing, headers)));
     }
 
     @Override
@@ -69,13 +104,10 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
 
     private Optional<ProducerRecord<byte[], byte[]>> deadLetter(
             ErrorHandlerContext context, ProducerRecord<byte[], byte[]> record, Exception exception) {
-        boolean dead = record.topic().endsWith("-dlq");
-        Optional<String> letters = dead
-                ? Optional.of(record.topic()).filter(topic -> record.value() != null)
-                : topics.find(record.topic()).map(topics::deadLetters);
         Origin origin = new Origin(context.topic(), context.partition(), context.offset());
-        Headers headers =
-                dead ? record.headers() : DeadLetter.headers(origin, context.timestamp(), record.headers(), exception);
-        return letters.map(topic -> new ProducerRecord<>(topic, null, record.key(), null, headers));
+        Headers headers = DeadLetter.headers(origin, context.timestamp(), record.headers(), exception);
+        return topics.find(record.topic())
+                .map(topics::deadLetters)
+                .map(topic -> new ProducerRecord<>(topic, null, record.key(), null, headers));
     }
 }

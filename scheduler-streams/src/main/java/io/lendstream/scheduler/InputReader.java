@@ -11,6 +11,7 @@ import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -19,25 +20,47 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Supplier;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the bytes of input topics, and tells what can never be read from what cannot be read just now. */
 final class InputReader {
-    /** The log has to hold the event together with its place in it, within a broker's usual limit of a mebibyte. */
-    private static final int LARGEST_BYTES = 1_000_000;
+    /** The largest record that is decoded, in bytes, among the properties of the Streams application. */
+    static final String MAX_RECORD_BYTES = "lendstream.max.record.bytes";
+
+    /** What the log and the internal topic add to a record, in bytes. */
+    private static final int ROOM_FOR_ITS_PLACE = 48_576;
 
     private final TopicCatalogue topics;
     private final Deserializer<GenericRecord> whole;
     private final Deserializer<GenericRecord> domains;
     private final Patience patience;
     private final Duration maxClockSkew;
+    private final long largestBytes;
 
     InputReader(TopicCatalogue topics, SerdeFactory serdes, Patience patience, Duration maxClockSkew) {
+        this(topics, serdes, patience, maxClockSkew, largest(1 << 20, LetterBounds.DEFAULT));
+    }
+
+    /** @param largestBytes of key, value and headers together, as {@link #largest} gives it */
+    InputReader(
+            TopicCatalogue topics, SerdeFactory serdes, Patience patience, Duration maxClockSkew, long largestBytes) {
         this.topics = topics;
         this.whole = serdes.reading(Codecs.readerSchemas(topics)).deserializer();
         this.domains = serdes.reading(Codecs.domainSchemas(topics)).deserializer();
         this.patience = patience;
         this.maxClockSkew = maxClockSkew;
+        this.largestBytes = largestBytes;
+    }
+
+    /**
+     * The largest record that can become an event, in bytes: the log has to hold the event together with its place in it, within
+     * what the scheduler's producer sends at a time.
+     */
+    static long largest(long maxRecordBytes, LetterBounds producer) {
+        return Math.min(maxRecordBytes, Math.max(0, producer.requestBytes() - ROOM_FOR_ITS_PLACE));
     }
 
     /**
@@ -47,7 +70,7 @@ final class InputReader {
      * @throws RegistryException where the registry refuses to answer, or does not for longer than anybody's patience
      */
     Input read(Topic<?> topic, byte[] value, Instant wallClock) throws Poison {
-        checkLength(topic, value);
+        checkSize(topic, null, value, new RecordHeaders());
         Input input = decode(topic, value);
         if (input.at().isAfter(wallClock.plus(maxClockSkew))) {
             throw new Poison(
@@ -66,7 +89,6 @@ final class InputReader {
      * @throws RegistryException as {@link #read}
      */
     DomainId domain(Topic<?> topic, byte[] value) throws Poison {
-        checkLength(topic, value);
         return insist(() -> Codecs.domain(topic, domains.deserialize(topics.name(topic), value)));
     }
 
@@ -85,12 +107,18 @@ final class InputReader {
         }
     }
 
-    private static void checkLength(Topic<?> topic, byte[] value) throws Poison {
-        if (value.length > LARGEST_BYTES) {
+    /**
+     * Checks a record before it is decoded.
+     *
+     * @throws Poison where it is larger, decompressed, than an event may be
+     */
+    void checkSize(Topic<?> topic, byte @Nullable [] key, byte @Nullable [] value, Headers headers) throws Poison {
+        long bytes = LetterBounds.size(key, value, headers);
+        if (bytes > largestBytes) {
             throw new Poison(
                     Poison.Kind.TOO_LARGE,
-                    "a record of %s may have at most %d bytes, but has %d"
-                            .formatted(topic, LARGEST_BYTES, value.length));
+                    "a record of %s may have at most %d bytes of key, value and headers after decompression, but has %d; make it smaller, or raise max-record-bytes and kafka.producer.max.request.size"
+                            .formatted(topic, largestBytes, bytes));
         }
     }
 

@@ -67,6 +67,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     }
 
     private void take(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
+        reader.checkSize(topic, record.key(), record.value(), record.headers());
         if (record.key() == null || record.key().length == 0) {
             throw new Poison(
                     Poison.Kind.NO_KEY, "a record of %s needs a key (%s), but has none".formatted(topic, topic.key()));

@@ -3,23 +3,47 @@ package io.lendstream.scheduler;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.Serializer;
 
 /** Writes core records as the bytes of their topics. */
 final class OutputWriter {
+    /** Keys are names, and headers are those of CloudEvents. */
+    private static final int ROOM_FOR_KEY_AND_HEADERS = 4 << 10;
+
     private final TopicCatalogue topics;
     private final Serializer<GenericRecord> serializer;
     private final Patience patience;
+    private final LetterBounds sendable;
 
     OutputWriter(TopicCatalogue topics, Serializer<GenericRecord> serializer, Patience patience) {
+        this(topics, serializer, patience, LetterBounds.DEFAULT);
+    }
+
+    /** @param sendable what the producer can send */
+    OutputWriter(
+            TopicCatalogue topics, Serializer<GenericRecord> serializer, Patience patience, LetterBounds sendable) {
         this.topics = topics;
         this.serializer = serializer;
         this.patience = patience;
+        this.sendable = sendable;
     }
 
+    /**
+     * The bytes of a value.
+     *
+     * @throws RecordTooLargeException where the producer could not send them: a transactional producer aborts at such a record
+     */
     <T> byte[] write(Topic<T> topic, T value) {
         GenericRecord record = Codecs.encode(topic, value);
-        return patience.insist(() -> serializer.serialize(topics.name(topic), record));
+        byte[] bytes = patience.insist(() -> serializer.serialize(topics.name(topic), record));
+        if (bytes.length > sendable.requestBytes() - ROOM_FOR_KEY_AND_HEADERS) {
+            throw new RecordTooLargeException(
+                    "a record of %s has %d bytes, but the producer can send %d; raise kafka.producer.max.request.size and the topic's max.message.bytes"
+                            .formatted(topic, bytes.length, sendable.requestBytes() - ROOM_FOR_KEY_AND_HEADERS));
+        }
+        return bytes;
     }
 }

@@ -100,6 +100,7 @@ public final class SchedulerMain extends ServiceCommand {
                 application,
                 context.topics().prefix(),
                 StreamsProperties.site(context.kafka().common(), context.settings()));
+        properties.put(InputReader.MAX_RECORD_BYTES, context.settings().get(CommonKeys.MAX_RECORD_BYTES));
         StreamsConfig config = new StreamsConfig(properties);
         Patience patience = new Patience(
                 REGISTRY_TRIES, LONGEST_REGISTRY_WAIT, () -> context.stop().isRequested());

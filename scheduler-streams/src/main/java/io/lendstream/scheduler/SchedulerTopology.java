@@ -3,6 +3,7 @@ package io.lendstream.scheduler;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,8 +110,11 @@ final class SchedulerTopology {
             SerdeFactory serdes,
             Patience patience,
             SchedulerMetrics metrics) {
-        Supplier<InputReader> readers = () -> new InputReader(topics, serdes, patience, options.maxClockSkew());
-        Supplier<OutputWriter> writers = () -> new OutputWriter(topics, serdes.serializer(), patience);
+        LetterBounds sendable = StreamsProperties.sendable(config);
+        long largestBytes = StreamsProperties.largestRecord(config, sendable);
+        Supplier<InputReader> readers =
+                () -> new InputReader(topics, serdes, patience, options.maxClockSkew(), largestBytes);
+        Supplier<OutputWriter> writers = () -> new OutputWriter(topics, serdes.serializer(), patience, sendable);
         StreamsBuilder builder = new StreamsBuilder(new TopologyConfig(config));
         boolean isTransactional = StreamsProperties.isExactlyOnce(config);
         builder.addStateStore(store(NODE_DOMAINS, Serdes.String(), isTransactional));
@@ -141,8 +145,8 @@ final class SchedulerTopology {
         addSink(topology, BATCHING, topics.name(TopicCatalogue.BATCHING_DECISIONS));
         addSink(topology, LEASES, topics.name(TopicCatalogue.LEASES));
         addSink(topology, PROGRESS, topics.name(TopicCatalogue.PROGRESS));
-        addDeadLetters(topology, DEAD_INPUT, INTAKE, topics);
-        addDeadLetters(topology, DEAD_EVENT, DOMAIN, topics);
+        addDeadLetters(topology, DEAD_INPUT, INTAKE, topics, config);
+        addDeadLetters(topology, DEAD_EVENT, DOMAIN, topics, config);
         return topology;
     }
 
@@ -150,8 +154,15 @@ final class SchedulerTopology {
         topology.addSink(name, topic, new ByteArraySerializer(), new ByteArraySerializer(), DOMAIN);
     }
 
-    private static void addDeadLetters(Topology topology, String name, String parent, TopicCatalogue topics) {
-        topology.addSink(name, new DeadLettersOf(topics), new ByteArraySerializer(), new ByteArraySerializer(), parent);
+    private static void addDeadLetters(
+            Topology topology, String name, String parent, TopicCatalogue topics, StreamsConfig config) {
+        LetterBounds sendable = StreamsProperties.sendable(config);
+        topology.addSink(
+                name,
+                new DeadLettersOf(topics),
+                LetterSerializer.ofKeys(sendable),
+                LetterSerializer.ofValues(sendable, StreamsProperties.refusedLetters(config)),
+                parent);
     }
 
     /** The dead letters of the topic that a record was found in. */

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.service.kafka.LetterBounds;
 import io.lendstream.service.settings.Settings;
 import java.util.HashMap;
 import java.util.Map;
@@ -24,6 +25,25 @@ final class StreamsProperties {
 
     static boolean isExactlyOnce(StreamsConfig config) {
         return config.getString(StreamsConfig.PROCESSING_GUARANTEE_CONFIG).equals(StreamsConfig.EXACTLY_ONCE_V2);
+    }
+
+    /** What the scheduler's producer can send. */
+    static LetterBounds sendable(StreamsConfig config) {
+        return LetterBounds.of(config.getProducerConfigs("any"));
+    }
+
+    /** The dead letters that brokers have refused in this run. */
+    static RefusedLetters refusedLetters(StreamsConfig config) {
+        return config.originals().get(ContinueToDeadLetters.REFUSED_LETTERS) instanceof RefusedLetters refused
+                ? refused
+                : new RefusedLetters();
+    }
+
+    /** The largest record that is decoded, in bytes: what the site says, as far as the log can hold it. */
+    static long largestRecord(StreamsConfig config, LetterBounds sendable) {
+        Object given = config.originals().get(InputReader.MAX_RECORD_BYTES);
+        long most = given instanceof Long bytes ? bytes : Long.MAX_VALUE;
+        return InputReader.largest(most, sendable);
     }
 
     /**
@@ -98,6 +118,7 @@ final class StreamsProperties {
         all.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, ContinueToDeadLetters.class);
         all.putAll(site);
         all.put(ContinueToDeadLetters.TOPIC_PREFIX, topicPrefix);
+        all.put(ContinueToDeadLetters.REFUSED_LETTERS, new RefusedLetters());
         return all;
     }
 

@@ -9,6 +9,7 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler;
 import org.slf4j.Logger;
@@ -63,11 +64,16 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
         return StreamThreadExceptionResponse.REPLACE_THREAD;
     }
 
-    /** Who had the group may just have left it. */
+    /**
+     * Who had the group may just have left it. A dead letter that a broker refuses as too large aborts the transaction; the next
+     * attempt sends it without its value.
+     */
     private static boolean mayPass(Throwable failure) {
         return isRefused(failure)
                 || causes(failure)
-                        .anyMatch(at -> at instanceof RegistryUnavailableException || at instanceof RetriableException);
+                        .anyMatch(at -> at instanceof RegistryUnavailableException
+                                || at instanceof RetriableException
+                                || at instanceof RecordTooLargeException);
     }
 
     /** Whether the broker has let an instance into no group, as others are there. */

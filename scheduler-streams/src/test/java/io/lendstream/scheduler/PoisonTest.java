@@ -21,6 +21,7 @@ import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.registry.RegistryUnavailableException;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.DeadLetters;
+import io.lendstream.service.kafka.LetterBounds;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -93,7 +94,6 @@ class PoisonTest {
                 new Case("another topic's record", (loop, sound) -> node(loop), "UndecodableRecordException"),
                 new Case("a check fails", (loop, sound) -> changed(loop, "arrivals", -1L), "InvalidRecordException"),
                 new Case("no domain", (loop, sound) -> changed(loop, "domain", " "), "InvalidRecordException"),
-                new Case("too large", (loop, sound) -> new byte[1_000_001], "Poison"),
                 new Case("from the future", (loop, sound) -> future(loop), "Poison"));
     }
 
@@ -115,6 +115,32 @@ class PoisonTest {
                 .extracting(event -> event.event().getClass().getSimpleName())
                 .containsExactly("RequestRate");
         assertThat(loop.count("lendstream.dead.letters")).isEqualTo(1);
+    }
+
+    @Test
+    void aRecordThatIsTooLargeToDecodeLeavesALetterThatTheProducerCanSend() {
+        byte[] sound = loop.encode(TopicCatalogue.REQUEST_RATES, story.rateRecord("chat", 5, 1));
+
+        loop.sendBytes(TopicCatalogue.REQUEST_RATES, KEY, new byte[1_000_001]);
+        loop.sendBytes(TopicCatalogue.REQUEST_RATES, KEY, new byte[3_000_000]);
+        loop.sendBytes(TopicCatalogue.REQUEST_RATES, new byte[1_100_000], sound);
+        loop.sendBytes(TopicCatalogue.REQUEST_RATES, KEY, sound);
+
+        List<TestRecord<byte[], byte[]>> letters = loop.deadLetters(TopicCatalogue.REQUEST_RATES);
+        assertThat(letters).hasSize(3).allSatisfy(letter -> {
+            assertThat(Loop.header(letter, DeadLetters.ERROR_MESSAGE)).contains("at most 1000000 bytes");
+            assertThat(LetterBounds.size(letter.key(), letter.value(), letter.headers()))
+                    .isLessThan((1 << 20) - (48 << 10));
+        });
+        assertOrigin(letters.get(0), "lendstream.request-rates", 0, "Poison");
+        assertThat(Loop.header(letters.get(0), LetterBounds.CUT_FROM)).isEqualTo("1000001");
+        assertThat(letters.get(0).value()).hasSizeGreaterThan(900_000);
+        assertThat(Loop.header(letters.get(1), LetterBounds.CUT_FROM)).isEqualTo("3000000");
+        assertThat(Loop.header(letters.get(2), LetterBounds.KEY_CUT_FROM)).isEqualTo("1100000");
+        assertThat(letters.get(2).value()).isEqualTo(sound);
+        assertThat(loop.events())
+                .extracting(event -> event.event().getClass().getSimpleName())
+                .containsExactly("RequestRate");
     }
 
     private void assertOrigin(TestRecord<byte[], byte[]> letter, String topic, long offset, String exception) {

@@ -3,6 +3,7 @@ package io.lendstream.service;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.time.TimeMode;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -22,19 +23,58 @@ public final class CommonKeys {
             "health.address",
             "127.0.0.1",
             "Address on which health and metrics are served; 0.0.0.0 lets other machines see them.");
+    public static final Key<String> HEALTH_USERNAME = Key.text(
+            "health.username",
+            "",
+            "User name that a reader of /metrics must give, by HTTP's basic authentication; nothing for no login. /health/live and /health/ready need none.");
+    public static final Key<String> HEALTH_PASSWORD = Key.text(
+            "health.password",
+            "",
+            "Password of health.username; health.password-file keeps it out of the command line.");
+    public static final Key<Optional<Path>> HEALTH_PASSWORD_FILE = Key.path(
+                    "health.password-file", ".", "File with the password of health.username, read at the start.")
+            .optional();
+    public static final Key<Optional<Path>> HEALTH_KEYSTORE = Key.path(
+                    "health.ssl.keystore.location",
+                    ".",
+                    "Keystore with the certificate and key for HTTPS, in the form of Kafka's ssl.keystore.location; nothing for plain HTTP.")
+            .optional();
+    public static final Key<String> HEALTH_KEYSTORE_TYPE =
+            Key.word("health.ssl.keystore.type", "PKCS12", "Type of the keystore: PKCS12, JKS or PEM.");
+    public static final Key<String> HEALTH_KEYSTORE_PASSWORD =
+            Key.text("health.ssl.keystore.password", "", "Password of the keystore; nothing for PEM.");
+    public static final Key<String> HEALTH_KEY_PASSWORD = Key.text(
+            "health.ssl.key.password", "", "Password of the key in the keystore; nothing where it is the keystore's.");
     public static final Key<Duration> CONNECT_TIMEOUT = Key.period(
             "connect-timeout", "10s", "How long the broker, and then the registry, may take to answer at the start.");
     public static final Key<Duration> MAX_CLOCK_SKEW = Key.duration(
             "max-clock-skew",
             "5m",
             "How far a record may be stamped ahead of this machine's clock before it goes to the dead letters.");
+    public static final Key<Long> MAX_RECORD_BYTES = Key.bytes(
+            "max-record-bytes",
+            "1MiB",
+            "How large a record may be after decompression, with its key and headers, before it goes to the dead letters instead of being decoded.");
     public static final Key<TimeMode> TIME = Key.choice(
             "time",
             TimeMode.WALL,
             "Whose time counts: the machine's, or that of an accelerated run that the load generator drives.");
 
-    public static final List<Key<?>> ALL =
-            List.of(TOPIC_PREFIX, HEALTH_PORT, HEALTH_ADDRESS, CONNECT_TIMEOUT, MAX_CLOCK_SKEW, TIME);
+    public static final List<Key<?>> ALL = List.of(
+            TOPIC_PREFIX,
+            HEALTH_PORT,
+            HEALTH_ADDRESS,
+            HEALTH_USERNAME,
+            HEALTH_PASSWORD,
+            HEALTH_PASSWORD_FILE,
+            HEALTH_KEYSTORE,
+            HEALTH_KEYSTORE_TYPE,
+            HEALTH_KEYSTORE_PASSWORD,
+            HEALTH_KEY_PASSWORD,
+            CONNECT_TIMEOUT,
+            MAX_CLOCK_SKEW,
+            MAX_RECORD_BYTES,
+            TIME);
 
     private CommonKeys() {}
 }

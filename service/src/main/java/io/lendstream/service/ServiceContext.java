@@ -4,6 +4,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.LetterBounds;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.Settings;
@@ -32,8 +33,13 @@ public record ServiceContext(
 
     /** A reader whose poison goes to the dead letters by way of the writer. */
     public RecordReader reader(RecordWriter writer) {
-        var deadLetters = new DeadLetters(writer::send, topics, service, metrics);
-        RecordReader reader = RecordReader.open(kafka, topics, deadLetters, settings.get(CommonKeys.MAX_CLOCK_SKEW));
+        var deadLetters = new DeadLetters(writer::send, topics, service, metrics, LetterBounds.of(kafka.producer()));
+        RecordReader reader = RecordReader.open(
+                kafka,
+                topics,
+                deadLetters,
+                settings.get(CommonKeys.MAX_CLOCK_SKEW),
+                settings.get(CommonKeys.MAX_RECORD_BYTES));
         if (isWatched()) {
             new KafkaClientMetrics(reader.client()).bindTo(metrics);
         }

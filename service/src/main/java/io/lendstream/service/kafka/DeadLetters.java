@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Puts records that nobody can ever read into their topic's dead letters, as they are, with where they stood and what was
- * wrong with them in headers.
+ * wrong with them in headers. What is too large to be sent is cut ({@link LetterBounds}).
  */
 public final class DeadLetters {
     public static final String TOPIC = "lendstream.origin.topic";
@@ -31,9 +31,10 @@ public final class DeadLetters {
     private final TopicCatalogue topics;
     private final String service;
     private final MeterRegistry metrics;
+    private final LetterBounds bounds;
 
     /**
-     * Dead letters of one service.
+     * Dead letters of one service, for a producer with Kafka's default {@code max.request.size}.
      *
      * @param out sends a letter; what it cannot send it has to fail for, so that no record is lost unseen
      */
@@ -42,10 +43,26 @@ public final class DeadLetters {
             TopicCatalogue topics,
             String service,
             MeterRegistry metrics) {
+        this(out, topics, service, metrics, LetterBounds.DEFAULT);
+    }
+
+    /**
+     * Dead letters of one service.
+     *
+     * @param out sends a letter; what it cannot send it has to fail for, so that no record is lost unseen
+     * @param bounds of what {@code out} can send
+     */
+    public DeadLetters(
+            Consumer<ProducerRecord<byte[], byte[]>> out,
+            TopicCatalogue topics,
+            String service,
+            MeterRegistry metrics,
+            LetterBounds bounds) {
         this.out = out;
         this.topics = topics;
         this.service = service;
         this.metrics = metrics;
+        this.bounds = bounds;
     }
 
     /** Puts a record aside. */
@@ -56,12 +73,14 @@ public final class DeadLetters {
                 record.partition(),
                 record.offset(),
                 topics.deadLetters(topic),
-                why.getMessage());
+                LetterBounds.shortened(String.valueOf(why.getMessage())));
         metrics.counter("lendstream.dead.letters", "topic", record.topic()).increment();
-        out.accept(letter(topics.deadLetters(topic), record, why, service));
+        out.accept(bounds.fit(letter(topics.deadLetters(topic), record, why, service)));
     }
 
-    /** The letter for a record, to the dead letters of this name. */
+    /**
+     * The letter for a record, to the dead letters of this name, whole: {@link LetterBounds#fit} makes it one that can be sent.
+     */
     public static ProducerRecord<byte[], byte[]> letter(
             String deadLetters, ConsumerRecord<byte[], byte[]> record, Throwable why, String service) {
         Headers headers = new RecordHeaders(record.headers());

@@ -47,6 +47,7 @@ public final class RecordReader implements AutoCloseable {
     private final TopicCatalogue topics;
     private final DeadLetters deadLetters;
     private final Duration maxClockSkew;
+    private final long maxRecordBytes;
     private final InstantSource wallClock;
     private final Map<String, Route<?>> routes = new LinkedHashMap<>();
     private final Map<TopicPartition, Long> endsAtStart = new HashMap<>();
@@ -69,17 +70,46 @@ public final class RecordReader implements AutoCloseable {
             DeadLetters deadLetters,
             Duration maxClockSkew,
             InstantSource wallClock) {
+        this(consumer, deserializer, topics, deadLetters, maxClockSkew, Long.MAX_VALUE, wallClock);
+    }
+
+    /**
+     * A reader over a client that does not decode what is too large.
+     *
+     * @param deserializer gives records of the topics' own schemas, or such as can be resolved to them
+     * @param maxClockSkew how far a record may be ahead of {@code wallClock}
+     * @param maxRecordBytes of a record's key, value and headers together, after decompression
+     */
+    public RecordReader(
+            Consumer<byte[], byte[]> consumer,
+            Deserializer<GenericRecord> deserializer,
+            TopicCatalogue topics,
+            DeadLetters deadLetters,
+            Duration maxClockSkew,
+            long maxRecordBytes,
+            InstantSource wallClock) {
         this.consumer = consumer;
         this.deserializer = deserializer;
         this.topics = topics;
         this.deadLetters = deadLetters;
         this.maxClockSkew = maxClockSkew;
+        this.maxRecordBytes = maxRecordBytes;
         this.wallClock = wallClock;
     }
 
-    /** A reader with a client of its own. */
+    /** A reader with a client of its own, of records of any size. */
     public static RecordReader open(
             KafkaSettings kafka, TopicCatalogue topics, DeadLetters deadLetters, Duration maxClockSkew) {
+        return open(kafka, topics, deadLetters, maxClockSkew, Long.MAX_VALUE);
+    }
+
+    /** A reader with a client of its own that does not decode records larger than {@code maxRecordBytes}. */
+    public static RecordReader open(
+            KafkaSettings kafka,
+            TopicCatalogue topics,
+            DeadLetters deadLetters,
+            Duration maxClockSkew,
+            long maxRecordBytes) {
         Deserializer<GenericRecord> deserializer = SerdeFactory.of(kafka.serdes())
                 .reading(Codecs.readerSchemas(topics))
                 .deserializer();
@@ -89,6 +119,7 @@ public final class RecordReader implements AutoCloseable {
                 topics,
                 deadLetters,
                 maxClockSkew,
+                maxRecordBytes,
                 InstantSource.system());
     }
 
@@ -217,9 +248,11 @@ public final class RecordReader implements AutoCloseable {
 
     /** Whether the record is done with; not so while the registry does not answer. */
     private <T> boolean hand(Route<T> route, ConsumerRecord<byte[], byte[]> record) {
-        String key = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
+        String key;
         Optional<T> value;
         try {
+            OversizeRecordException.check(record, maxRecordBytes);
+            key = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
             value = decode(route, record);
             if (value.isEmpty() || strictness(route.topic) == Strictness.REFUSE) {
                 UnusableKeyException.check(key, strictness(route.topic));

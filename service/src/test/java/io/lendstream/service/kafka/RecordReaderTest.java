@@ -90,6 +90,26 @@ class RecordReaderTest {
     }
 
     @Test
+    void aRecordThatIsTooLargeIsNotDecodedAndItsLetterCanBeSent() {
+        raw(new byte[3_000_000]);
+        writer.send(new ProducerRecord<>(NODES, new byte[3_000_000], null));
+        writer.write(TopicCatalogue.NODES, "n1", node("n1", NOON));
+
+        RecordReader reader = reading(FakeSerdes.deserializer());
+        reader.poll(Duration.ZERO);
+
+        assertThat(read).containsExactly("n1");
+        List<ConsumerRecord<byte[], byte[]>> letters = broker.log("lendstream.nodes-dlq");
+        assertThat(letters).hasSize(2).allSatisfy(letter -> {
+            assertThat(LetterBounds.size(letter.key(), letter.value(), letter.headers()))
+                    .isLessThan(1_000_000);
+            assertThat(headers(letter).get("lendstream.error.message")).contains("max-record-bytes is 1048576");
+        });
+        assertThat(headers(letters.get(0))).containsEntry(LetterBounds.CUT_FROM, "3000000");
+        assertThat(headers(letters.get(1))).containsEntry(LetterBounds.KEY_CUT_FROM, "3000000");
+    }
+
+    @Test
     void aRecordThatBreaksItsOwnBoundsIsPoison() {
         GenericRecord progress = Codecs.encode(
                 TopicCatalogue.TRAINING_PROGRESS,
@@ -251,6 +271,7 @@ class RecordReaderTest {
                 FakeBroker.TOPICS,
                 new DeadLetters(writer::send, FakeBroker.TOPICS, "test", metrics),
                 Duration.ofMinutes(5),
+                1 << 20,
                 InstantSource.fixed(NOON));
     }
 

@@ -3,6 +3,7 @@ package io.lendstream.service;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
+import io.lendstream.service.health.HealthAccess;
 import io.lendstream.service.health.HealthServer;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.KafkaSettings;
@@ -12,6 +13,7 @@ import io.lendstream.service.settings.ReferencePage;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.SettingsFile;
+import io.lendstream.service.text.Printable;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
@@ -174,10 +176,11 @@ public abstract class ServiceCommand implements Callable<Integer> {
         PrometheusMeterRegistry metrics = metrics();
         var context = new ServiceContext(service(), settings, kafka, catalogue, health, metrics, stop);
         check(context);
+        HealthAccess access = HealthAccess.of(settings);
         if (checkOnly) {
             return DONE;
         }
-        Optional<HealthServer> server = startHealth(settings, health, metrics);
+        Optional<HealthServer> server = startHealth(settings, access, health, metrics);
         try {
             if (needsKafka(settings)) {
                 Connection.check(kafka, catalogue, topics(), settings.get(CommonKeys.CONNECT_TIMEOUT));
@@ -218,14 +221,15 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return metrics;
     }
 
-    private Optional<HealthServer> startHealth(Settings settings, Health health, PrometheusMeterRegistry metrics) {
+    private Optional<HealthServer> startHealth(
+            Settings settings, HealthAccess access, Health health, PrometheusMeterRegistry metrics) {
         Optional<Integer> port = settings.get(CommonKeys.HEALTH_PORT);
         if (port.isEmpty()) {
             return Optional.empty();
         }
         String host = settings.get(CommonKeys.HEALTH_ADDRESS);
         try {
-            return Optional.of(HealthServer.start(host, port.get(), health, metrics, pages()));
+            return Optional.of(HealthServer.start(host, port.get(), access, health, metrics, pages()));
         } catch (IOException e) {
             throw new UnreachableException(
                     "health.port is %d, but cannot be listened on at health.address %s: %s. Choose another, or 0 for any that is free."
@@ -235,17 +239,17 @@ public abstract class ServiceCommand implements Callable<Integer> {
     }
 
     private static int misused(CommandLine.ParameterException failure) {
-        System.err.println(UsageErrors.line(failure));
+        System.err.println(Printable.line(UsageErrors.line(failure)));
         return WRONG_USE;
     }
 
     private static int report(Exception failure) {
         if (failure instanceof SettingsException) {
-            System.err.println(failure.getMessage());
+            System.err.println(Printable.line(String.valueOf(failure.getMessage())));
             return WRONG_USE;
         }
         if (failure instanceof UnreachableException) {
-            System.err.println(failure.getMessage());
+            System.err.println(Printable.line(String.valueOf(failure.getMessage())));
             return FAILED;
         }
         LOG.error("stopped by a failure", failure);

@@ -1,6 +1,7 @@
 package io.lendstream.launcher.cluster;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.service.text.Printable;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,9 +50,9 @@ public abstract class ClusterCommand implements Callable<Integer> {
         out().flush();
     }
 
-    /** Prints lines, for people. */
+    /** Prints lines, for people; what a terminal would obey in names is shown. */
     protected final void print(List<String> lines) {
-        lines.forEach(out()::println);
+        lines.stream().map(Printable::line).forEach(out()::println);
         out().flush();
     }
 
@@ -72,7 +73,7 @@ public abstract class ClusterCommand implements Callable<Integer> {
     /** Says something beside what is shown. */
     protected final void remark(String line) {
         PrintWriter err = spec.commandLine().getErr();
-        err.println(line);
+        err.println(Printable.line(line));
         err.flush();
     }
 }

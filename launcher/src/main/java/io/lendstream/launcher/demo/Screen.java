@@ -3,6 +3,7 @@ package io.lendstream.launcher.demo;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.launcher.demo.Picture.ServiceLine;
 import io.lendstream.launcher.demo.Picture.Snapshot;
+import io.lendstream.service.text.Printable;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.Instant;
@@ -142,7 +143,7 @@ final class Screen {
         lines.add("");
         lines.add("Last decisions");
         snapshot.last().forEach(decision -> lines.add(decision(decision)));
-        return lines.stream().map(this::cut).toList();
+        return lines.stream().map(Printable::line).map(this::cut).toList();
     }
 
     private static String service(ServiceLine service) {

@@ -8,6 +8,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.text.Printable;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,6 +37,8 @@ public final class TopCommand extends ClusterCommand {
     private static final int DECISIONS_BACK = 100;
     private static final int USUAL_ROWS = 40;
     private static final int USUAL_COLUMNS = 160;
+    /** Moves the cursor to the first line and clears the terminal. */
+    private static final String CLEAR = "\u001b[H\u001b[2J";
 
     private static final List<Topic<?>> WHOLE = List.of(
             TopicCatalogue.LEASES,
@@ -99,6 +102,9 @@ public final class TopCommand extends ClusterCommand {
             return;
         }
         List<String> lines = overview.lines(now);
+        if (drawn) {
+            out().print(CLEAR);
+        }
         print(drawn ? screen(lines) : lines);
     }
 
@@ -106,10 +112,9 @@ public final class TopCommand extends ClusterCommand {
     private static List<String> screen(List<String> lines) {
         int rows = Integer.getInteger("lendstream.rows", USUAL_ROWS);
         int columns = Integer.getInteger("lendstream.columns", USUAL_COLUMNS);
-        List<String> screen = new ArrayList<>();
-        screen.add("\u001b[H\u001b[2J" + cut(lines.get(0), columns));
-        lines.subList(1, Math.min(lines.size(), rows - 1)).forEach(line -> screen.add(cut(line, columns)));
-        return screen;
+        return lines.subList(0, Math.min(lines.size(), rows - 1)).stream()
+                .map(line -> cut(Printable.line(line), columns))
+                .toList();
     }
 
     private static String cut(String line, int columns) {

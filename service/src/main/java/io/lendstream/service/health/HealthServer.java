@@ -1,37 +1,73 @@
 package io.lendstream.service.health;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers {@code /health/live}, {@code /health/ready} and {@code /metrics}. */
+/**
+ * Answers {@code /health/live}, {@code /health/ready} and {@code /metrics}.
+ *
+ * <p>The JDK's own server gives each connection a thread for as long as its request is incomplete, and accepts no more
+ * connections than it has threads: a few half-open connections then block the probes. Here a new connection is always
+ * accepted. When {@link OpenConnections#MOST} are open, the oldest of those without a complete request is closed for it, and
+ * no connection stays open for longer than the time limit. Each connection serves one request.
+ */
 public final class HealthServer implements AutoCloseable {
+    /** How long a connection may stay open, from its first byte to its last. */
+    static final Duration TIME_LIMIT = Duration.ofSeconds(10);
+
     private static final Logger LOG = LoggerFactory.getLogger(HealthServer.class);
-    private static final int OK = 200;
-    private static final int NOT_FOUND = 404;
-    private static final int METHOD_NOT_ALLOWED = 405;
-    private static final int UNAVAILABLE = 503;
+    private static final int BACKLOG = 256;
+    private static final int SWEEP_MILLIS = 250;
+    /** How much of a request's body is read, so that closing the connection does not discard the answer. */
+    private static final int MOST_DRAINED = 64 << 10;
 
-    private final HttpServer server;
-    private final ExecutorService threads;
+    private static final String PLAIN = "text/plain; charset=utf-8";
+    private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
-    private HealthServer(HttpServer server, ExecutorService threads) {
-        this.server = server;
-        this.threads = threads;
+    private final ServerSocket listener;
+    private final HealthAccess access;
+    private final Map<String, Supplier<Answer>> pages;
+    private final OpenConnections connections;
+    private final ThreadPoolExecutor threads;
+
+    /** An HTTP status with a text. */
+    private record Answer(int status, String type, String text) {}
+
+    private HealthServer(
+            ServerSocket listener, HealthAccess access, Map<String, Supplier<Answer>> pages, Duration timeLimit) {
+        this.listener = listener;
+        this.access = access;
+        this.pages = pages;
+        this.connections = new OpenConnections(timeLimit);
+        // Twice the connections: the thread of one that was closed may need a moment to end.
+        this.threads = new ThreadPoolExecutor(
+                0, 2 * OpenConnections.MOST, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), HealthServer::daemon);
     }
 
     /**
-     * Starts to answer.
+     * Starts to answer, to everybody and over plain HTTP.
      *
      * @param host the address to listen on
      * @param port 0 for any that is free
@@ -39,96 +75,221 @@ public final class HealthServer implements AutoCloseable {
      */
     public static HealthServer start(String host, int port, Health health, PrometheusMeterRegistry metrics)
             throws IOException {
-        return start(host, port, health, metrics, Map.of());
+        return start(host, port, HealthAccess.OPEN, health, metrics, Map.of());
     }
 
     /**
      * Starts to answer, with more texts for Prometheus.
      *
-     * @param pages by their paths; each is made when it is asked for
+     * @param access who may read the metrics and the other texts
+     * @param texts by their paths; each is made when it is asked for
      * @throws IOException where the port is taken or the address is not this machine's
      */
     public static HealthServer start(
-            String host, int port, Health health, PrometheusMeterRegistry metrics, Map<String, Supplier<String>> pages)
+            String host,
+            int port,
+            HealthAccess access,
+            Health health,
+            PrometheusMeterRegistry metrics,
+            Map<String, Supplier<String>> texts)
             throws IOException {
-        HttpServer server = HttpServer.create(new InetSocketAddress(host, port), 0);
-        ExecutorService threads = Executors.newFixedThreadPool(2, body -> {
-            var thread = new Thread(body, "health");
-            thread.setDaemon(true);
-            return thread;
-        });
-        server.setExecutor(threads);
-        server.createContext("/health/live", exchange -> answer(exchange, "/health/live", health::whyDead));
-        server.createContext("/health/ready", exchange -> answer(exchange, "/health/ready", health::whyNotReady));
-        show(server, "/metrics", metrics::scrape);
-        pages.forEach((path, page) -> show(server, path, page));
-        server.createContext(
-                "/",
-                exchange -> send(
-                        exchange,
-                        NOT_FOUND,
-                        "text/plain; charset=utf-8",
-                        "try /health/live, /health/ready or /metrics\n"));
-        server.start();
-        var started = new HealthServer(server, threads);
-        LOG.info("health and metrics on http://{}:{}", host, started.port());
-        return started;
+        return start(new InetSocketAddress(host, port), access, health, metrics, texts, TIME_LIMIT);
     }
 
-    private static void show(HttpServer server, String path, Supplier<String> page) {
-        server.createContext(path, exchange -> {
-            if (isGetOf(exchange, path)) {
-                send(exchange, OK, "text/plain; version=0.0.4; charset=utf-8", page.get());
-            }
-        });
+    static HealthServer start(
+            InetSocketAddress address,
+            HealthAccess access,
+            Health health,
+            PrometheusMeterRegistry metrics,
+            Map<String, Supplier<String>> texts,
+            Duration timeLimit)
+            throws IOException {
+        ServerSocket listener = new ServerSocket();
+        try {
+            listener.setReuseAddress(true);
+            listener.bind(address, BACKLOG);
+            listener.setSoTimeout(SWEEP_MILLIS);
+        } catch (IOException e) {
+            listener.close();
+            throw e;
+        }
+        Map<String, Supplier<Answer>> pages = new HashMap<>();
+        pages.put("/health/live", () -> state(health.whyDead()));
+        pages.put("/health/ready", () -> state(health.whyNotReady()));
+        pages.put("/metrics", () -> new Answer(200, PROMETHEUS, metrics.scrape()));
+        texts.forEach((path, text) -> pages.put(path, () -> new Answer(200, PROMETHEUS, text.get())));
+        var server = new HealthServer(listener, access, pages, timeLimit);
+        daemon(server::accept).start();
+        server.announce(address.getHostString());
+        return server;
+    }
+
+    private void announce(String host) {
+        LOG.info("health and metrics on {}://{}:{}", access.tls().isPresent() ? "https" : "http", host, port());
+        InetAddress bound = listener.getInetAddress();
+        if (!bound.isLoopbackAddress() && access.login().isEmpty()) {
+            LOG.warn(
+                    "health.address is {}: every machine that reaches port {} can read the metrics. Set health.username and"
+                            + " health.password-file, or let a network policy restrict the port.",
+                    host,
+                    port());
+        }
     }
 
     /** The port that it listens on. */
     public int port() {
-        return server.getAddress().getPort();
+        return listener.getLocalPort();
     }
 
     @Override
     public void close() {
-        server.stop(0);
+        try {
+            listener.close();
+        } catch (IOException e) {
+            LOG.debug("the listener does not close", e);
+        }
+        connections.closeAll();
         threads.shutdownNow();
     }
 
-    private static void answer(HttpExchange exchange, String path, Supplier<Optional<String>> whyNot)
-            throws IOException {
-        if (!isGetOf(exchange, path)) {
+    private void accept() {
+        while (!listener.isClosed()) {
+            try {
+                Socket socket = listener.accept();
+                OpenConnections.Connection connection = connections.open(socket);
+                try {
+                    threads.execute(() -> serve(connection));
+                } catch (RejectedExecutionException e) {
+                    connections.close(connection);
+                }
+            } catch (SocketTimeoutException e) {
+                LOG.trace("no new connection", e);
+            } catch (IOException e) {
+                if (!listener.isClosed()) {
+                    pause(e);
+                }
+            }
+            connections.closeOverdue();
+        }
+    }
+
+    /** Out of file descriptors, for one. */
+    private static void pause(IOException why) {
+        LOG.warn("a connection for health or metrics was not accepted: {}", why.getMessage());
+        try {
+            Thread.sleep(SWEEP_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serve(OpenConnections.Connection connection) {
+        try {
+            Socket socket = secured(connection.socket());
+            answer(connection, socket);
+        } catch (IOException e) {
+            LOG.trace("a connection ended early", e);
+        } catch (RuntimeException e) {
+            LOG.warn("a request for health or metrics was not answered", e);
+        } finally {
+            connections.close(connection);
+        }
+    }
+
+    private Socket secured(Socket socket) throws IOException {
+        Optional<SSLContext> tls = access.tls();
+        if (tls.isEmpty()) {
+            return socket;
+        }
+        SSLSocket secured = (SSLSocket) tls.get().getSocketFactory().createSocket(socket, null, socket.getPort(), true);
+        secured.setUseClientMode(false);
+        return secured;
+    }
+
+    private void answer(OpenConnections.Connection connection, Socket socket) throws IOException {
+        InputStream in = socket.getInputStream();
+        Optional<HttpRequestHead> request;
+        try {
+            request = HttpRequestHead.read(in);
+        } catch (HttpRequestHead.UnreadableException e) {
+            send(socket, new Answer(e.status(), PLAIN, e.getMessage() + "\n"), true);
+            drain(socket, in);
             return;
         }
-        Optional<String> reason = whyNot.get();
-        send(
-                exchange,
-                reason.isPresent() ? UNAVAILABLE : OK,
-                "text/plain; charset=utf-8",
-                reason.map(why -> "no: " + why).orElse("yes") + "\n");
+        if (request.isEmpty()) {
+            return;
+        }
+        connection.isComplete();
+        send(socket, answer(request.get()), !request.get().method().equals("HEAD"));
+        drain(socket, in);
     }
 
-    private static boolean isGetOf(HttpExchange exchange, String path) throws IOException {
-        if (!exchange.getRequestURI().getPath().equals(path)) {
-            send(exchange, NOT_FOUND, "text/plain; charset=utf-8", "not here\n");
-            return false;
+    private Answer answer(HttpRequestHead request) {
+        Supplier<Answer> page = pages.get(request.path());
+        if (page == null) {
+            return new Answer(404, PLAIN, "try /health/live, /health/ready or /metrics\n");
         }
-        if (!exchange.getRequestMethod().equals("GET")
-                && !exchange.getRequestMethod().equals("HEAD")) {
-            send(exchange, METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", "only GET\n");
-            return false;
+        if (!request.method().equals("GET") && !request.method().equals("HEAD")) {
+            return new Answer(405, PLAIN, "only GET\n");
         }
-        return true;
+        if (!request.path().startsWith("/health/") && !access.allows(request.authorization())) {
+            return new Answer(401, PLAIN, "the metrics need the login of health.username\n");
+        }
+        return page.get();
     }
 
-    private static void send(HttpExchange exchange, int status, String type, String text) throws IOException {
-        try (exchange) {
-            byte[] body = text.getBytes(StandardCharsets.UTF_8);
-            boolean head = exchange.getRequestMethod().equals("HEAD");
-            exchange.getResponseHeaders().set("Content-Type", type);
-            exchange.sendResponseHeaders(status, head ? -1 : body.length);
-            if (!head) {
-                exchange.getResponseBody().write(body);
-            }
+    private static Answer state(Optional<String> whyNot) {
+        return new Answer(
+                whyNot.isPresent() ? 503 : 200,
+                PLAIN,
+                whyNot.map(why -> "no: " + why).orElse("yes") + "\n");
+    }
+
+    private static void send(Socket socket, Answer answer, boolean withBody) throws IOException {
+        byte[] body = answer.text().getBytes(StandardCharsets.UTF_8);
+        String head = "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s%sConnection: close\r\n\r\n"
+                .formatted(
+                        answer.status(),
+                        reason(answer.status()),
+                        answer.type(),
+                        body.length,
+                        answer.status() == 401 ? "WWW-Authenticate: Basic realm=\"lendstream\"\r\n" : "",
+                        answer.status() == 405 ? "Allow: GET, HEAD\r\n" : "");
+        OutputStream out = new BufferedOutputStream(socket.getOutputStream(), 16 << 10);
+        out.write(head.getBytes(StandardCharsets.ISO_8859_1));
+        if (withBody) {
+            out.write(body);
         }
+        out.flush();
+        socket.shutdownOutput();
+    }
+
+    private static String reason(int status) {
+        return switch (status) {
+            case 200 -> "OK";
+            case 400 -> "Bad Request";
+            case 401 -> "Unauthorized";
+            case 404 -> "Not Found";
+            case 405 -> "Method Not Allowed";
+            case 431 -> "Request Header Fields Too Large";
+            default -> "Service Unavailable";
+        };
+    }
+
+    private static void drain(Socket socket, InputStream in) throws IOException {
+        socket.setSoTimeout(SWEEP_MILLIS);
+        byte[] buffer = new byte[4 << 10];
+        int drained = 0;
+        int read = 0;
+        while (read >= 0 && drained < MOST_DRAINED) {
+            read = in.read(buffer);
+            drained += Math.max(0, read);
+        }
+    }
+
+    private static Thread daemon(Runnable body) {
+        var thread = new Thread(body, "health");
+        thread.setDaemon(true);
+        return thread;
     }
 }

@@ -15,8 +15,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.kafka.common.config.ConfigDef;
@@ -34,6 +39,8 @@ import org.jspecify.annotations.Nullable;
 public final class RegistryClient {
     private static final String CONTENT_TYPE = "application/vnd.schemaregistry.v1+json";
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int MOST_REFERENCES = 100;
+    private static final int DEEPEST_REFERENCE = 16;
     private static final ConcurrentHashMap<RegistrySettings, RegistryClient> SHARED = new ConcurrentHashMap<>();
 
     private final RegistrySettings settings;
@@ -42,14 +49,21 @@ public final class RegistryClient {
     private final ConcurrentHashMap<Integer, Schema> schemas = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<SubjectSchema, Integer> registered = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<SubjectSchema, Integer> found = new ConcurrentHashMap<>();
+    private final UnknownIds unknown;
 
     private record SubjectSchema(String subject, Schema schema) {}
 
     public RegistryClient(RegistrySettings settings) {
+        this(settings, System::nanoTime);
+    }
+
+    /** @param nanoClock as {@link System#nanoTime} */
+    RegistryClient(RegistrySettings settings, LongSupplier nanoClock) {
         this.settings = settings;
+        this.unknown = new UnknownIds(nanoClock);
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .connectTimeout(settings.connectTimeout())
-                .followRedirects(HttpClient.Redirect.NORMAL)
+                .followRedirects(HttpClient.Redirect.NEVER)
                 .version(HttpClient.Version.HTTP_1_1);
         if (!settings.ssl().isEmpty()) {
             DefaultSslEngineFactory ssl = new DefaultSslEngineFactory();
@@ -64,13 +78,28 @@ public final class RegistryClient {
         return SHARED.computeIfAbsent(settings, RegistryClient::new);
     }
 
-    /** The schema that records with this id were written with. */
+    /**
+     * The schema that records with this id were written with. An id that the registry does not know is remembered for a while.
+     *
+     * @throws SchemaNotFoundException where the registry does not know the id, or did not a moment ago
+     * @throws UnreadableSchemaException where it is not an Avro schema within our bounds
+     */
     public Schema schemaById(int id) {
         Schema known = schemas.get(id);
         if (known != null) {
             return known;
         }
-        Schema schema = schema("schema id " + id, get("/schemas/ids/" + id));
+        unknown.refusal(id).ifPresent(why -> {
+            throw why;
+        });
+        Schema schema;
+        try {
+            schema = schema("schema id " + id, get("/schemas/ids/" + id));
+        } catch (SchemaNotFoundException | UnreadableSchemaException e) {
+            unknown.add(id, e);
+            throw e;
+        }
+        unknown.remove(id);
         Schema before = schemas.putIfAbsent(id, schema);
         return before == null ? schema : before;
     }
@@ -200,22 +229,35 @@ public final class RegistryClient {
         }
         Schema.Parser parser = new Schema.Parser().setValidateDefaults(false);
         try {
-            parseReferences(parser, answer);
+            parseReferences(parser, what, answer, 1, new AtomicInteger());
             return parser.parse(answer.path("schema").asText());
         } catch (AvroRuntimeException e) {
             throw new UnreadableSchemaException("%s is not a valid Avro schema: %s".formatted(what, e.getMessage()), e);
         }
     }
 
-    private void parseReferences(Schema.Parser parser, JsonNode answer) {
+    /**
+     * Reads the schemas that one refers to.
+     *
+     * @param depth of the references, 1 for those of the schema itself
+     * @param asked how many were asked for so far
+     */
+    private void parseReferences(
+            Schema.Parser parser, String what, JsonNode answer, int depth, AtomicInteger asked) {
         for (JsonNode reference : answer.path("references")) {
             if (parser.getTypes().containsKey(reference.path("name").asText())) {
                 continue;
             }
+            if (depth > DEEPEST_REFERENCE || asked.incrementAndGet() > MOST_REFERENCES) {
+                throw new UnreadableSchemaException(
+                        "%s refers to more than %d schemas, or more than %d deep; use a schema without so many references"
+                                .formatted(what, MOST_REFERENCES, DEEPEST_REFERENCE),
+                        null);
+            }
             JsonNode referred =
                     get("/subjects/" + encoded(reference.path("subject").asText()) + "/versions/"
                             + reference.path("version").asInt());
-            parseReferences(parser, referred);
+            parseReferences(parser, what, referred, depth + 1, asked);
             parser.parse(referred.path("schema").asText());
         }
     }
@@ -289,18 +331,36 @@ public final class RegistryClient {
                     .method(method, HttpRequest.BodyPublishers.ofString(body.toString(), StandardCharsets.UTF_8));
         }
         String what = "%s %s%s".formatted(method, url, path);
+        CompletableFuture<HttpResponse<String>> exchange =
+                http.sendAsync(request.build(), answer -> new BoundedBody());
+        // The request's own time limit ends with the answer's headers.
+        Duration patience = settings.connectTimeout().plus(settings.readTimeout());
         try {
-            HttpResponse<String> response =
-                    http.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-            return answer(what, response);
-        } catch (IOException e) {
-            String detail = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-            throw new RegistryUnavailableException(
-                    "no answer from the schema registry to %s: %s".formatted(what, detail), 0, 0, e);
+            return answer(what, exchange.get(patience.toMillis(), TimeUnit.MILLISECONDS));
+        } catch (ExecutionException e) {
+            throw failed(what, e.getCause() == null ? e : e.getCause());
+        } catch (TimeoutException e) {
+            exchange.cancel(true);
+            throw failed(what, new IOException("no whole answer within %d ms".formatted(patience.toMillis()), e));
         } catch (InterruptedException e) {
+            exchange.cancel(true);
             Thread.currentThread().interrupt();
             throw new RegistryUnavailableException("interrupted while asking the schema registry: " + what, 0, 0, e);
         }
+    }
+
+    private static RegistryException failed(String what, Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof BoundedBody.TooLargeException) {
+                return new UnreadableSchemaException(
+                        "%s was answered with more than %d bytes, which is no schema that this client reads"
+                                .formatted(what, BoundedBody.LARGEST_BYTES),
+                        failure);
+            }
+        }
+        String detail = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+        return new RegistryUnavailableException(
+                "no answer from the schema registry to %s: %s".formatted(what, detail), 0, 0, failure);
     }
 
     private static JsonNode answer(String what, HttpResponse<String> response) {
@@ -314,6 +374,17 @@ public final class RegistryClient {
                     status,
                     0,
                     null));
+        }
+        if (status >= 300 && status < 400) {
+            throw new RegistryException(
+                    "%s was answered with a redirect to %s, which is not followed. Set %s to the registry's own address"
+                            .formatted(
+                                    what,
+                                    shortened(response.headers().firstValue("Location").orElse("nowhere")),
+                                    RegistrySettings.URL),
+                    status,
+                    0,
+                    null);
         }
         int code = json.map(node -> node.path("error_code").asInt(0)).orElse(0);
         String reason = json.map(node -> node.path("message").asText(""))

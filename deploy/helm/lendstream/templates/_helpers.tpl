@@ -167,3 +167,37 @@ prometheus.io/port: "9404"
 {{ toYaml . }}
 {{- end }}
 {{- end }}
+
+{{/* A rule of a network policy: to these peers, or to any, at these TCP ports. */}}
+{{- define "lendstream.egress" -}}
+- ports:
+    {{- range .ports }}
+    - {protocol: TCP, port: {{ int . }}}
+    {{- end }}
+  {{- with .to }}
+  to: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+
+{{/* The ports of addresses, as a YAML list. */}}
+{{- define "lendstream.ports" -}}
+{{- $otherwise := .otherwise -}}
+{{- $ports := list -}}
+{{- range $address := splitList "," .addresses -}}
+{{- $port := regexFind ":[0-9]+(/.*)?$" (trim $address) | trimPrefix ":" | regexFind "^[0-9]+" -}}
+{{- $ports = append $ports (int ($port | default $otherwise)) -}}
+{{- end -}}
+{{ $ports | uniq | toYaml }}
+{{- end }}
+
+{{/* Whether a service talks to more than brokers and registry: an actuator's driver to its system, an agent to the endpoints it reads. */}}
+{{- define "lendstream.reaches" -}}
+{{- $values := .root.Values -}}
+{{- if eq .service "actuator" -}}
+{{- $own := merge (dict) $values.actuator.settings $values.settings -}}
+{{- if ne (get $own "actuator.driver" | default "simulated") "simulated" }}true{{ end -}}
+{{- else if eq .service "agent" -}}
+{{- $own := merge (dict) $values.agent.settings $values.settings -}}
+{{- if or $values.agent.kubernetes (hasKey $own "agent.rate-endpoints") (hasKey $own "agent.dcgm-url") }}true{{ end -}}
+{{- end -}}
+{{- end }}

@@ -154,6 +154,18 @@ final class HelmChartTest {
         }
     }
 
+    @Test
+    void aBudgetKeepsOneSchedulerWhileADrainTakesTheOther() throws IOException {
+        List<Manifest> chart = rendered("{scheduler: {replicas: 3}}");
+
+        int allowedToGo = only(chart, "PodDisruptionBudget", "gpus-scheduler")
+                .root()
+                .at("/spec/maxUnavailable")
+                .asInt();
+
+        assertThat(replicas(chart, "scheduler") - allowedToGo).isEqualTo(2);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {DEFAULTS, AGENTS, SIMULATED})
     void whatManifestsNameIsThere(String values) throws IOException {

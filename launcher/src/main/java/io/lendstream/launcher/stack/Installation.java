@@ -58,15 +58,21 @@ public record Installation(Path home) {
                 .isPresent();
     }
 
-    /** The registry's jar, which names the rest of its class path itself. */
-    Path registryJar() {
+    /**
+     * The registry's jar, whose manifest names the rest of its class path. It is last: before it are the newer versions
+     * of libraries in its archive.
+     */
+    List<Path> registryClassPath() {
         Path directory = home.resolve("embedded/target/registry");
-        return jarsIn(directory).stream()
-                .filter(jar -> jar.getFileName().toString().endsWith("-runner.jar"))
+        Path jar = jarsIn(directory).stream()
+                .filter(entry -> entry.getFileName().toString().endsWith("-runner.jar"))
                 .findFirst()
                 .orElseThrow(() -> new StackException(
                         "The registry is not built: %s has no *-runner.jar; build it with ./mvnw -DskipTests package."
                                 .formatted(directory)));
+        var classPath = new ArrayList<>(jarsIn(directory.resolve("overrides")));
+        classPath.add(jar);
+        return List.copyOf(classPath);
     }
 
     /** What the jar's manifest would start with {@code java -jar}. */

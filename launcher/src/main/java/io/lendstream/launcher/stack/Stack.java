@@ -61,7 +61,7 @@ public final class Stack implements AutoCloseable {
      */
     public static Stack start(StackSettings settings, Installation installation, Consumer<String> narrator) {
         List<Path> broker = installation.classPath("embedded"); // both say at once when they are not built
-        Path registry = installation.registryJar();
+        List<Path> registry = installation.registryClassPath();
         var stack = new Stack(settings, installation, narrator);
         try {
             Runtime.getRuntime().addShutdownHook(stack.shutdownHook);
@@ -74,12 +74,12 @@ public final class Stack implements AutoCloseable {
         }
     }
 
-    private void startBase(List<Path> brokerClassPath, Path registryJar) {
+    private void startBase(List<Path> brokerClassPath, List<Path> registryClassPath) {
         narrator.accept("starting broker and registry");
         var deadline = System.nanoTime() + settings.startTimeout().toNanos();
         // The registry keeps its schemas in memory and so needs no broker: both start at once.
         RunningChild broker = start(broker(brokerClassPath));
-        RunningChild registry = start(registry(registryJar));
+        RunningChild registry = start(registry(registryClassPath));
         awaitReady(
                 broker,
                 Readiness.broker(HOST, brokerPort, settings.broker().client()),
@@ -115,11 +115,11 @@ public final class Stack implements AutoCloseable {
         return port;
     }
 
-    private Child registry(Path jar) {
+    private Child registry(List<Path> classPath) {
         return new Child(
                 "registry",
-                List.of(jar),
-                Installation.mainClassOf(jar),
+                classPath,
+                Installation.mainClassOf(classPath.get(classPath.size() - 1)),
                 List.of(),
                 Map.of(
                         "quarkus.http.host", HOST,

@@ -11,6 +11,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,6 +63,26 @@ class StackIT {
             assertThat(roundTrip(other.bootstrapServers(), "other")).isEqualTo("other");
             assertThat(one.dataDirectory()).isNotEqualTo(other.dataDirectory());
         }
+    }
+
+    /** A library both in the archive and among the newer ones would be a library in two versions. */
+    @Test
+    void theRegistryHasEachReplacedLibraryOnce() throws IOException {
+        List<Path> classPath = installation.registryClassPath();
+        Path archive = classPath.get(classPath.size() - 1).resolveSibling("lib");
+
+        List<String> replaced = classPath.stream()
+                .limit(classPath.size() - 1)
+                .map(jar -> jar.getFileName().toString().replaceFirst("-[0-9][^-]*\\.jar$", ""))
+                .toList();
+        List<String> old;
+        try (var jars = Files.list(archive)) {
+            old = jars.map(jar -> jar.getFileName().toString()).sorted().toList();
+        }
+
+        assertThat(replaced).contains("netty-codec-http", "vertx-core", "jackson-databind");
+        assertThat(old)
+                .noneMatch(jar -> replaced.stream().anyMatch(library -> jar.matches(".*\\." + library + "-[0-9].*")));
     }
 
     @Test

@@ -50,8 +50,7 @@ final class HelmNetworkTest {
                     .filter(policy -> selects(policy, labels))
                     .toList();
             assertThat(policies).as(manifest.name()).hasSize(1);
-            assertThat(policies.get(0).root().at("/spec/policyTypes"))
-                    .hasToString("[\"Ingress\",\"Egress\"]");
+            assertThat(policies.get(0).root().at("/spec/policyTypes")).hasToString("[\"Ingress\",\"Egress\"]");
         }
     }
 
@@ -116,7 +115,8 @@ final class HelmNetworkTest {
     @ParameterizedTest
     @CsvSource({"https://registry, 443", "http://registry/apis/ccompat/v7, 80", "http://registry:8080/apis/v7, 8080"})
     void aRegistrysPortIsThatOfItsAddress(String url, String port) throws IOException {
-        assertThat(ports(policy("{registry: {url: '%s'}}".formatted(url), "scheduler"))).contains(port);
+        assertThat(ports(policy("{registry: {url: '%s'}}".formatted(url), "scheduler")))
+                .contains(port);
     }
 
     @Test

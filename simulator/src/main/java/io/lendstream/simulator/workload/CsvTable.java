@@ -1,10 +1,10 @@
 package io.lendstream.simulator.workload;
 
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
 
 /**
  * A CSV file with a header, gzip or not. What it cannot read it reports by file, line, column, value and what was expected.
@@ -73,7 +74,7 @@ public record CsvTable(Path file, List<String> columns, List<Row> rows) {
             String first = in.readLine();
             return first == null ? List.of() : split(first);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + file + ": " + e.getMessage(), e);
+            throw unreadable(file, e);
         }
     }
 
@@ -108,8 +109,19 @@ public record CsvTable(Path file, List<String> columns, List<Row> rows) {
             }
             return new CsvTable(file, columns, rows);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + file + ": " + e.getMessage(), e);
+            throw unreadable(file, e);
         }
+    }
+
+    /** What is wrong with the file is for whoever named it: it is no fault of the program. */
+    private static IllegalArgumentException unreadable(Path file, IOException cause) {
+        boolean packed = cause instanceof EOFException || cause instanceof ZipException;
+        return new IllegalArgumentException(
+                packed
+                        ? "%s is not a whole gzip file: %s. Copy it again, or take .gz from its name if it is not compressed."
+                                .formatted(file, cause.getMessage())
+                        : "%s cannot be read: %s".formatted(file, cause.getMessage()),
+                cause);
     }
 
     private static List<String> split(String header) {

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.goodput.GradientNoise;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,6 +60,25 @@ class WorkloadReadersTest {
                 210,99,0.6,2.0,40.0
                 """);
         scene = Scene.of(new DomainId("test"), 1, 8, 8).withProfiles(folder.resolve("profiles"));
+    }
+
+    @Test
+    void aCompressedFileThatWasCutOffIsRefusedByItsName() throws IOException {
+        var packed = new ByteArrayOutputStream();
+        try (var out = new GZIPOutputStream(packed)) {
+            out.write("job,submitSeconds,gpus,runSeconds\na,0,2,600\n".getBytes(StandardCharsets.UTF_8));
+        }
+        Path whole = Files.write(folder.resolve("whole.csv.gz"), packed.toByteArray());
+        Path cut = Files.write(folder.resolve("cut.csv.gz"), Arrays.copyOf(packed.toByteArray(), packed.size() - 9));
+        Path plain = Files.writeString(folder.resolve("plain.csv.gz"), "job,submitSeconds,gpus,runSeconds\n");
+
+        assertThat(Workloads.load(whole.toString(), scene).tasks()).hasSize(1);
+        for (Path file : List.of(cut, plain)) {
+            assertThatThrownBy(() -> Workloads.load(file.toString(), scene))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(file + " is not a whole gzip file")
+                    .hasMessageContaining("Copy it again");
+        }
     }
 
     private Path workload(String... lines) throws IOException {

@@ -1,0 +1,8 @@
+/**
+ * {@code ./dev audit}: which parts of what is shipped have published vulnerabilities. It compares a bill of materials, and
+ * directories of jars, with a copy of a database in the format of osv.dev; it asks nobody over the network.
+ */
+@NullMarked
+package io.lendstream.benchmarks.audit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.lendstream.benchmarks.audit;
+
+import org.jspecify.annotations.NullMarked;

@@ -14,6 +14,7 @@ import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.cluster.Pacing;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.Seat;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.SlicePlan;
@@ -316,6 +317,19 @@ final class Draft {
             }
         }
         return usable;
+    }
+
+    /** A node's units as they are now, by name: found by the node, without a look at those of others. */
+    List<GpuState> gpusOn(NodeId node) {
+        List<GpuState> units = new ArrayList<>();
+        for (Map.Entry<Seat, GpuState> unit :
+                agenda.seats().from(seat -> seat.node().compareTo(node) >= 0)) {
+            if (!unit.getKey().node().equals(node)) {
+                break;
+            }
+            units.add(unit.getValue());
+        }
+        return units;
     }
 
     boolean isReachable(GpuState gpu) {

@@ -134,9 +134,9 @@ final class Observation {
         if (node.status() != NodeStatus.READY) {
             return; // it does not see its GPUs just now, which is not to say that they are gone
         }
-        for (GpuState gpu : draft.gpus().values()) {
+        for (GpuState gpu : draft.gpusOn(node.nodeId())) {
             boolean isComing = gpu.owner() instanceof Owner.Recutting recutting && recutting.coming();
-            if (gpu.nodeId().equals(node.nodeId()) && !reported.contains(gpu.gpuId()) && !isComing) {
+            if (!reported.contains(gpu.gpuId()) && !isComing) {
                 gone(gpu, "its node no longer reports it");
             }
         }
@@ -175,10 +175,8 @@ final class Observation {
     private void take(NodeLeft left) {
         NodeId node = left.nodeId();
         draft.remove(node);
-        for (GpuState gpu : draft.gpus().values()) {
-            if (gpu.nodeId().equals(node)) {
-                gone(gpu, "its node left");
-            }
+        for (GpuState gpu : draft.gpusOn(node)) {
+            gone(gpu, "its node left");
         }
     }
 

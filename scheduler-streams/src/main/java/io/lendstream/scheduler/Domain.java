@@ -25,12 +25,27 @@ final class Domain {
     private final Map<ServiceId, Instant> firstWindows = new HashMap<>();
     private volatile ClusterState state; // metrics are read by another thread
     private Optional<Instant> answered = Optional.empty();
-    private Optional<Instant> standstill = Optional.empty();
     private Optional<Scheduler> scheduler = Optional.empty();
     private int refusals;
     private Instant heardAt;
     private boolean caughtUp;
     private Optional<Instant> awaitingForecastSince = Optional.empty();
+    private volatile Optional<Stop> stop = Optional.empty();
+    private Instant lastTrial = Instant.EPOCH;
+
+    /**
+     * That nothing is decided in a domain, as its steps fail.
+     *
+     * @param why what failed, in one line
+     * @param failedAt the domain's time that could not be reached
+     * @param since when it stopped, by the wall clock
+     * @param triedAt when a step was last tried, by the wall clock
+     */
+    record Stop(String why, Instant failedAt, Instant since, Instant triedAt) {
+        Stop triedAgain(String reason, Instant wallClock) {
+            return new Stop(reason, failedAt, since, wallClock);
+        }
+    }
 
     /**
      * A domain as it was left.
@@ -41,13 +56,6 @@ final class Domain {
         this.id = state.domain();
         this.state = state;
         this.heardAt = wallClock;
-    }
-
-    /** Whether it is news that its time stands still there. */
-    boolean standsStillAt(Instant at) {
-        boolean news = !standstill.equals(Optional.of(at));
-        standstill = Optional.of(at);
-        return news;
     }
 
     DomainId id() {
@@ -74,6 +82,24 @@ final class Domain {
     /** Who decides, once this task is in office. */
     Scheduler scheduler() {
         return scheduler.orElseThrow(() -> new IllegalStateException("nobody has taken domain " + id + " over yet"));
+    }
+
+    /** Why nothing is decided; empty while all is well. Any thread may ask. */
+    Optional<Stop> stop() {
+        return stop;
+    }
+
+    void stop(Optional<Stop> next) {
+        stop = next;
+    }
+
+    /** Whether it is time for a stopped domain to try a record that only says how things are: once a second. */
+    boolean mayTry(Instant wallClock) {
+        if (wallClock.isBefore(lastTrial.plusSeconds(1)) && !wallClock.isBefore(lastTrial)) {
+            return false;
+        }
+        lastTrial = wallClock;
+        return true;
     }
 
     /** The core took an event. */

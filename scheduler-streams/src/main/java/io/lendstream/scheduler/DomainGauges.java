@@ -16,45 +16,54 @@ import java.util.function.ToDoubleFunction;
 
 /** What can be seen of each domain that this task has: read from its state when somebody asks. */
 final class DomainGauges implements AutoCloseable {
+    static final String GPUS = "lendstream.gpus";
+    /** What is 1 or 0 of a domain, and of several the number of those in which it is 1. */
+    static final Map<String, ToDoubleFunction<Domain>> FLAGS = Map.of(
+            "lendstream.domain.stopped", domain -> domain.stop().isPresent() ? 1 : 0,
+            "lendstream.frozen", domain -> domain.state().mode().frozen() ? 1 : 0,
+            "lendstream.advisory", domain -> domain.state().mode().advisory() ? 1 : 0,
+            "lendstream.lending.stopped", domain -> domain.state().mode().lendingStopped() ? 1 : 0);
+
     private final MeterRegistry registry;
+    private final DomainLabels labels;
     private final Map<DomainId, Domain> watched = new HashMap<>();
     private final List<Gauge> gauges = new ArrayList<>();
 
-    DomainGauges(MeterRegistry registry) {
+    DomainGauges(MeterRegistry registry, DomainLabels labels) {
         this.registry = registry;
+        this.labels = labels;
     }
 
     /** Shows a domain, if it is not shown yet. */
     void watch(Domain domain) {
-        if (watched.putIfAbsent(domain.id(), domain) != null) {
+        if (watched.putIfAbsent(domain.id(), domain) != null || !labels.take(domain)) {
             return;
         }
         Tags tags = Tags.of("domain", domain.id().value());
         for (String owner : Owner.LABELS) {
-            gauge("lendstream.gpus", domain, tags.and("owner", owner), state -> owned(state, owner));
+            gauge(GPUS, domain, tags.and("owner", owner), each -> owned(each.state(), owner));
         }
-        gauge("lendstream.epoch", domain, tags, ClusterState::epoch);
-        gauge("lendstream.frozen", domain, tags, state -> state.mode().frozen() ? 1 : 0);
-        gauge("lendstream.advisory", domain, tags, state -> state.mode().advisory() ? 1 : 0);
-        gauge("lendstream.lending.stopped", domain, tags, state -> state.mode().lendingStopped() ? 1 : 0);
+        FLAGS.forEach((name, value) -> gauge(name, domain, tags, value));
+        gauge("lendstream.epoch", domain, tags, each -> each.state().epoch());
         gauge(
                 "lendstream.transfers.most",
                 domain,
                 tags,
-                state -> state.pacing()
+                each -> each.state()
+                        .pacing()
                         .map(Pacing::transfers)
                         .map(Integer::doubleValue)
                         .orElse(Double.NaN));
     }
 
-    private void gauge(String name, Domain domain, Tags tags, ToDoubleFunction<ClusterState> value) {
-        gauges.add(Gauge.builder(name, domain, each -> value.applyAsDouble(each.state()))
+    private void gauge(String name, Domain domain, Tags tags, ToDoubleFunction<Domain> value) {
+        gauges.add(Gauge.builder(name, domain, value)
                 .tags(tags)
                 .strongReference(true)
                 .register(registry));
     }
 
-    private static double owned(ClusterState state, String owner) {
+    static double owned(ClusterState state, String owner) {
         return state.gpus().stream()
                 .filter(gpu -> Objects.equals(gpu.owner().label(), owner))
                 .count();
@@ -64,6 +73,7 @@ final class DomainGauges implements AutoCloseable {
     public void close() {
         gauges.forEach(registry::remove);
         gauges.clear();
+        watched.values().forEach(labels::giveBack);
         watched.clear();
     }
 }

@@ -23,8 +23,10 @@ import io.lendstream.core.scheduler.Step;
 import io.lendstream.schemas.codec.InvalidRecordException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -34,6 +36,7 @@ import org.apache.avro.Schema;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -149,72 +152,111 @@ final class DomainStore {
     }
 
     /**
-     * Keeps what a step changed.
+     * What a step changes in the store, encoded but not written.
      *
+     * @param entries by key; null where an entry goes
+     * @param afterwards what is remembered of them once they are written
+     * @param schemas fingerprints of those that are among the entries
+     */
+    record Changes(List<KeyValue<String, byte[]>> entries, List<Runnable> afterwards, Set<Long> schemas) {
+        Changes() {
+            this(new ArrayList<>(), new ArrayList<>(), new HashSet<>());
+        }
+
+        private void put(String key, byte @Nullable [] value) {
+            entries.add(KeyValue.pair(key, value));
+        }
+
+        private void afterwards(Runnable memory) {
+            afterwards.add(memory);
+        }
+    }
+
+    /**
+     * Encodes what a step changed. Nothing is written, and nothing remembered, until {@link #commit}.
+     *
+     * @param state after the step
      * @param isPlaced whether {@link #savePosition} follows, which keeps the time and number of the event as well
      */
-    void save(Domain domain, Step.Changed changed, boolean isPlaced) {
-        ClusterState state = domain.state();
-        DomainId id = domain.id();
-        changed.nodes().forEach(key -> save(id, key, state.nodes().get(key)));
+    Changes prepare(ClusterState state, Optional<Instant> answered, Step.Changed changed, boolean isPlaced) {
+        Changes changes = new Changes();
+        DomainId id = state.domain();
+        changed.nodes().forEach(key -> add(changes, id, key, state.nodes().get(key)));
         changed.gpus()
-                .forEach(
-                        key -> put(Kind.GPU, id, key.value(), gpus, state.gpus().get(key)));
-        changed.services().forEach(key -> save(id, state.services().require(key)));
+                .forEach(key -> put(
+                        changes, Kind.GPU, id, key.value(), gpus, state.gpus().get(key)));
+        changed.services().forEach(key -> add(changes, id, state.services().require(key)));
         changed.jobs()
-                .forEach(
-                        key -> put(Kind.JOB, id, key.value(), jobs, state.jobs().get(key)));
-        Optional<Advice> before = savedAdvice.put(id, state.advice());
+                .forEach(key -> put(
+                        changes, Kind.JOB, id, key.value(), jobs, state.jobs().get(key)));
+        Optional<Advice> before = savedAdvice.get(id);
         if (!state.advice().equals(before == null ? Optional.empty() : before)) {
-            put(Kind.ADVICE, id, "", advices, state.advice());
+            put(changes, Kind.ADVICE, id, "", advices, state.advice());
         }
+        changes.afterwards(() -> savedAdvice.put(id, state.advice()));
         DomainHeader saved = savedHeaders.get(id);
-        DomainHeader header = DomainHeader.of(state, domain.answered());
+        DomainHeader header = DomainHeader.of(state, answered);
         if (!isPlaced || saved == null || !header.equals(saved.at(state.now(), state.eventSequence()))) {
-            save(header);
+            add(changes, header);
         }
+        return changes;
+    }
+
+    /** Writes what was prepared. */
+    void commit(Changes changes) {
+        for (KeyValue<String, byte[]> entry : changes.entries()) {
+            if (entry.value == null) {
+                store.delete(entry.key);
+            } else {
+                store.put(entry.key, entry.value);
+            }
+        }
+        changes.afterwards().forEach(Runnable::run);
     }
 
     /** A sample changes nothing of what a node is, and is written for itself. */
-    private void save(DomainId domain, NodeId name, Optional<NodeState> node) {
+    private void add(Changes changes, DomainId domain, NodeId name, Optional<NodeState> node) {
         Map<NodeId, Node> saved = savedNodes.computeIfAbsent(domain, any -> new HashMap<>());
-        Optional<Node> before = Optional.ofNullable(
-                node.isPresent() ? saved.put(name, node.get().node()) : saved.remove(name));
-        if (!node.map(NodeState::node).equals(before)) {
-            put(Kind.NODE, domain, name.value(), nodes, node);
+        if (!node.map(NodeState::node).equals(Optional.ofNullable(saved.get(name)))) {
+            put(changes, Kind.NODE, domain, name.value(), nodes, node);
         }
-        put(Kind.SAMPLE, domain, name.value(), samples, node.flatMap(LastSample::of));
+        put(changes, Kind.SAMPLE, domain, name.value(), samples, node.flatMap(LastSample::of));
+        changes.afterwards(
+                () -> node.ifPresentOrElse(known -> saved.put(name, known.node()), () -> saved.remove(name)));
     }
 
     /** A word of one source changes little else of its service, and is written for itself. */
-    private void save(DomainId domain, ServiceState service) {
+    private void add(Changes changes, DomainId domain, ServiceState service) {
         ServiceId name = service.spec().service();
-        Optional<ServiceState> before = Optional.ofNullable(
-                savedServices.computeIfAbsent(domain, any -> new HashMap<>()).put(name, service));
+        Map<ServiceId, ServiceState> saved = savedServices.computeIfAbsent(domain, any -> new HashMap<>());
+        Optional<ServiceState> before = Optional.ofNullable(saved.get(name));
         Map<String, SourceRate> said = before.map(ServiceState::sources).orElse(Map.of());
         service.sources().forEach((source, word) -> {
             if (!word.equals(said.get(source))) {
-                put(Kind.SOURCE, domain, name.value() + PART + source, sources, Optional.of(word));
+                put(changes, Kind.SOURCE, domain, name.value() + PART + source, sources, Optional.of(word));
             }
         });
         for (String source : said.keySet()) {
             if (!service.sources().containsKey(source)) {
-                store.delete(Kind.SOURCE.key(domain, name.value() + PART + source));
+                changes.put(Kind.SOURCE.key(domain, name.value() + PART + source), null);
             }
         }
         ServiceState rest = service.with(Map.of());
         if (!Optional.of(rest).equals(before.map(known -> known.with(Map.of())))) {
-            put(Kind.SERVICE, domain, name.value(), services, Optional.of(rest));
+            put(changes, Kind.SERVICE, domain, name.value(), services, Optional.of(rest));
         }
+        changes.afterwards(() -> saved.put(name, service));
     }
 
     void saveHeader(Domain domain) {
-        save(DomainHeader.of(domain.state(), domain.answered()));
+        Changes changes = new Changes();
+        add(changes, DomainHeader.of(domain.state(), domain.answered()));
+        commit(changes);
     }
 
-    private void save(DomainHeader header) {
-        put(Kind.HEADER, header.domain(), "", headers, Optional.of(header));
-        savedHeaders.put(header.domain(), header);
+    private void add(Changes changes, DomainHeader header) {
+        put(changes, Kind.HEADER, header.domain(), "", headers, Optional.of(header));
+        changes.afterwards(() -> savedHeaders.put(header.domain(), header));
     }
 
     /** Keeps how far a partition of an input was taken, and where that has brought the domain. */
@@ -229,25 +271,29 @@ final class DomainStore {
     }
 
     void saveProgress(DomainId domain, Progress next) {
-        put(Kind.PROGRESS, domain, next.service(), progress, Optional.of(next));
+        Changes changes = new Changes();
+        put(changes, Kind.PROGRESS, domain, next.service(), progress, Optional.of(next));
+        commit(changes);
     }
 
     void saveFirstWindow(DomainId domain, ServiceId service, Instant start) {
         store.put(Kind.FIRST_WINDOW.key(domain, service.value()), bytes(start.toEpochMilli()));
     }
 
-    private <T> void put(Kind kind, DomainId domain, String name, StateCodec<T> codec, Optional<T> value) {
+    private <T> void put(
+            Changes changes, Kind kind, DomainId domain, String name, StateCodec<T> codec, Optional<T> value) {
         String key = kind.key(domain, name);
         if (value.isEmpty()) {
-            store.delete(key);
+            changes.put(key, null);
             return;
         }
-        if (writtenSchemas.add(codec.fingerprint())) {
-            store.put(
+        if (!writtenSchemas.contains(codec.fingerprint()) && changes.schemas().add(codec.fingerprint())) {
+            changes.put(
                     SCHEMA + Long.toHexString(codec.fingerprint()),
                     codec.schema().toString().getBytes(UTF_8));
+            changes.afterwards(() -> writtenSchemas.add(codec.fingerprint()));
         }
-        store.put(key, codec.write(value.get()));
+        changes.put(key, codec.write(value.get()));
     }
 
     private static byte[] bytes(long number) {

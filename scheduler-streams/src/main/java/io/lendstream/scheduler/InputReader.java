@@ -12,10 +12,6 @@ import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.LetterBounds;
-import java.net.SocketException;
-import java.net.SocketTimeoutException;
-import java.net.UnknownHostException;
-import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Supplier;
@@ -73,8 +69,8 @@ final class InputReader {
         checkSize(topic, null, value, new RecordHeaders());
         Input input = decode(topic, value);
         if (input.at().isAfter(wallClock.plus(maxClockSkew))) {
-            throw new Poison(
-                    Poison.Kind.FROM_THE_FUTURE,
+            throw Poison.fromTheFuture(
+                    Duration.between(wallClock, input.at()),
                     "a record of %s is of %s, more than max-clock-skew (%s) ahead of this clock's %s; set the clock of whoever wrote it"
                             .formatted(topic, input.at(), maxClockSkew, wallClock));
         }
@@ -136,24 +132,10 @@ final class InputReader {
         try {
             return patience.insist(reading);
         } catch (RuntimeException e) {
-            if (PoisonRecordException.causes(e) || !saysNothingOfTheRecord(e)) {
+            if (PoisonRecordException.causes(e) || !InfrastructureFailure.isOfRegistry(e)) {
                 throw new Poison(Poison.Kind.UNREADABLE, e);
             }
             throw e;
         }
-    }
-
-    /** Also for serializers other than ours, which wrap what the network threw. */
-    private static boolean saysNothingOfTheRecord(Throwable failure) {
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof RegistryException
-                    || at instanceof SocketException
-                    || at instanceof SocketTimeoutException
-                    || at instanceof UnknownHostException
-                    || at instanceof HttpTimeoutException) {
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -11,6 +11,8 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -52,13 +54,30 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         RecordMetadata metadata = context().recordMetadata().orElseThrow();
         Origin origin = new Origin(metadata.topic(), metadata.partition(), metadata.offset());
         Topic<?> topic = topics.find(origin.topic()).orElseThrow();
+        List<Onward> onward;
         try {
-            take(topic, origin, record);
+            onward = onward(topic, origin, record);
         } catch (Poison poison) {
-            metrics.dead(topic.suffix(), poison.kind());
-            forward(DeadLetter.of(origin, record, poison));
+            bury(topic, origin, record, poison);
+            return;
+        } catch (RuntimeException e) {
+            if (InfrastructureFailure.is(e)) {
+                throw e;
+            }
+            bury(topic, origin, record, new Poison(Poison.Kind.UNREADABLE, e));
+            return;
         }
+        // Not within the try: what fails further on says nothing of the record.
+        onward.forEach(each -> pass(each.domain, each.arrival, record.timestamp()));
     }
+
+    private void bury(Topic<?> topic, Origin origin, Record<byte[], byte[]> record, Poison poison) {
+        metrics.dead(topic.suffix(), poison, wallClock());
+        forward(DeadLetter.of(origin, record, poison));
+    }
+
+    /** What goes on to a domain. */
+    private record Onward(DomainId domain, Arrival arrival) {}
 
     /** The stream is one of arrivals, but the dead letters beside it are of bytes, as their sink expects. */
     @SuppressWarnings({"unchecked", "rawtypes"})
@@ -66,47 +85,43 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         context().forward((Record) letter, SchedulerTopology.DEAD_INPUT);
     }
 
-    private void take(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
+    private List<Onward> onward(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
         reader.checkSize(topic, record.key(), record.value(), record.headers());
         if (record.key() == null || record.key().length == 0) {
             throw new Poison(
                     Poison.Kind.NO_KEY, "a record of %s needs a key (%s), but has none".formatted(topic, topic.key()));
         }
         if (record.value() == null) {
-            takeTombstone(topic, origin, record);
-            return;
+            return ofTombstone(topic, origin, record);
         }
         InputReader.checkKey(topic, new String(record.key(), UTF_8));
         Passage passage = new Passage(origin, Optional.empty());
         Input input;
         try {
-            input = reader.read(
-                    topic, record.value(), Instant.ofEpochMilli(context().currentSystemTimeMs()));
+            input = reader.read(topic, record.value(), wallClock());
         } catch (Poison poison) {
             if (topic.equals(TopicCatalogue.NODES) || topic.equals(TopicCatalogue.PROGRESS)) {
                 throw poison;
             }
             DomainId domain = reader.domain(topic, record.value());
-            pass(domain, new Arrival(record.key(), record.value(), passage, Optional.empty()), record.timestamp());
-            return;
+            return List.of(new Onward(domain, new Arrival(record.key(), record.value(), passage, Optional.empty())));
         }
         if (input instanceof Input.GotOn got && !concernsUs(got)) {
-            return;
+            return List.of();
         }
+        List<Onward> onward = new ArrayList<>();
         if (input instanceof Input.Happened happened && happened.event() instanceof Node node) {
             String domain = node.domain().value();
             String before = nodeDomains().get(node.nodeId().value());
             if (before != null && !before.equals(domain)) {
-                leave(node.nodeId(), new DomainId(before), node.at(), origin, record);
+                onward.add(leave(node.nodeId(), new DomainId(before), node.at(), origin, record));
             }
             if (!domain.equals(before)) {
                 nodeDomains().put(node.nodeId().value(), domain);
             }
         }
-        pass(
-                input.domain(),
-                new Arrival(record.key(), record.value(), passage, Optional.of(input)),
-                record.timestamp());
+        onward.add(new Onward(input.domain(), new Arrival(record.key(), record.value(), passage, Optional.of(input))));
+        return onward;
     }
 
     private boolean concernsUs(Input.GotOn got) {
@@ -114,23 +129,35 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         return time == TimeMode.VIRTUAL && (service.equals(Barrier.ENVIRONMENT) || service.equals(Barrier.ACTUATOR));
     }
 
-    private void takeTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
+    private List<Onward> ofTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
         String node = new String(record.key(), UTF_8);
         String domain = topic.equals(TopicCatalogue.NODES) ? nodeDomains().delete(node) : null;
         if (domain == null) {
             InputReader.checkKey(topic, node);
             metrics.ignoredTombstone(topic.suffix());
-            return;
+            return List.of();
         }
-        Instant at = CloudEventHeaders.from(record.headers())
+        Instant said = CloudEventHeaders.from(record.headers())
                 .map(CloudEventHeaders::time)
                 .orElseGet(() -> Instant.ofEpochMilli(record.timestamp()));
-        leave(new NodeId(node), new DomainId(domain), at, origin, record);
+        return List.of(leave(new NodeId(node), new DomainId(domain), believable(said), origin, record));
     }
 
-    private void leave(NodeId node, DomainId domain, Instant at, Origin origin, Record<byte[], byte[]> record) {
+    /** A header may say any time, also one that milliseconds cannot express. */
+    private Instant believable(Instant said) {
+        Instant now = wallClock();
+        Instant past = said.isAfter(now) ? now : said;
+        return past.isBefore(Instant.EPOCH) ? Instant.EPOCH : past;
+    }
+
+    private static Onward leave(
+            NodeId node, DomainId domain, Instant at, Origin origin, Record<byte[], byte[]> record) {
         Passage passage = new Passage(origin, Optional.of(new Passage.Left(node, at)));
-        pass(domain, new Arrival(record.key(), null, passage, Optional.empty()), record.timestamp());
+        return new Onward(domain, new Arrival(record.key(), null, passage, Optional.empty()));
+    }
+
+    private Instant wallClock() {
+        return Instant.ofEpochMilli(context().currentSystemTimeMs());
     }
 
     private void pass(DomainId domain, Arrival arrival, long timestamp) {

@@ -94,6 +94,41 @@ public final class SchedulerKeys {
             "scheduler.forecast-patience",
             "30s",
             "How long, on the wall clock, an accelerated run waits for a forecast before it goes on without.");
+    /** What a domain may have where nothing else is said. */
+    static final DomainLimits DEFAULT_LIMITS = new DomainLimits(1_000, 10_000, 1_024, 5_000, 50_000, 1_000);
+
+    static final int DEFAULT_LABELLED_DOMAINS = 100;
+
+    static final Key<Integer> MAX_DOMAINS = limit(
+            "scheduler.max-domains",
+            DEFAULT_LIMITS.domains(),
+            "The most domains that one partition of the inputs may bring up. Records of one more are refused; domains that are there already stay.");
+    static final Key<Integer> MAX_NODES = limit(
+            "scheduler.max-nodes",
+            DEFAULT_LIMITS.nodes(),
+            "The most nodes of a domain. One more is refused; a node's tombstone frees its place.");
+    static final Key<Integer> MAX_GPUS_PER_NODE = limit(
+            "scheduler.max-gpus-per-node",
+            DEFAULT_LIMITS.gpusPerNode(),
+            "The most GPUs of a node, and ten times as many GPUs and MIG instances together. An inventory with more is refused.");
+    static final Key<Integer> MAX_SERVICES = limit(
+            "scheduler.max-services",
+            DEFAULT_LIMITS.services(),
+            "The most inference services of a domain. One more is refused.");
+    static final Key<Integer> MAX_JOBS = limit(
+            "scheduler.max-jobs",
+            DEFAULT_LIMITS.jobs(),
+            "The most training jobs of a domain that are not over, and ten times as many with those that were over in the last 24 h. One more is refused; a job that is over frees its place.");
+    static final Key<Integer> MAX_RATE_SOURCES = limit(
+            "scheduler.max-rate-sources",
+            DEFAULT_LIMITS.sources(),
+            "The most sources that report the request rates of one service. One more is refused; a source that is silent for ten minutes frees its place.");
+    static final Key<Integer> MAX_LABELLED_DOMAINS = Key.count(
+            "scheduler.max-labelled-domains",
+            0,
+            Integer.MAX_VALUE,
+            DEFAULT_LABELLED_DOMAINS,
+            "The most domains that an instance's metrics name; all others are summed up under the label other.");
 
     static final List<Key<?>> ALL = List.of(
             POLICY,
@@ -113,9 +148,20 @@ public final class SchedulerKeys {
             APPLICATION_ID,
             FORECASTER,
             FORECAST_STEP,
-            FORECAST_PATIENCE);
+            FORECAST_PATIENCE,
+            MAX_DOMAINS,
+            MAX_NODES,
+            MAX_GPUS_PER_NODE,
+            MAX_SERVICES,
+            MAX_JOBS,
+            MAX_RATE_SOURCES,
+            MAX_LABELLED_DOMAINS);
 
     private SchedulerKeys() {}
+
+    private static Key<Integer> limit(String name, int otherwise, String description) {
+        return Key.count(name, 1, Integer.MAX_VALUE, otherwise, description);
+    }
 
     /** All settings of the scheduler, for the reference page. */
     public static List<Key<?>> all() {
@@ -129,7 +175,14 @@ public final class SchedulerKeys {
                 settings.get(CommonKeys.MAX_CLOCK_SKEW),
                 settings.get(FORECASTER) != Forecaster.NONE,
                 settings.get(FORECAST_STEP),
-                settings.get(FORECAST_PATIENCE));
+                settings.get(FORECAST_PATIENCE),
+                new DomainLimits(
+                        settings.get(MAX_DOMAINS),
+                        settings.get(MAX_NODES),
+                        settings.get(MAX_GPUS_PER_NODE),
+                        settings.get(MAX_SERVICES),
+                        settings.get(MAX_JOBS),
+                        settings.get(MAX_RATE_SOURCES)));
     }
 
     private static Scheduler scheduler(Settings settings) {

@@ -15,6 +15,7 @@ import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.Key;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,6 +105,9 @@ public final class SchedulerMain extends ServiceCommand {
         StreamsConfig config = new StreamsConfig(properties);
         Patience patience = new Patience(
                 REGISTRY_TRIES, LONGEST_REGISTRY_WAIT, () -> context.stop().isRequested());
+        SchedulerMetrics metrics =
+                new SchedulerMetrics(context.metrics(), context.settings().get(SchedulerKeys.MAX_LABELLED_DOMAINS));
+        context.health().notReadyWhile(() -> metrics.condition().complaint(Instant.now()));
         Topology topology = SchedulerTopology.build(
                 context.topics(),
                 config,
@@ -111,7 +115,7 @@ public final class SchedulerMain extends ServiceCommand {
                 spread(context),
                 SerdeFactory.of(context.kafka().serdes()),
                 patience,
-                new SchedulerMetrics(context.metrics()));
+                metrics);
         log.info(
                 "policy {}, {} time, {}, topology {}",
                 options.scheduler().policy().spec(),

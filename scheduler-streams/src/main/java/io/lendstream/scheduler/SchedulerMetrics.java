@@ -3,9 +3,11 @@ package io.lendstream.scheduler;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,9 +19,21 @@ final class SchedulerMetrics {
     private final Timer lag;
     private final Counter drift;
     private final Map<Class<?>, Counter> events = new ConcurrentHashMap<>();
+    private final InstanceCondition condition = new InstanceCondition();
+    private final DomainLabels labels;
 
     SchedulerMetrics(MeterRegistry registry) {
+        this(registry, SchedulerKeys.DEFAULT_LABELLED_DOMAINS);
+    }
+
+    /** @param labelledDomains domains that metrics name; those beyond are counted together */
+    SchedulerMetrics(MeterRegistry registry, int labelledDomains) {
         this.registry = registry;
+        labels = new DomainLabels(registry, labelledDomains);
+        Gauge.builder("lendstream.refused.share", condition, each -> each.refusedShare(Instant.now()))
+                .description("of the latest records that arrived, 0 to 1")
+                .strongReference(true)
+                .register(registry);
         stepTime = Timer.builder("lendstream.step")
                 .description("time the core takes for an event")
                 .publishPercentiles(0.5, 0.99)
@@ -33,7 +47,12 @@ final class SchedulerMetrics {
 
     /** Of one task's domains. */
     DomainGauges gauges() {
-        return new DomainGauges(registry);
+        return new DomainGauges(registry, labels);
+    }
+
+    /** How this instance fares. */
+    InstanceCondition condition() {
+        return condition;
     }
 
     void accepted(Event event) {
@@ -53,13 +72,20 @@ final class SchedulerMetrics {
         lag.record(sinceArrival.isNegative() ? Duration.ZERO : sinceArrival);
     }
 
-    void dead(String topic, Poison.Kind kind) {
+    /** A record was taken in. */
+    void taken(Instant now) {
+        condition.taken(now);
+    }
+
+    /** A record was refused. */
+    void dead(String topic, Poison poison, Instant now) {
+        condition.refused(topic, poison, now);
         registry.counter(
                         "lendstream.dead.letters",
                         "topic",
                         topic,
                         "reason",
-                        kind.name().toLowerCase(Locale.ROOT))
+                        poison.kind().name().toLowerCase(Locale.ROOT))
                 .increment();
     }
 

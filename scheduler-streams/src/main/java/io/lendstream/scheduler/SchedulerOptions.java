@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param awaitsForecasts whether an accelerated run waits for the forecasts of a step before its time goes on
  * @param forecastStep length of a step of demand, until a service's first forecast says it
  * @param forecastPatience time on the wall clock after which an accelerated run goes on without a forecast
+ * @param limits of what a domain may have
  */
 record SchedulerOptions(
         Scheduler scheduler,
@@ -20,7 +21,26 @@ record SchedulerOptions(
         Duration maxClockSkew,
         boolean awaitsForecasts,
         Duration forecastStep,
-        Duration forecastPatience) {
+        Duration forecastPatience,
+        DomainLimits limits) {
+
+    /** With the limits that hold where nothing else is said. */
+    SchedulerOptions(
+            Scheduler scheduler,
+            TimeMode time,
+            Duration maxClockSkew,
+            boolean awaitsForecasts,
+            Duration forecastStep,
+            Duration forecastPatience) {
+        this(
+                scheduler,
+                time,
+                maxClockSkew,
+                awaitsForecasts,
+                forecastStep,
+                forecastPatience,
+                SchedulerKeys.DEFAULT_LIMITS);
+    }
 
     SchedulerOptions {
         if (forecastStep.compareTo(Duration.ofSeconds(1)) < 0) {

@@ -23,7 +23,7 @@ class DomainGaugesTest {
                 .node("infer", Pool.INFERENCE, 3)
                 .service("chat", 1)
                 .settled();
-        try (DomainGauges gauges = new DomainGauges(registry)) {
+        try (DomainGauges gauges = new DomainGauges(registry, new DomainLabels(registry, 2))) {
             Domain domain = new Domain(story.state(), Story.START);
             gauges.watch(domain);
             gauges.watch(domain);

@@ -45,6 +45,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.avro.generic.GenericRecord;
 import java.util.zip.GZIPInputStream;
 import org.apache.kafka.common.header.Headers;
@@ -67,6 +70,9 @@ final class Loop implements AutoCloseable {
     /** What the wall clock says when the loop starts. */
     static final Instant WALL_CLOCK = Story.START.plus(Duration.ofDays(1));
 
+    /** Domains that its metrics name. */
+    static final int MOST_LABELS = 3;
+
     private static final Policy DEEPBOOT = Policies.parse("deepboot");
     private static final String APPLICATION = "loop";
 
@@ -76,6 +82,7 @@ final class Loop implements AutoCloseable {
     private final TopologyTestDriver driver;
     private final SerdeFactory serdes;
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final SchedulerMetrics metrics;
     private Instant wallClock;
 
     private Loop(
@@ -84,7 +91,8 @@ final class Loop implements AutoCloseable {
             Policy policy,
             TimeMode time,
             boolean forecasts,
-            Instant wallClock) {
+            Instant wallClock,
+            DomainLimits limits) {
         this.registry = registry;
         this.ownsRegistry = ownsRegistry;
         this.wallClock = wallClock;
@@ -95,6 +103,8 @@ final class Loop implements AutoCloseable {
                 registry.url(),
                 "max.retries",
                 "0",
+                SerdeFactory.SERIALIZER,
+                BrittleSerializer.class.getName(),
                 StreamsConfig.PROCESSING_GUARANTEE_CONFIG,
                 StreamsConfig.AT_LEAST_ONCE);
         Map<String, Object> config = StreamsProperties.of(APPLICATION, TopicCatalogue.DEFAULT_PREFIX, site);
@@ -105,7 +115,9 @@ final class Loop implements AutoCloseable {
                 Duration.ofMinutes(5),
                 forecasts,
                 Duration.ofSeconds(60),
-                PATIENCE);
+                PATIENCE,
+                limits);
+        metrics = new SchedulerMetrics(meters, MOST_LABELS);
         topology = SchedulerTopology.build(
                 TOPICS,
                 new StreamsConfig(config),
@@ -113,7 +125,7 @@ final class Loop implements AutoCloseable {
                 new Spread(1),
                 serdes,
                 new Patience(3, Duration.ofMillis(10), () -> false),
-                new SchedulerMetrics(meters));
+                metrics);
         Properties properties = new Properties();
         properties.putAll(config);
         driver = new TopologyTestDriver(topology, properties, wallClock);
@@ -124,16 +136,32 @@ final class Loop implements AutoCloseable {
     }
 
     static Loop with(Policy policy) {
-        return new Loop(new FakeRegistry(), true, policy, TimeMode.WALL, true, WALL_CLOCK);
+        return new Loop(
+                new FakeRegistry(), true, policy, TimeMode.WALL, true, WALL_CLOCK, SchedulerKeys.DEFAULT_LIMITS);
     }
 
     static Loop accelerated(boolean awaitsForecasts) {
-        return new Loop(new FakeRegistry(), true, DEEPBOOT, TimeMode.VIRTUAL, awaitsForecasts, WALL_CLOCK);
+        return new Loop(
+                new FakeRegistry(),
+                true,
+                DEEPBOOT,
+                TimeMode.VIRTUAL,
+                awaitsForecasts,
+                WALL_CLOCK,
+                SchedulerKeys.DEFAULT_LIMITS);
+    }
+
+    static Loop within(DomainLimits limits) {
+        return new Loop(new FakeRegistry(), true, DEEPBOOT, TimeMode.WALL, true, WALL_CLOCK, limits);
     }
 
     /** The same application started again, with what its stores had. */
     Loop restarted(TimeMode time) {
-        Loop next = new Loop(registry, false, DEEPBOOT, time, true, wallClock);
+        return restarted(time, DEEPBOOT, SchedulerKeys.DEFAULT_LIMITS);
+    }
+
+    Loop restarted(TimeMode time, Policy policy, DomainLimits limits) {
+        Loop next = new Loop(registry, false, policy, time, true, wallClock, limits);
         for (String store : List.of(SchedulerTopology.DOMAINS, SchedulerTopology.NODE_DOMAINS)) {
             KeyValueStore<String, Object> from = driver.getKeyValueStore(store);
             KeyValueStore<String, Object> to = next.driver.getKeyValueStore(store);
@@ -182,6 +210,22 @@ final class Loop implements AutoCloseable {
         return meters.find(meter).tags(tags).counters().stream()
                 .mapToDouble(io.micrometer.core.instrument.Counter::count)
                 .sum();
+    }
+
+    double gauge(String meter, String... tags) {
+        return meters.get(meter).tags(tags).gauge().value();
+    }
+
+    /** What metrics of this name say of which domains. */
+    Set<String> labels(String meter) {
+        return meters.find(meter).gauges().stream()
+                .map(gauge -> String.valueOf(gauge.getId().getTag("domain")))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Why the instance would not be ready now. */
+    Optional<String> complaint() {
+        return metrics.condition().complaint(wallClock);
     }
 
     /** Puts an event into its topic. */

@@ -38,7 +38,7 @@ public record SourceRate(
     }
 
     /** Whether it has been silent for so long that others must have its requests, while they speak at {@code now}. */
-    boolean isGone(Instant now) {
+    public boolean isGone(Instant now) {
         Duration awaited = window.compareTo(LONGEST_WINDOW) > 0 ? LONGEST_WINDOW : window;
         return at.plus(FORGOTTEN_AFTER).plus(awaited).isBefore(now);
     }

@@ -1,0 +1,307 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.scheduler.EventApplier.PendingStep;
+import io.lendstream.service.time.TimeMode;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves domains on, by what arrives and by time. A step that fails on an event is that event's fault, and the event is refused. A
+ * tick carries nothing that anybody wrote: where a tick fails, the fault is in the domain's state or in this version, and the domain
+ * is stopped. Nothing is decided in it then; every minute a tick is tried again, and it goes on when one works.
+ */
+final class DomainRunner {
+    private static final Logger log = LoggerFactory.getLogger(DomainRunner.class);
+    /** Ticks made in a row before other work gets its turn: a week of plans, a minute apart. */
+    private static final int MOST_TICKS = 10_000;
+
+    /** Events refused in a row after which a tick has to show whether it is the events or the domain. */
+    private static final int MOST_REFUSALS = 20;
+
+    private static final Duration RETRY_EVERY = Duration.ofMinutes(1);
+
+    private final SchedulerOptions options;
+    private final EventApplier applier;
+    private final InstanceCondition condition;
+    private final Turns turns;
+    private final Supplier<Instant> wallClock;
+
+    DomainRunner(
+            SchedulerOptions options,
+            EventApplier applier,
+            InstanceCondition condition,
+            Turns turns,
+            Supplier<Instant> wallClock) {
+        this.options = options;
+        this.applier = applier;
+        this.condition = condition;
+        this.turns = turns;
+        this.wallClock = wallClock;
+    }
+
+    /**
+     * Applies an event of a record.
+     *
+     * @param arrived when the record came into its topic, in milliseconds
+     * @throws Poison where the domain may not have what it brings, the core fails on it, or the domain is stopped
+     */
+    void take(Domain domain, Event event, Origin origin, long arrived) throws Poison {
+        options.limits().check(domain.state(), event);
+        Instant at = notAhead(event.at());
+        if (domain.stop().isEmpty()) {
+            try {
+                takeOffice(domain, at, arrived);
+                if (options.time() == TimeMode.WALL) {
+                    tickUpTo(domain, at, arrived);
+                }
+            } catch (RefusedException e) {
+                stop(domain, at, e);
+            }
+        }
+        if (domain.stop().isPresent()) {
+            mend(domain, event, origin, arrived);
+            return;
+        }
+        try {
+            apply(domain, domain.scheduler(), event, Optional.of(origin), arrived);
+        } catch (RefusedException e) {
+            if (domain.refused() >= MOST_REFUSALS) {
+                probe(domain, at, arrived);
+            }
+            throw new Poison(Poison.Kind.REFUSED, e.getCause());
+        }
+    }
+
+    /** Lets everything happen that is due up to a time; where the domain is stopped, tries whether it works again. */
+    void moveTo(Domain domain, Instant upTo, long arrived) {
+        if (domain.stop().isPresent() && !retry(domain, upTo, arrived)) {
+            return;
+        }
+        try {
+            takeOffice(domain, upTo, arrived);
+            tickUpTo(domain, upTo, arrived);
+        } catch (RefusedException e) {
+            stop(domain, upTo, e);
+        }
+    }
+
+    /**
+     * When something is next due by itself, in whole milliseconds, rounded up: the log keeps no more, and a tick must not come too early.
+     */
+    Optional<Instant> nextTimer(Domain domain) throws RefusedException {
+        return Guarded.call(() -> domain.scheduler().nextTimer(domain.state()).map(timer -> {
+            Instant whole = timer.truncatedTo(ChronoUnit.MILLIS);
+            return whole.equals(timer) ? whole : whole.plusMillis(1);
+        }));
+    }
+
+    private void apply(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived)
+            throws RefusedException {
+        Instant at = notAhead(event.at());
+        applier.commit(domain, applier.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
+    }
+
+    /** A record whose writer's clock is ahead of ours moves no domain's time, and no deadline with it, beyond our own clock. */
+    private Instant notAhead(Instant at) {
+        return options.time() == TimeMode.WALL && at.isAfter(wallClock.get()) ? wallClock.get() : at;
+    }
+
+    /**
+     * Raises the domain's epoch, the first time that this task has to do with it. Where that fails with all that is due then, it is
+     * raised without any decision, so that a record may mend the domain.
+     */
+    private void takeOffice(Domain domain, Instant at, long arrived) throws RefusedException {
+        if (domain.inOffice()) {
+            return;
+        }
+        Instant now = later(at, domain.state().now());
+        boolean isBehind = options.time() == TimeMode.WALL && domain.isBehind();
+        Scheduler scheduler =
+                options.scheduler().decidingFrom(isBehind ? Optional.of(wallClock.get()) : Optional.empty());
+        if (options.time() == TimeMode.WALL) {
+            scheduler = scheduler.planningAt(turns.next());
+        }
+        try {
+            takeOffice(domain, scheduler, now, arrived);
+        } catch (RefusedException e) {
+            Instant next = now.truncatedTo(ChronoUnit.MILLIS).plusMillis(1);
+            Instant from =
+                    scheduler.decidesFrom().map(known -> later(known, next)).orElse(next);
+            takeOffice(domain, scheduler.decidingFrom(Optional.of(from)), now, arrived);
+            throw e;
+        }
+    }
+
+    private void takeOffice(Domain domain, Scheduler scheduler, Instant at, long arrived) throws RefusedException {
+        ClusterState before = domain.state();
+        SchedulerStarted started = Guarded.call(() -> scheduler.started(before, at));
+        apply(domain, scheduler, started, Optional.empty(), arrived);
+        domain.takeOffice(scheduler);
+        log.info(
+                "domain {} is ours, in epoch {} from event {}{}",
+                domain.id(),
+                started.epoch(),
+                domain.state().eventSequence(),
+                scheduler.decidesFrom().isPresent() ? "; of what waited, nothing is decided" : "");
+    }
+
+    private void tickUpTo(Domain domain, Instant now, long arrived) throws RefusedException {
+        Instant last = Instant.MIN;
+        for (int ticks = 0; ticks < MOST_TICKS; ticks++) {
+            Optional<Instant> timer = nextTimer(domain);
+            if (timer.isEmpty() || timer.get().isAfter(now)) {
+                return;
+            }
+            Instant at = later(timer.get(), domain.state().now());
+            if (!at.isAfter(last)) {
+                if (!now.isAfter(last)) {
+                    return;
+                }
+                at = now;
+            }
+            apply(domain, domain.scheduler(), new Tick(domain.id(), at), Optional.empty(), arrived);
+            last = at;
+        }
+        log.warn("domain {} is {} ticks behind; more are made with the next event", domain.id(), MOST_TICKS);
+    }
+
+    private static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+
+    /** Tries a tick, without making it: where it fails too, the fault is not in the events. */
+    private void probe(Domain domain, Instant at, long arrived) {
+        Instant now = later(at, domain.state().now());
+        try {
+            applier.prepare(
+                    domain,
+                    domain.state(),
+                    domain.scheduler(),
+                    new Tick(domain.id(), now),
+                    now,
+                    Optional.empty(),
+                    arrived);
+            log.error(
+                    "{} events of domain {} were refused in a row, but its time goes on: the fault is in the events; they are in the dead letters",
+                    MOST_REFUSALS,
+                    domain.id());
+            domain.worked();
+        } catch (RefusedException e) {
+            stop(domain, now, e);
+        }
+    }
+
+    private void stop(Domain domain, Instant failedAt, RefusedException failure) {
+        Instant now = wallClock.get();
+        domain.stop(Optional.of(
+                new Domain.Stop(failure.why(), later(failedAt, domain.state().now()), now, now)));
+        condition.stopped(domain.id(), failure.why());
+        log.error(
+                "domain {} is stopped: a tick at {} failed, so that the fault is in its state or in this version. Nothing is decided in it, its records go to the dead letters, and its leases end at the actuators. A tick is tried again every {}; a record that mends the state, or a version that can go on, ends the stop",
+                domain.id(),
+                failedAt,
+                RETRY_EVERY,
+                failure.getCause());
+    }
+
+    private void resume(Domain domain, Domain.Stop stop, String why) {
+        domain.stop(Optional.empty());
+        domain.worked();
+        condition.notStopped(domain.id());
+        log.warn(
+                "domain {} goes on after {}: {}. What came meanwhile is in the dead letters",
+                domain.id(),
+                Duration.between(stop.since(), wallClock.get()),
+                why);
+    }
+
+    /** Whether a stopped domain works again. */
+    private boolean retry(Domain domain, Instant upTo, long arrived) {
+        Domain.Stop stop = domain.stop().orElseThrow();
+        Instant now = wallClock.get();
+        boolean isDue = !now.isBefore(stop.triedAt().plus(RETRY_EVERY)) || now.isBefore(stop.triedAt());
+        if (options.time() == TimeMode.WALL && !isDue) {
+            return false;
+        }
+        try {
+            takeOffice(domain, upTo, arrived);
+            Instant at = deciding(domain, later(upTo, domain.state().now()));
+            apply(domain, domain.scheduler(), new Tick(domain.id(), at), Optional.empty(), arrived);
+            resume(domain, stop, "a tick at %s works".formatted(at));
+            return true;
+        } catch (RefusedException e) {
+            if (!stop.why().equals(e.why())) {
+                log.error("domain {} is still stopped, now for another reason", domain.id(), e.getCause());
+            }
+            domain.stop(Optional.of(stop.triedAgain(e.why(), now)));
+            condition.stopped(domain.id(), e.why());
+            return false;
+        }
+    }
+
+    /** Applies an event to a stopped domain if the tick that failed works after it; else refuses it. */
+    private void mend(Domain domain, Event event, Origin origin, long arrived) throws Poison {
+        Domain.Stop stop = domain.stop().orElseThrow();
+        if (domain.inOffice() && (!isSignal(event) || domain.mayTry(wallClock.get()))) {
+            PendingStep mended = tried(domain, event, origin, arrived);
+            ClusterState after = mended.step().state();
+            Instant at = deciding(domain, later(stop.failedAt(), after.now()));
+            try {
+                applier.prepare(
+                        domain, after, domain.scheduler(), new Tick(domain.id(), at), at, Optional.empty(), arrived);
+                applier.commit(domain, mended, arrived);
+                resume(domain, stop, "with the record at %s a tick works".formatted(origin));
+                return;
+            } catch (RefusedException e) {
+                log.debug("{} does not mend domain {}", origin, domain.id(), e);
+            }
+        }
+        throw new Poison(
+                Poison.Kind.DOMAIN_STOPPED,
+                "domain %s is stopped since %s, as a tick fails: %s. Write the record again once the domain goes on; the scheduler's log says more"
+                        .formatted(domain.id(), stop.since(), stop.why()));
+    }
+
+    /** No earlier than its scheduler decides anything: a tick before that shows nothing. */
+    private static Instant deciding(Domain domain, Instant at) {
+        return domain.scheduler().decidesFrom().map(from -> later(from, at)).orElse(at);
+    }
+
+    private PendingStep tried(Domain domain, Event event, Origin origin, long arrived) throws Poison {
+        try {
+            return applier.prepare(
+                    domain,
+                    domain.state(),
+                    domain.scheduler(),
+                    event,
+                    notAhead(event.at()),
+                    Optional.of(origin),
+                    arrived);
+        } catch (RefusedException e) {
+            throw new Poison(Poison.Kind.REFUSED, e.getCause());
+        }
+    }
+
+    /** Whether an event only says how things are at the moment; the next of its kind says it again. */
+    private static boolean isSignal(Event event) {
+        return event instanceof GpuTelemetry
+                || event instanceof RequestRate
+                || event instanceof TrainingProgress
+                || event instanceof DemandForecast;
+    }
+}

@@ -1,0 +1,37 @@
+package io.lendstream.scheduler;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.slf4j.Logger;
+
+/** A log of what may happen thousands of times a second: so many lines a minute, and then how many were left out. */
+final class PacedLog {
+    private static final int MOST_LINES = 60;
+    private static final Duration PERIOD = Duration.ofMinutes(1);
+
+    private final Logger log;
+    private Instant began = Instant.EPOCH;
+    private int lines;
+    private long leftOut;
+
+    PacedLog(Logger log) {
+        this.log = log;
+    }
+
+    void warn(Instant now, String line) {
+        if (!now.isBefore(began.plus(PERIOD)) || now.isBefore(began)) {
+            if (leftOut > 0) {
+                log.warn("{} more lines like these were left out since {}", leftOut, began);
+            }
+            began = now;
+            lines = 0;
+            leftOut = 0;
+        }
+        lines++;
+        if (lines <= MOST_LINES) {
+            log.warn("{}", line);
+        } else {
+            leftOut++;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.lendstream.scheduler;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.BatchingDecision;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.kafka.streams.processor.api.Record;
+import org.jspecify.annotations.Nullable;
+
+/** Encodes what a step publishes: the log's entry, the decisions, and the leases that changed. */
+final class StepEncoder {
+    private static final String SOURCE = "/lendstream/scheduler";
+
+    private final OutputWriter writer;
+
+    /** A record in bytes, and the sink that it goes to. */
+    record Output(Record<byte[], byte[]> record, String sink) {}
+
+    StepEncoder(OutputWriter writer) {
+        this.writer = writer;
+    }
+
+    /** All records of a step, in the order in which they are published. */
+    List<Output> encode(DomainEvent event, Step step, long arrived) {
+        DomainId domain = event.domain();
+        byte[] key = domain.value().getBytes(UTF_8);
+        List<Output> outputs = new ArrayList<>();
+        outputs.add(encode(
+                TopicCatalogue.DOMAIN_EVENTS,
+                key,
+                event,
+                domain + "/" + event.sequence(),
+                event.at(),
+                arrived,
+                SchedulerTopology.EVENT_LOG));
+        for (Decision decision : step.decisions()) {
+            outputs.add(encode(
+                    TopicCatalogue.DECISIONS,
+                    key,
+                    decision,
+                    decision.id().toString(),
+                    decision.at(),
+                    arrived,
+                    SchedulerTopology.DECISIONS));
+            if (decision.action() instanceof Action.Batching batching && !decision.advisory()) {
+                outputs.add(encode(
+                        TopicCatalogue.BATCHING_DECISIONS,
+                        batching.service().value().getBytes(UTF_8),
+                        BatchingDecision.of(decision, batching),
+                        decision.id().toString(),
+                        decision.at(),
+                        arrived,
+                        SchedulerTopology.BATCHING));
+            }
+        }
+        for (GpuId gpu : step.changed().owners()) {
+            Optional<Lease> lease = step.state()
+                    .gpus()
+                    .get(gpu)
+                    .map(state ->
+                            state.lease(step.state().domain(), step.state().epoch()));
+            outputs.add(encode(
+                    TopicCatalogue.LEASES,
+                    gpu.value().getBytes(UTF_8),
+                    lease.orElse(null),
+                    gpu + "/" + event.sequence(),
+                    event.at(),
+                    arrived,
+                    SchedulerTopology.LEASES));
+        }
+        return outputs;
+    }
+
+    /**
+     * One record.
+     *
+     * @param value null for a tombstone
+     * @param id of the record as a CloudEvent
+     * @param timestamp of the record in Kafka, in milliseconds
+     */
+    <T> Output encode(
+            Topic<T> topic, byte[] key, @Nullable T value, String id, Instant at, long timestamp, String sink) {
+        CloudEventHeaders headers = new CloudEventHeaders(id, SOURCE, "io.lendstream." + topic.recordName(), at);
+        byte[] bytes = value == null ? null : writer.write(topic, value);
+        return new Output(new Record<byte[], byte[]>(key, bytes, timestamp, headers.toHeaders()), sink);
+    }
+}

@@ -114,6 +114,11 @@ final class LoadCommand extends ServiceCommand {
     }
 
     @Override
+    protected boolean writesToIntake() {
+        return true;
+    }
+
+    @Override
     protected List<Topic<?>> topics() {
         return List.of(
                 TopicCatalogue.NODES,

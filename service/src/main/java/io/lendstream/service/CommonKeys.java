@@ -1,5 +1,7 @@
 package io.lendstream.service;
 
+import io.lendstream.schemas.topics.DomainIntake;
+import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.time.TimeMode;
@@ -12,6 +14,19 @@ import java.util.Optional;
 public final class CommonKeys {
     public static final Key<String> TOPIC_PREFIX =
             Key.text("topic-prefix", TopicCatalogue.DEFAULT_PREFIX, "What the names of all topics start with.");
+    public static final Key<Intakes> INTAKES = new Key<>(
+            "intakes",
+            "intakes as NAME=DOMAIN[+DOMAIN...] or NAME=* between commas, such as team-a=east+west,oncall=*",
+            "",
+            "Groups of writers with input topics of their own, and the domains that each may write about; the same for all services and commands of a site. Nothing for the base topics alone.",
+            CommonKeys::intakes);
+    public static final Key<Optional<String>> INTAKE = new Key<>(
+                    "intake",
+                    "the name of an intake",
+                    "team-a",
+                    "The intake that an agent, the load generator or a control command writes to in place of the base topics; nothing for these.",
+                    CommonKeys::intake)
+            .optional();
     public static final Key<Optional<Integer>> HEALTH_PORT = Key.count(
                     "health.port",
                     0,
@@ -62,6 +77,8 @@ public final class CommonKeys {
 
     public static final List<Key<?>> ALL = List.of(
             TOPIC_PREFIX,
+            INTAKES,
+            INTAKE,
             HEALTH_PORT,
             HEALTH_ADDRESS,
             HEALTH_USERNAME,
@@ -77,4 +94,21 @@ public final class CommonKeys {
             TIME);
 
     private CommonKeys() {}
+
+    private static Optional<Intakes> intakes(String text) {
+        try {
+            return Optional.of(Intakes.parse(text));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<String> intake(String text) {
+        try {
+            DomainIntake.check(text.strip());
+            return Optional.of(text.strip());
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
 }

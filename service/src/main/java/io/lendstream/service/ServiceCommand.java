@@ -108,6 +108,11 @@ public abstract class ServiceCommand implements Callable<Integer> {
     /** The topics that it cannot work without. */
     protected abstract List<Topic<?>> topics();
 
+    /** Whether it writes for one group of writers, so that the setting {@code intake} moves its topics. */
+    protected boolean writesToIntake() {
+        return false;
+    }
+
     /** Works until it is done or told to stop; its exit status. */
     protected abstract int serve(ServiceContext context) throws Exception;
 
@@ -202,9 +207,12 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return Settings.of(all, config.map(SettingsFile::read).orElse(SettingsFile.NONE), environment, arguments);
     }
 
-    private static TopicCatalogue catalogue(Settings settings) {
+    private TopicCatalogue catalogue(Settings settings) {
         try {
-            return new TopicCatalogue(settings.get(CommonKeys.TOPIC_PREFIX));
+            return new TopicCatalogue(
+                    settings.get(CommonKeys.TOPIC_PREFIX),
+                    settings.get(CommonKeys.INTAKES),
+                    writesToIntake() ? settings.get(CommonKeys.INTAKE) : Optional.empty());
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
                     "topic-prefix is '%s': %s".formatted(settings.get(CommonKeys.TOPIC_PREFIX), e.getMessage()), e);

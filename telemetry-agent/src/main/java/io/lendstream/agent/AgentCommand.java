@@ -129,6 +129,11 @@ final class AgentCommand extends ServiceCommand {
     }
 
     @Override
+    protected boolean writesToIntake() {
+        return true;
+    }
+
+    @Override
     protected List<Topic<?>> topics() {
         return List.of(
                 TopicCatalogue.NODES,

@@ -63,14 +63,14 @@ public final class Codecs {
     /** The schema that each topic's records are wanted in, by the topic's name in Kafka. */
     public static Map<String, Schema> readerSchemas(TopicCatalogue catalogue) {
         Map<String, Schema> schemas = new LinkedHashMap<>();
-        MAPPERS.forEach((topic, mapper) -> schemas.put(catalogue.name(topic), mapper.schema()));
+        MAPPERS.forEach((topic, mapper) -> catalogue.names(topic).forEach(name -> schemas.put(name, mapper.schema())));
         return schemas;
     }
 
     /** The same, for those who want to know only which domain a record is for; the rest of it is passed over. */
     public static Map<String, Schema> domainSchemas(TopicCatalogue catalogue) {
         Map<String, Schema> schemas = new LinkedHashMap<>();
-        ADDRESSES.forEach((topic, mapper) -> schemas.put(catalogue.name(topic), mapper.schema()));
+        ADDRESSES.forEach((topic, mapper) -> catalogue.names(topic).forEach(name -> schemas.put(name, mapper.schema())));
         return schemas;
     }
 

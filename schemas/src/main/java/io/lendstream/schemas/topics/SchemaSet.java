@@ -38,23 +38,23 @@ public final class SchemaSet {
 
     /** Registers what is missing and compatible; may be called again at any time. */
     public List<SubjectReport> register() {
-        return TopicCatalogue.ALL.stream().map(this::register).toList();
+        return catalogue.everyName().stream().map(this::register).toList();
     }
 
     /** Compares with every version the registry has, changing nothing. */
     public List<SubjectReport> check() {
-        return TopicCatalogue.ALL.stream().map(this::check).toList();
+        return catalogue.everyName().stream().map(this::check).toList();
     }
 
     /** Fetches every version that the registry has, so that nobody waits for it once it does not answer. */
     public void learn() {
-        TopicCatalogue.ALL.forEach(topic -> registry.learn(catalogue.subject(topic)));
+        catalogue.everyName().forEach(named -> registry.learn(TopicCatalogue.subject(named.name())));
     }
 
-    private SubjectReport register(Topic<?> topic) {
-        String subject = catalogue.subject(topic);
-        Schema schema = schemas.apply(topic);
-        SubjectReport before = check(topic);
+    private SubjectReport register(TopicCatalogue.Named named) {
+        String subject = TopicCatalogue.subject(named.name());
+        Schema schema = schemas.apply(named.topic());
+        SubjectReport before = check(named);
         if (!before.fine()) {
             return before;
         }
@@ -81,9 +81,9 @@ public final class SchemaSet {
         }
     }
 
-    private SubjectReport check(Topic<?> topic) {
-        String subject = catalogue.subject(topic);
-        Schema ours = schemas.apply(topic);
+    private SubjectReport check(TopicCatalogue.Named named) {
+        String subject = TopicCatalogue.subject(named.name());
+        Schema ours = schemas.apply(named.topic());
         List<Integer> versions = registry.versions(subject);
         if (versions.isEmpty()) {
             return new SubjectReport(subject, Status.ABSENT, OptionalInt.empty(), List.of());

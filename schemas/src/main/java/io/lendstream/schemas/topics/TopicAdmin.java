@@ -53,8 +53,9 @@ public final class TopicAdmin {
                             .formatted(replication));
         }
         Set<String> created = new HashSet<>();
-        List<TopicDefinition> definitions = TopicDefinition.all(catalogue);
-        Map<String, Found> before = find(definitions);
+        List<TopicDefinition> all = TopicDefinition.all(catalogue);
+        Map<String, Found> before = find(all);
+        List<TopicDefinition> definitions = alikeTheirBases(all, before);
         List<NewTopic> missing = definitions.stream()
                 .filter(definition -> !before.containsKey(definition.name()))
                 .map(definition -> newTopic(definition, partitions, replication))
@@ -83,8 +84,9 @@ public final class TopicAdmin {
 
     /** Every topic of the catalogue as it stands, dead letters last. */
     public List<TopicState> describe() {
-        List<TopicDefinition> definitions = TopicDefinition.all(catalogue);
-        Map<String, Found> found = find(definitions);
+        List<TopicDefinition> all = TopicDefinition.all(catalogue);
+        Map<String, Found> found = find(all);
+        List<TopicDefinition> definitions = alikeTheirBases(all, found);
         return definitions.stream()
                 .map(definition -> state(
                         definition,
@@ -92,6 +94,14 @@ public final class TopicAdmin {
                         Presence.PRESENT,
                         Optional.empty(),
                         Optional.empty()))
+                .toList();
+    }
+
+    /** An intake's topic has as many partitions as its base topic, whatever new topics get: tasks are numbered by them. */
+    private static List<TopicDefinition> alikeTheirBases(List<TopicDefinition> all, Map<String, Found> found) {
+        return all.stream()
+                .map(definition -> definition.alikeBase(
+                        base -> Optional.ofNullable(found.get(base)).map(Found::partitions)))
                 .toList();
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.schemas.topics;
 
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
@@ -16,15 +17,20 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.schemas.topics.Topic.Cleanup;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
- * Every topic there is, and the names that a site's prefix gives them.
+ * Every topic there is, and the names that a site's prefix gives them. A topic that people, agents and workloads write to may
+ * exist several times: the <em>base</em> topic, and one for each {@link DomainIntake}, with the intake's name at its end.
  *
  * @param prefix what every name starts with; ends with {@code .} or {@code -}, or is empty
+ * @param intakes that are read beside the base topics
+ * @param own the intake whose topics this process uses in place of the base topics, where it writes for one group
  */
-public record TopicCatalogue(String prefix) {
+public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> own) {
     public static final String DEFAULT_PREFIX = "lendstream.";
 
     public static final Topic<Node> NODES = compacted("nodes", "nodeId", Node.class, "a node's inventory");
@@ -87,6 +93,13 @@ public record TopicCatalogue(String prefix) {
             CONTROL,
             PROGRESS);
 
+    /** The topics that an intake has of its own: those that are written from outside. */
+    public static final List<Topic<?>> OF_INTAKES =
+            List.of(NODES, GPU_TELEMETRY, SERVICES, REQUEST_RATES, TRAINING_JOBS, TRAINING_PROGRESS, CONTROL);
+
+    private static final Set<Topic<?>> IN_INTAKES = Set.copyOf(OF_INTAKES);
+    private static final char BEFORE_INTAKE = '.';
+
     /** How long dead letters wait for somebody to look at them. */
     static final Duration DEAD_LETTER_RETENTION = Duration.ofDays(14);
 
@@ -96,6 +109,12 @@ public record TopicCatalogue(String prefix) {
                     "a topic prefix must be letters, digits and '-', in parts that each end with '.' or '-', such as '%s', but was '%s'"
                             .formatted(DEFAULT_PREFIX, prefix));
         }
+        own.ifPresent(DomainIntake::check);
+    }
+
+    /** The base topics alone. */
+    public TopicCatalogue(String prefix) {
+        this(prefix, Intakes.NONE, Optional.empty());
     }
 
     /** The catalogue under {@value #DEFAULT_PREFIX}. */
@@ -103,30 +122,117 @@ public record TopicCatalogue(String prefix) {
         return new TopicCatalogue(DEFAULT_PREFIX);
     }
 
-    /** The topic's name in Kafka. */
+    /** The name in Kafka of the base topic. */
     public String name(Topic<?> topic) {
         return prefix + topic.suffix();
     }
 
-    /** Where records of the topic go that nobody can read. */
+    /**
+     * The name in Kafka of an intake's own topic.
+     *
+     * @throws IllegalArgumentException where intakes have no such topic, or the name is no intake's
+     */
+    public String name(Topic<?> topic, String intake) {
+        if (!IN_INTAKES.contains(topic)) {
+            throw new IllegalArgumentException("intakes have no topic %s; only %s".formatted(topic, OF_INTAKES));
+        }
+        DomainIntake.check(intake);
+        return name(topic) + BEFORE_INTAKE + intake;
+    }
+
+    /** The names in Kafka of all topics that this process reads such records from: the base topic first. */
+    public List<String> names(Topic<?> topic) {
+        if (!IN_INTAKES.contains(topic)) {
+            return List.of(name(topic));
+        }
+        if (own.isPresent()) {
+            return List.of(name(topic, own.get()));
+        }
+        List<String> names = new ArrayList<>();
+        names.add(name(topic));
+        intakes.names().forEach(intake -> names.add(name(topic, intake)));
+        return names;
+    }
+
+    /** The name in Kafka of the topic that this process writes such records to. */
+    public String target(Topic<?> topic) {
+        return own.isPresent() && IN_INTAKES.contains(topic) ? name(topic, own.get()) : name(topic);
+    }
+
+    /** The same topics for a process that writes for one intake. */
+    public TopicCatalogue writingFor(Optional<String> intake) {
+        return new TopicCatalogue(prefix, intakes, intake);
+    }
+
+    /** The name of the intake that a topic is of; empty for a base topic. Intakes that the site does not list count too. */
+    public Optional<String> intakeOf(String topicName) {
+        int dot = topicName.lastIndexOf(BEFORE_INTAKE);
+        return OF_INTAKES.stream()
+                .filter(topic -> dot > 0
+                        && dot < topicName.length() - 1
+                        && name(topic).length() == dot
+                        && topicName.startsWith(name(topic)))
+                .findFirst()
+                .map(topic -> topicName.substring(dot + 1));
+    }
+
+    /**
+     * Refuses a record that an intake may not write.
+     *
+     * @param topicName name in Kafka of the topic that the record was found in
+     * @throws ForeignDomainException where the topic is an intake's that does not list the domain
+     */
+    public void check(String topicName, DomainId domain) {
+        if (intakes.isEmpty()) {
+            return;
+        }
+        intakeOf(topicName).flatMap(intakes::find).filter(intake -> !intake.covers(domain)).ifPresent(intake -> {
+            throw new ForeignDomainException(topicName, intake, domain);
+        });
+    }
+
+    /** Where records of the topic, and of the same topic of every intake, go that nobody can read. */
     public String deadLetters(Topic<?> topic) {
         return name(topic) + "-dlq";
     }
 
     /** The registry's name for what the topic's values are written in. */
     public String subject(Topic<?> topic) {
-        return name(topic) + "-value";
+        return subject(name(topic));
     }
 
-    /** The topic that has this name in Kafka, if it is one of ours. */
+    /** The same for a topic of this name in Kafka. */
+    static String subject(String topicName) {
+        return topicName + "-value";
+    }
+
+    /** The topic that has this name in Kafka, as base topic or as that of an intake of the site, if it is one of ours. */
     public Optional<Topic<?>> find(String name) {
         for (Topic<?> topic : ALL) {
             if (name(topic).equals(name)) {
                 return Optional.of(topic);
             }
         }
-        return Optional.empty();
+        Optional<String> intake = intakes.isEmpty() && own.isEmpty() ? Optional.empty() : intakeOf(name);
+        return intake.filter(known -> intakes.find(known).isPresent() || own.equals(intake))
+                .map(known -> name.substring(prefix.length(), name.lastIndexOf(BEFORE_INTAKE)))
+                .flatMap(suffix -> OF_INTAKES.stream()
+                        .filter(topic -> topic.suffix().equals(suffix))
+                        .findFirst());
     }
+
+    /** Every name of a topic in Kafka that the site has, base topics first; without dead letters. */
+    List<Named> everyName() {
+        List<Named> all = new ArrayList<>();
+        ALL.forEach(topic -> all.add(new Named(topic, name(topic), Optional.empty())));
+        for (String intake : intakes.names()) {
+            OF_INTAKES.forEach(topic -> all.add(new Named(topic, name(topic, intake), Optional.of(name(topic)))));
+        }
+        return all;
+    }
+
+    /** A topic under one of its names; {@code base} is the base topic's where it is an intake's. */
+    record Named(Topic<?> topic, String name, Optional<String> base) {}
 
     private static <T> Topic<T> compacted(String suffix, String key, Class<T> type, String content) {
         return new Topic<>(suffix, key, Cleanup.COMPACT, Optional.empty(), type, content);

@@ -8,23 +8,34 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * What a cluster is to be told about one topic, dead letters included.
  *
  * @param partitions how many; empty for as many as whoever creates it says
+ * @param base the topic that it has as many partitions as, where it is an intake's
  */
-record TopicDefinition(String name, Optional<Integer> partitions, SortedMap<String, String> config) {
+record TopicDefinition(
+        String name, Optional<Integer> partitions, SortedMap<String, String> config, Optional<String> base) {
 
     static List<TopicDefinition> all(TopicCatalogue catalogue) {
         List<TopicDefinition> definitions = new ArrayList<>();
-        for (Topic<?> topic : TopicCatalogue.ALL) {
-            definitions.add(new TopicDefinition(catalogue.name(topic), Optional.empty(), config(topic)));
+        for (TopicCatalogue.Named named : catalogue.everyName()) {
+            definitions.add(
+                    new TopicDefinition(named.name(), Optional.empty(), config(named.topic()), named.base()));
         }
         for (Topic<?> topic : TopicCatalogue.ALL) {
-            definitions.add(new TopicDefinition(catalogue.deadLetters(topic), Optional.of(1), deadLetterConfig()));
+            definitions.add(new TopicDefinition(
+                    catalogue.deadLetters(topic), Optional.of(1), deadLetterConfig(), Optional.empty()));
         }
         return definitions;
+    }
+
+    /** The same for a site that has its base topic already, or is about to get it. */
+    TopicDefinition alikeBase(Function<String, Optional<Integer>> partitionsThere) {
+        Optional<Integer> wanted = partitions.or(() -> base.flatMap(partitionsThere));
+        return new TopicDefinition(name, wanted, config, base);
     }
 
     private static SortedMap<String, String> config(Topic<?> topic) {

@@ -122,4 +122,20 @@ final class TopicAdminTest {
         assertThatThrownBy(() -> admin.create(0, 1)).hasMessageContaining("partitions must be at least 1, but was 0");
         assertThatThrownBy(() -> admin.create(1, 0)).hasMessageContaining("replication must be at least 1");
     }
+
+    @Test
+    void topicsOfIntakesGetAsManyPartitionsAsTheirBaseTopicsHave() {
+        admin.create(6, 3);
+        TopicCatalogue withIntake =
+                new TopicCatalogue(TopicCatalogue.DEFAULT_PREFIX, Intakes.parse("team-a=east"), Optional.empty());
+
+        List<TopicState> states = new TopicAdmin(cluster, withIntake).create(12, 3);
+
+        assertThat(states).hasSize(TOPICS + TopicCatalogue.OF_INTAKES.size());
+        TopicState intake = state(states, "lendstream.services.team-a");
+        assertThat(intake.presence()).isEqualTo(Presence.CREATED);
+        assertThat(intake.partitions()).isEqualTo(6);
+        assertThat(intake.drifts()).isEmpty();
+        assertThat(intake.config()).containsEntry("cleanup.policy", "compact");
+    }
 }

@@ -33,7 +33,7 @@ public final class Connection {
             KafkaSettings kafka, TopicCatalogue topics, Collection<Topic<?>> needed, Duration patience) {
         Set<String> there = topicsThere(kafka, patience);
         var missing = new TreeSet<String>();
-        needed.forEach(topic -> missing.add(topics.name(topic)));
+        needed.forEach(topic -> missing.addAll(topics.names(topic)));
         missing.removeAll(there);
         if (!missing.isEmpty()) {
             throw new UnreachableException(

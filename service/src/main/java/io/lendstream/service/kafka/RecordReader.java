@@ -1,5 +1,6 @@
 package io.lendstream.service.kafka;
 
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Origin;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.codec.Strictness;
@@ -129,9 +130,9 @@ public final class RecordReader implements AutoCloseable {
         return this;
     }
 
-    /** Hands the records of a topic to somebody; to be called before {@link #start}. */
+    /** Hands the records of a topic, and of the same topic of every intake, to somebody; to be called before {@link #start}. */
     public <T> RecordReader handing(Topic<T> topic, java.util.function.Consumer<Received<T>> to) {
-        routes.put(topics.name(topic), new Route<>(topic, to));
+        topics.names(topic).forEach(name -> routes.put(name, new Route<>(topic, to)));
         return this;
     }
 
@@ -220,7 +221,7 @@ public final class RecordReader implements AutoCloseable {
     public Map<String, Long> positions(Topic<?> topic) {
         var positions = new TreeMap<String, Long>();
         consumer.assignment().stream()
-                .filter(partition -> partition.topic().equals(topics.name(topic)))
+                .filter(partition -> topics.names(topic).contains(partition.topic()))
                 .forEach(partition -> positions.put(partition.toString(), consumer.position(partition)));
         return positions;
     }
@@ -283,6 +284,9 @@ public final class RecordReader implements AutoCloseable {
         }
         GenericRecord avro = deserializer.deserialize(record.topic(), record.headers(), record.value());
         T value = Codecs.decode(route.topic, avro, strictness(route.topic));
+        if (value instanceof Event event) {
+            topics.check(record.topic(), event.domain());
+        }
         EventTimes.check(value, wallClock.instant(), maxClockSkew);
         return Optional.of(value);
     }

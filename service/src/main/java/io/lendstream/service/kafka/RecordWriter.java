@@ -74,14 +74,14 @@ public final class RecordWriter implements AutoCloseable {
         written++;
         new CloudEventHeaders(boot + "-" + written, source, WireSchemas.NAMESPACE + "." + topic.recordName(), time)
                 .applyTo(headers);
-        String name = topics.name(topic);
+        String name = topics.target(topic);
         byte[] bytes = serializer.serialize(name, headers, Codecs.encode(topic, value));
         return new ProducerRecord<>(name, null, null, bytes(key), bytes, headers);
     }
 
     /** Says that a key is gone. */
     public void delete(Topic<?> topic, String key) {
-        send(new ProducerRecord<>(topics.name(topic), null, null, bytes(key), null, new RecordHeaders()));
+        send(new ProducerRecord<>(topics.target(topic), null, null, bytes(key), null, new RecordHeaders()));
     }
 
     /** Sends what is not a record of ours, such as a dead letter. */

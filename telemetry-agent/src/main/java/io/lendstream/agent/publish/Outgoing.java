@@ -65,7 +65,7 @@ final class Outgoing {
         if (!waiting.remarks().isEmpty()) {
             headers.add(REMARKS, waiting.remarks().getBytes(StandardCharsets.UTF_8));
         }
-        String to = topics.name(topic);
+        String to = topics.target(topic);
         byte[] key = waiting.key().getBytes(StandardCharsets.UTF_8);
         return new ProducerRecord<>(to, null, null, key, value(waiting, topic, to, headers, serializer), headers);
     }

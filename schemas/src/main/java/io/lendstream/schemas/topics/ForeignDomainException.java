@@ -1,0 +1,16 @@
+package io.lendstream.schemas.topics;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.schemas.serde.PoisonRecordException;
+
+/** A record in an intake's topic that is about a domain of which that intake may not write. */
+public final class ForeignDomainException extends PoisonRecordException {
+    private static final long serialVersionUID = 1L;
+
+    ForeignDomainException(String topic, DomainIntake intake, DomainId domain) {
+        super(
+                "a record of %s is about domain %s, but intake %s may write only about %s; write it to an intake of that domain, or add the domain to intake %s in the setting intakes"
+                        .formatted(topic, domain, intake.name(), intake.domainList(), intake.name()),
+                null);
+    }
+}

@@ -4,7 +4,6 @@ import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.MigInstance;
 import io.lendstream.core.cluster.Owner;
@@ -13,24 +12,22 @@ import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -39,6 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -49,12 +47,16 @@ import java.util.stream.Collectors;
  * the decisions that were published.
  */
 public final class HistoryChecker {
+    /** The rules that a history may break, by the names in {@link Violation#rule}. */
+    static final Set<String> RULES = rules();
+
     private static final int MOST_PER_RULE = 20;
     /** Time beyond its deadline in which a decision may still be answered before that counts as silence. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final DomainId domain;
     private final Function<SchedulerStarted, Scheduler> schedulers;
+    private final Replay replay;
     private final List<Violation> violations = new ArrayList<>();
     private final Map<String, Integer> counts = new TreeMap<>();
     private final Map<GpuId, Tenant> running = new HashMap<>();
@@ -63,9 +65,7 @@ public final class HistoryChecker {
     private final Map<DecisionId, Set<Outcome>> answers = new HashMap<>();
     private final Set<DecisionId> undone = new HashSet<>();
     private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
-    /** Jobs that hold fewer GPUs than they run on, for which no decision is to blame. */
-    private final Set<JobId> broken = new HashSet<>();
-
+    private final Gangs gangs = new Gangs();
     private final Set<Integer> reportsInLog = new HashSet<>();
     private int reports;
     private int lends;
@@ -84,9 +84,27 @@ public final class HistoryChecker {
 
     /** @param schedulers the scheduler that a log's start describes */
     public HistoryChecker(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers) {
+        this(domain, schedulers, Scheduler::step);
+    }
+
+    /** @param replay what an event led to; another than {@link Scheduler#step} stands for a scheduler with a fault */
+    HistoryChecker(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers, Replay replay) {
         this.domain = domain;
         this.schedulers = schedulers;
+        this.replay = replay;
         this.state = ClusterState.empty(domain);
+    }
+
+    /** What an event leads to, by a scheduler. */
+    interface Replay {
+        Step step(Scheduler scheduler, ClusterState state, DomainEvent event);
+    }
+
+    private static Set<String> rules() {
+        Set<String> rules = new TreeSet<>(Invariants.RULES);
+        rules.addAll(List.of("answer", "applied twice", "bind before release", "cap", "epoch", "fence", "floor"));
+        rules.addAll(List.of("leases", "log", "release", "replay", "reports"));
+        return Collections.unmodifiableSet(rules);
     }
 
     /**
@@ -133,10 +151,14 @@ public final class HistoryChecker {
         }
         remember(event);
         boolean ended = endsReplica(event);
-        Step step = scheduler.get().step(state, event);
+        Step step = replay.step(scheduler.get(), state, event);
         state = step.state();
         replayed.addAll(step.decisions());
-        excuse(event.event());
+        boolean mayDecide = scheduler
+                .flatMap(Scheduler::decidesFrom)
+                .filter(state.now()::isBefore)
+                .isEmpty();
+        gangs.follow(state, event.event(), mayDecide);
         inspect(step, ended);
     }
 
@@ -269,31 +291,9 @@ public final class HistoryChecker {
         });
     }
 
-    /**
-     * A job may be left with fewer GPUs than it can run on where no decision is to blame: nothing may be decided for now, or its owner
-     * has just asked for more.
-     */
-    private void excuse(Event event) {
-        boolean mayDecide = !state.mode().advisory()
-                && scheduler
-                        .flatMap(Scheduler::decidesFrom)
-                        .filter(state.now()::isBefore)
-                        .isEmpty();
-        Set<JobId> now = new HashSet<>();
-        Invariants.brokenGangs(state).map(job -> job.spec().job()).forEach(job -> {
-            boolean isDescribed =
-                    event instanceof TrainingJob described && described.job().equals(job);
-            if (broken.contains(job) || isDescribed || !mayDecide) {
-                now.add(job);
-            }
-        });
-        broken.clear();
-        broken.addAll(now);
-    }
-
     private void inspect(Step step, boolean ended) {
         if (!step.changed().owners().isEmpty() || !step.changed().jobs().isEmpty()) {
-            Invariants.check(state, broken).forEach(violation -> violated(violation.rule(), violation.text()));
+            Invariants.check(state, gangs.broken()).forEach(violation -> violated(violation.rule(), violation.text()));
         }
         boolean fault = ended;
         for (GpuId gpu : step.changed().owners()) {
@@ -324,7 +324,7 @@ public final class HistoryChecker {
         } else if (decision.action() instanceof Action.Reclaim) {
             reclaims++;
         }
-        allocation(decision.action()).ifPresent(allocation -> gang(decision, allocation));
+        gangs.check(decision, state).ifPresent(violation -> violated(violation.rule(), violation.text()));
         boolean startsCold = decision.action() instanceof Action.Serve serve && !serve.warm();
         if (decision.action() instanceof Action.Lend || startsCold) {
             for (GpuId gpu : decision.action().gpus()) {
@@ -336,35 +336,6 @@ public final class HistoryChecker {
                 }
             }
         }
-    }
-
-    private static Optional<Map.Entry<JobId, Allocation>> allocation(Action action) {
-        if (action instanceof Action.Lend lend) {
-            return Optional.of(Map.entry(lend.job(), lend.allocation()));
-        }
-        if (action instanceof Action.Reclaim reclaim) {
-            return Optional.of(Map.entry(reclaim.job(), reclaim.allocation()));
-        }
-        if (action instanceof Action.Resize resize) {
-            return Optional.of(Map.entry(resize.job(), resize.allocation()));
-        }
-        return Optional.empty();
-    }
-
-    /** A decision gives a job as many GPUs as it can run on, or none. */
-    private void gang(Decision decision, Map.Entry<JobId, Allocation> allocation) {
-        int gpus = allocation.getValue().gpus().size();
-        state.jobs()
-                .get(allocation.getKey())
-                .map(job -> Invariants.least(job.spec()))
-                .ifPresent(least -> {
-                    if (gpus > 0 && gpus < least) {
-                        violated(
-                                "gang",
-                                "decision %s leaves job %s %d GPUs, but it runs on %d or more"
-                                        .formatted(decision.id(), allocation.getKey(), gpus, least));
-                    }
-                });
     }
 
     /** Of MIG instances, which are lent by another rule, nothing is said. */
@@ -497,6 +468,9 @@ public final class HistoryChecker {
     }
 
     private void violated(String rule, String text) {
+        if (!RULES.contains(rule)) {
+            throw new IllegalArgumentException("the rule '%s' is not listed; rules are %s".formatted(rule, RULES));
+        }
         if (counts.merge(rule, 1, Integer::sum) <= MOST_PER_RULE) {
             violations.add(new Violation(rule, text));
         }

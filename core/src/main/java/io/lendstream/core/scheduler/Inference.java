@@ -265,7 +265,7 @@ final class Inference {
         if (toFree > 0) {
             ServiceState service = latest(missing);
             ReplicaNeed need = needs.get(service.spec().service());
-            toFree -= someSleep ? stopSleeping(service, need, needs, toFree) : 0;
+            toFree -= someSleep ? stopSleeping(service, need, toFree) : 0;
             if (toFree > 0) {
                 reclaim(service, need, toFree);
             }
@@ -348,17 +348,19 @@ final class Inference {
         return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
     }
 
-    /** Stops sleeping replicas of other services, as far as those keep their floors. */
-    private int stopSleeping(ServiceState forService, ReplicaNeed need, Map<ServiceId, ReplicaNeed> needs, int count) {
+    /**
+     * Stops sleeping replicas of other services. Those keep what they need, and their floors: as far as a service needs its sleeping
+     * replicas, {@link #adjust} has woken them by now.
+     */
+    private int stopSleeping(ServiceState forService, ReplicaNeed need, int count) {
         int stopped = 0;
         for (ServiceState other : draft.services().values()) {
             ServiceId name = other.spec().service();
             List<GpuState> mine = replicas.getOrDefault(name, List.of());
-            int spare = mine.size() - needs.get(name).replicas();
             List<GpuId> sleeping = mine.stream()
                     .map(gpu -> draft.gpu(gpu.gpuId()))
                     .filter(gpu -> gpu.owner() instanceof Owner.Sleeping)
-                    .limit(Math.max(0, Math.min(spare, count - stopped)))
+                    .limit(Math.max(0, count - stopped))
                     .map(GpuState::gpuId)
                     .toList();
             if (!sleeping.isEmpty() && !name.equals(forService.spec().service())) {

@@ -192,6 +192,21 @@ class ActuationTest {
     }
 
     @Test
+    void aRenewalUntilAnEarlierTimeDoesNotShortenALease() {
+        take(0, lend(JOB, 400, List.of("i1"), "i1"));
+        advance(100);
+
+        take(101, new Action.Renew(gpus("i1"), at(200)));
+        advance(399);
+
+        assertThat(log).noneMatch(line -> line.contains("RELEASED"));
+        assertThat(actuation.holdings())
+                .singleElement()
+                .satisfies(holding ->
+                        assertThat(holding.loan().orElseThrow().until()).isEqualTo(at(400)));
+    }
+
+    @Test
     void aLoanThatIsOnItsWayBackCannotBeRenewed() {
         take(0, lend(JOB, 400, List.of("i1"), "i1"));
         advance(400);

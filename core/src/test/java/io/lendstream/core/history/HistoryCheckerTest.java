@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Every rule of the checker is seen to fire, save floor and cap: no log makes this scheduler go under the one or over the other. */
+/** Rules that a log or what was published besides can break; {@link FaultySchedulerTest} has those that take a faulty scheduler. */
 class HistoryCheckerTest {
     private final Story story = Story.of("deepboot")
             .node("train", Pool.TRAINING, 1)
@@ -53,6 +53,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("log")
     void missesAnEvent() {
         List<DomainEvent> log = new ArrayList<>(story.log());
         log.remove(2);
@@ -73,6 +74,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("reports")
     void missesAReportThatTheLogDoesNotHave() {
         HistoryChecker checker = new HistoryChecker(DOMAIN);
         story.log().forEach(checker::take);
@@ -100,6 +102,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("replay")
     void missesADecisionThatTheLogGives() {
         assertThat(rules(story.log(), List.of(), leases())).containsExactly("replay");
     }
@@ -122,6 +125,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("leases")
     void noticesALeaseThatTheLogDoesNotGive() {
         List<Lease> leases = new ArrayList<>(leases());
         leases.add(new Lease(
@@ -138,6 +142,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("bind before release")
     void noticesABindOnAGpuThatStillRunsAnother() {
         story.tell(story.report(
                 story.decisions().get(0).id(),
@@ -149,6 +154,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("applied twice")
     void noticesADecisionThatWasTakenUpTwice() {
         Decision decision = story.decisions().get(0);
         ActuationReport accepted = story.report(decision.id(), Outcome.ACCEPTED, List.of(), Optional.empty());
@@ -161,6 +167,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("fence")
     void noticesADecisionThatWasTakenUpAfterALaterOne() {
         DecisionId first = story.decisions().get(0).id();
         DecisionId ofTheNextEpoch = new DecisionId(DOMAIN, first.epoch() + 1, first.sequence());
@@ -172,6 +179,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("epoch")
     void noticesAnEpochThatIsUsedAgain() {
         story.tell(story.log().get(0).event());
 
@@ -179,6 +187,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("release")
     void noticesAReleaseThatNobodyReportsAndNobodyIsAlarmedOf() {
         story.job("a", 1);
         for (int i = 0; i < 8; i++) {
@@ -195,6 +204,7 @@ class HistoryCheckerTest {
     }
 
     @Test
+    @Breaks("answer")
     void noticesADecisionThatNobodyAnswers() {
         story.job("a", 1);
         for (int i = 0; i < 16; i++) {

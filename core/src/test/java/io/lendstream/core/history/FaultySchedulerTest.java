@@ -1,0 +1,324 @@
+package io.lendstream.core.history;
+
+import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.ClusterState;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.GpuState;
+import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.cluster.JobState;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.QuietWindows;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.Step;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Rules that no log breaks as long as the scheduler is sound: the last step of a replay gets a fault. */
+class FaultySchedulerTest {
+    private static final DecisionId DECISION = new DecisionId(DOMAIN, 1, 99);
+
+    /** A rigid job on both training GPUs, one replica of a service whose floor is one, one idle GPU; last, a rate. */
+    private final Story story = Story.of("deepboot")
+            .node("train", Pool.TRAINING, 2)
+            .node("infer", Pool.INFERENCE, 2)
+            .migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4")
+            .service("chat", 1)
+            .settled()
+            .rigidJob("rigid", 2)
+            .after(ofSeconds(50))
+            .rate("chat", 1)
+            .settled()
+            .after(ofSeconds(11))
+            .settled()
+            .progress("rigid", JobPhase.RUNNING)
+            .rate("chat", 1);
+
+    private Set<String> broken(UnaryOperator<Step> fault) {
+        long last = story.log().get(story.log().size() - 1).sequence();
+        HistoryChecker checker = new HistoryChecker(DOMAIN, Scheduler::of, (scheduler, state, event) -> {
+            Step step = scheduler.step(state, event);
+            return event.sequence() == last ? fault.apply(step) : step;
+        });
+        story.log().forEach(checker::take);
+        return rules(checker.verdict(story.decisions(), List.of()));
+    }
+
+    /** Leases are left out: what the fault does was not published. */
+    private static Set<String> rules(Verdict verdict) {
+        return verdict.violations().stream()
+                .map(Violation::rule)
+                .filter(rule -> !rule.equals("leases"))
+                .collect(Collectors.toSet());
+    }
+
+    private static Step with(Step step, GpuState gpu) {
+        ClusterState state = step.state();
+        return with(
+                step,
+                new ClusterState(
+                        state.domain(),
+                        state.now(),
+                        state.epoch(),
+                        state.eventSequence(),
+                        state.decisionSequence(),
+                        state.nextPlanAt(),
+                        state.mode(),
+                        state.pacing(),
+                        state.slices(),
+                        state.advice(),
+                        state.nodes(),
+                        state.gpus().put(gpu.gpuId(), gpu),
+                        state.services(),
+                        state.jobs()),
+                gpu.gpuId());
+    }
+
+    private static Step with(Step step, JobState job) {
+        ClusterState state = step.state();
+        return with(
+                step,
+                new ClusterState(
+                        state.domain(),
+                        state.now(),
+                        state.epoch(),
+                        state.eventSequence(),
+                        state.decisionSequence(),
+                        state.nextPlanAt(),
+                        state.mode(),
+                        state.pacing(),
+                        state.slices(),
+                        state.advice(),
+                        state.nodes(),
+                        state.gpus(),
+                        state.services(),
+                        state.jobs().put(job.spec().job(), job)),
+                new GpuId("train-g0"));
+    }
+
+    private static Step with(Step step, ClusterState state, GpuId owned) {
+        Set<GpuId> owners = new TreeSet<>(step.changed().owners());
+        owners.add(owned);
+        return new Step(
+                state,
+                step.decisions(),
+                new Step.Changed(
+                        step.changed().nodes(),
+                        step.changed().gpus(),
+                        step.changed().services(),
+                        step.changed().jobs(),
+                        owners));
+    }
+
+    private static Step owned(Step step, String gpu, Owner owner) {
+        GpuState before = step.state().gpus().require(new GpuId(gpu));
+        return with(step, before.with(owner, step.state().now(), step.state().eventSequence()));
+    }
+
+    private static Owner releasing(Tenant tenant, Step step) {
+        return new Owner.Releasing(
+                tenant, DECISION, step.state().now(), step.state().now().plusSeconds(45));
+    }
+
+    private String serving() {
+        return story.state().gpus().stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Serving)
+                .findFirst()
+                .orElseThrow()
+                .gpuId()
+                .value();
+    }
+
+    @Test
+    void isContentWithASoundScheduler() {
+        assertThat(story.count("training")).isEqualTo(2);
+        assertThat(broken(step -> step)).isEmpty();
+    }
+
+    @Test
+    @Breaks("floor")
+    void noticesAReplicaTakenFromTheFloor() {
+        Tenant chat = new Tenant.Service(new ServiceId("chat"));
+
+        assertThat(broken(step -> owned(step, serving(), releasing(chat, step))))
+                .containsExactly("floor");
+    }
+
+    @Test
+    void aReplicaBeyondTheFloorMayBeTaken() {
+        story.rate("chat", 15).settled().rate("chat", 15);
+        assertThat(story.count("serving")).isEqualTo(2);
+        Tenant chat = new Tenant.Service(new ServiceId("chat"));
+
+        assertThat(broken(step -> owned(step, serving(), releasing(chat, step))))
+                .isEmpty();
+    }
+
+    @Test
+    @Breaks("one owner")
+    void noticesAGpuThatAJobHasAndNobodyOwns() {
+        assertThat(broken(step -> owned(step, "train-g0", new Owner.Free()))).containsExactly("one owner");
+    }
+
+    @Test
+    void noticesAGpuThatTwoJobsHave() {
+        JobState rigid = story.job("rigid");
+        story.rigidJob("other", 2).rate("chat", 1);
+
+        assertThat(broken(step -> with(
+                        step,
+                        step.state()
+                                .jobs()
+                                .require(new JobId("other"))
+                                .allocated(rigid.allocation(), Optional.empty(), DECISION, story.now(), story.now()))))
+                .containsExactly("one owner");
+    }
+
+    @Test
+    @Breaks("lend")
+    void noticesATrainingGpuThatIsLent() {
+        Owner lent = new Owner.Lent(new JobId("rigid"), DECISION, story.now().plusSeconds(600));
+
+        assertThat(broken(step -> owned(step, "train-g0", lent))).containsExactly("lend");
+    }
+
+    @Test
+    @Breaks("instances")
+    void noticesAGpuThatCanBeGivenAsAWholeAndInInstances() {
+        assertThat(broken(step -> with(
+                        step, GpuState.free(new GpuId("cut-g0"), new NodeId("cut"), Pool.INFERENCE, story.now(), 1))))
+                .containsExactly("instances");
+    }
+
+    @Test
+    @Breaks("gang")
+    void noticesARigidJobOnFewerGpusThanItAskedFor() {
+        GpuId lost = new GpuId("train-g0");
+
+        assertThat(broken(step -> with(
+                        owned(step, "train-g0", new Owner.Free()),
+                        step.state().jobs().require(new JobId("rigid")).without(List.of(lost), story.now()))))
+                .containsExactly("gang");
+    }
+
+    @Test
+    void noticesADecisionThatGivesARigidJobFewerGpusThanItAskedFor() {
+        Allocation one = new Allocation(List.of(new GpuId("train-g0")), 32, 0, 1, Mechanism.RESTART);
+        Decision decision = new Decision(
+                DECISION,
+                story.now(),
+                story.now().plusSeconds(45),
+                false,
+                new Reason("test", "", Map.of(), List.of()),
+                new Action.Resize(new JobId("rigid"), List.of(new GpuId("train-g1")), one));
+
+        assertThat(new Gangs().check(decision, story.state())).isPresent();
+    }
+
+    /** Its owner asks for more than it holds: that is no fault of the scheduler's. */
+    @Test
+    void aRigidJobWhoseOwnerAsksForMoreIsNoBrokenGang() {
+        story.rigidJob("rigid", 3).rate("chat", 1);
+        assertThat(story.job("rigid").gpus()).isEqualTo(2);
+
+        assertThat(broken(step -> owned(
+                        step,
+                        "infer-g0",
+                        step.state().gpus().require(new GpuId("infer-g0")).owner())))
+                .isEmpty();
+        assertThat(Invariants.check(story.state())).extracting(Violation::rule).containsExactly("gang");
+    }
+
+    @Test
+    @Breaks("cap")
+    void noticesMoreLoansThanTheShareAllows() {
+        Story lending = lending(1.0);
+        HistoryChecker checker = new HistoryChecker(
+                DOMAIN,
+                started -> scheduler(0.25),
+                (strict, state, event) -> scheduler(1.0).step(state, event));
+        lending.log().forEach(checker::take);
+        assertThat(rules(checker.verdict(lending.decisions(), List.of()))).containsExactly("cap");
+
+        HistoryChecker content = new HistoryChecker(DOMAIN, started -> scheduler(1.0));
+        lending.log().forEach(content::take);
+        assertThat(rules(content.verdict(lending.decisions(), List.of()))).isEmpty();
+    }
+
+    private static Scheduler scheduler(double share) {
+        Guards usual = Guards.DEFAULTS;
+        Guards guards =
+                new Guards(share, usual.maxLoansPerMinute(), usual.maxTransfers(), Duration.ZERO, QuietWindows.NONE);
+        return new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withGuards(guards));
+    }
+
+    /** An elastic job that is lent two of four inference GPUs or more. */
+    private static Story lending(double share) {
+        Story lending = new Story(scheduler(share))
+                .node("train", Pool.TRAINING, 1)
+                .node("infer", Pool.INFERENCE, 4)
+                .service("chat", 1)
+                .settled()
+                .job("a", 4);
+        for (int i = 0; i < 40 && lending.count("lent") < 2; i++) {
+            lending.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+            if (lending.job("a").gpus() > 0) {
+                lending.progress("a", JobPhase.RUNNING).settled();
+            }
+        }
+        assertThat(lending.count("lent")).isGreaterThanOrEqualTo(2);
+        return lending;
+    }
+
+    /** A rule that nobody has seen fire may be blind. */
+    @Test
+    void everyRuleIsBrokenByATest() {
+        List<Method> tests = new ArrayList<>();
+        Stream.of(HistoryCheckerTest.class, FaultySchedulerTest.class)
+                .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
+                .filter(method -> method.isAnnotationPresent(Breaks.class))
+                .forEach(tests::add);
+
+        assertThat(tests).allMatch(method -> method.isAnnotationPresent(Test.class));
+        assertThat(tests.stream()
+                        .map(method -> method.getAnnotation(Breaks.class).value()))
+                .containsExactlyInAnyOrderElementsOf(HistoryChecker.RULES);
+    }
+
+    /** Kept so that the fault is applied to an event of the log, and not after it. */
+    @Test
+    void theLastEventIsARate() {
+        DomainEvent last = story.log().get(story.log().size() - 1);
+
+        assertThat(last.event()).isInstanceOf(io.lendstream.core.event.RequestRate.class);
+    }
+}

@@ -32,6 +32,7 @@ final class KafkaWire implements Wire {
     private final RecordWriter writer;
     private final RecordReader reader;
     private final DomainId domain;
+    private final boolean keepsDecisions;
     private final List<Object> inbox = new ArrayList<>();
     private final List<Decision> decisions = new ArrayList<>();
     private long lastDecision;
@@ -40,10 +41,12 @@ final class KafkaWire implements Wire {
      * The topics of one domain.
      *
      * @param reader not started yet; reads everything from the beginning
+     * @param keepsDecisions whether {@link #decisions()} is wanted at the end; each takes about 1 KB until then
      */
-    KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain) {
+    KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain, boolean keepsDecisions) {
         this.writer = writer;
         this.domain = domain;
+        this.keepsDecisions = keepsDecisions;
         this.reader = reader.handing(
                         TopicCatalogue.DECISIONS, received -> received.value().ifPresent(this::take))
                 .handing(
@@ -69,13 +72,15 @@ final class KafkaWire implements Wire {
             return;
         }
         if (decision.id().sequence() > lastDecision) {
-            decisions.add(decision);
+            if (keepsDecisions) {
+                decisions.add(decision);
+            }
             lastDecision = decision.id().sequence();
         }
         inbox.add(decision);
     }
 
-    /** The domain's decisions so far, each once. */
+    /** The domain's decisions so far, each once; none where they are not kept. */
     List<Decision> decisions() {
         return List.copyOf(decisions);
     }

@@ -147,7 +147,7 @@ final class LoadCommand extends ServiceCommand {
         World world = new World(played, WorldSettings.of(seed));
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
-            KafkaWire wire = new KafkaWire(writer, reader, domain(context));
+            KafkaWire wire = new KafkaWire(writer, reader, domain(context), out.isPresent());
             context.health().ready();
             LOG.info(
                     "playing {}: {} training jobs, {} services, seed {}",

@@ -1,0 +1,32 @@
+package io.lendstream.benchmarks.soak;
+
+/** What is sampled of a process, and how fast it may grow at most. */
+enum Figure {
+    /** Memory in RAM that is the process's own, without files mapped into it. */
+    RSS("rssMegabytes", 1.0),
+    /** Files mapped into RAM: the broker's indexes, above all. The page cache takes them back, so they have no bound. */
+    MAPPED("mappedMegabytes", Double.POSITIVE_INFINITY),
+    /** Heap that is left after a collection. */
+    HEAP("heapMegabytes", 0.5),
+    THREADS("threads", 0.05),
+    DESCRIPTORS("descriptors", 0.2),
+    /** Files that it keeps, or a topic: they grow with what is played, until retention. */
+    FILES("megabytes", Double.POSITIVE_INFINITY);
+
+    private final String text;
+    private final double mostPerMinute;
+
+    Figure(String text, double mostPerMinute) {
+        this.text = text;
+        this.mostPerMinute = mostPerMinute;
+    }
+
+    String text() {
+        return text;
+    }
+
+    /** The bound of its slope, in its unit a minute. */
+    double mostPerMinute() {
+        return mostPerMinute;
+    }
+}

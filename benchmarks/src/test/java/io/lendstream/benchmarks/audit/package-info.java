@@ -1,4 +1,0 @@
-@NullMarked
-package io.lendstream.benchmarks.audit;
-
-import org.jspecify.annotations.NullMarked;

@@ -10,7 +10,7 @@ ARG JAVA=17.0.19_10
 FROM eclipse-temurin:${JAVA}-jdk-noble AS build
 WORKDIR /source
 COPY . .
-RUN ./mvnw -B -ntp -q -DskipTests -Dspotless.check.skip -pl '!benchmarks' package && deploy/dist.sh /dist
+RUN ./mvnw -B -ntp -q -DskipTests -Dspotless.check.skip -pl '!benchmarks,!fuzz' package && deploy/dist.sh /dist
 
 FROM scratch AS prebuilt
 COPY target/dist /dist

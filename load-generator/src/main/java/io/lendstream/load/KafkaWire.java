@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The topics themselves: writes what agents and jobs write, reads what is decided and done. */
 final class KafkaWire implements Wire {
@@ -32,21 +33,20 @@ final class KafkaWire implements Wire {
     private final RecordWriter writer;
     private final RecordReader reader;
     private final DomainId domain;
-    private final boolean keepsDecisions;
+    private final Optional<DecisionSpool> kept;
     private final List<Object> inbox = new ArrayList<>();
-    private final List<Decision> decisions = new ArrayList<>();
     private long lastDecision;
 
     /**
      * The topics of one domain.
      *
      * @param reader not started yet; reads everything from the beginning
-     * @param keepsDecisions whether {@link #decisions()} is wanted at the end; each takes about 1 KB until then
+     * @param kept takes each decision once; empty where nobody wants them at the end
      */
-    KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain, boolean keepsDecisions) {
+    KafkaWire(RecordWriter writer, RecordReader reader, DomainId domain, Optional<DecisionSpool> kept) {
         this.writer = writer;
         this.domain = domain;
-        this.keepsDecisions = keepsDecisions;
+        this.kept = kept;
         this.reader = reader.handing(
                         TopicCatalogue.DECISIONS, received -> received.value().ifPresent(this::take))
                 .handing(
@@ -72,9 +72,7 @@ final class KafkaWire implements Wire {
             return;
         }
         if (decision.id().sequence() > lastDecision) {
-            if (keepsDecisions) {
-                decisions.add(decision);
-            }
+            kept.ifPresent(spool -> spool.add(decision));
             lastDecision = decision.id().sequence();
         }
         inbox.add(decision);
@@ -82,7 +80,7 @@ final class KafkaWire implements Wire {
 
     /** The domain's decisions so far, each once; none where they are not kept. */
     List<Decision> decisions() {
-        return List.copyOf(decisions);
+        return kept.map(DecisionSpool::all).orElse(List.of());
     }
 
     @Override

@@ -145,9 +145,10 @@ final class LoadCommand extends ServiceCommand {
         Instant start = played.start();
         Duration quantum = quantum(context.settings(), played);
         World world = new World(played, WorldSettings.of(seed));
+        Optional<DecisionSpool> kept = out.map(DecisionSpool::new);
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
-            KafkaWire wire = new KafkaWire(writer, reader, domain(context), out.isPresent());
+            KafkaWire wire = new KafkaWire(writer, reader, domain(context), kept);
             context.health().ready();
             LOG.info(
                     "playing {}: {} training jobs, {} services, seed {}",
@@ -172,6 +173,8 @@ final class LoadCommand extends ServiceCommand {
         } catch (StalledException e) {
             System.err.println(e.getMessage());
             return FAILED;
+        } finally {
+            kept.ifPresent(DecisionSpool::close);
         }
     }
 

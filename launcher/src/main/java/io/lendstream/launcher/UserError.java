@@ -1,5 +1,6 @@
 package io.lendstream.launcher;
 
+import io.lendstream.core.event.Limits;
 import java.io.Serial;
 
 /** What a user can mend: told in one line of name, value, bound and way out, with an exit code of its own. */
@@ -29,6 +30,19 @@ public final class UserError extends RuntimeException {
     /** An option or argument cannot be what it is. */
     public static UserError badUsage(String message) {
         return new UserError(BAD_USAGE, message);
+    }
+
+    /**
+     * A name that a user gave, where records may have it.
+     *
+     * @param option what the user calls it, such as {@code --domain}
+     */
+    public static String checkedName(String option, String name) {
+        try {
+            return Limits.name(option, name);
+        } catch (IllegalArgumentException e) {
+            throw badUsage(e.getMessage() + ".");
+        }
     }
 
     int exitCode() {

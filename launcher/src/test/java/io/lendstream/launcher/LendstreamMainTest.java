@@ -84,6 +84,21 @@ class LendstreamMainTest {
     }
 
     @Test
+    void namesThatNoRecordMayHaveAreToldBeforeAnythingIsConnectedTo() {
+        assertThat(run("explain", "a b/1/17")).isEqualTo(2);
+        assertThat(run("approve", "../1/17")).isEqualTo(2);
+        assertThat(run("freeze", "--domain", "east\n")).isEqualTo(2);
+        assertThat(run("reset", "GPU-1", "\u001b[2J")).isEqualTo(2);
+
+        assertThat(err.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith("the domain of ID may have printable ASCII").contains("U+0020"),
+                        line -> assertThat(line).startsWith("the domain of ID '..' has a part that is '.' or '..'"),
+                        line -> assertThat(line).startsWith("--domain may have").contains("character 5 is U+000A"),
+                        line -> assertThat(line).startsWith("GPU may have").contains("character 1 is U+001B"));
+    }
+
+    @Test
     void trainingNodesThatLeaveNoneToInferenceAreToldWhy() {
         int code = run("demo", "--nodes", "2", "--training-nodes", "9");
 

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /** The load generator's settings. */
 public final class LoadKeys {
-    public static final Key<String> DOMAIN = Key.word("load.domain", "default", "Domain that the workload plays in.");
+    public static final Key<String> DOMAIN = Key.name("load.domain", "default", "Domain that the workload plays in.");
     public static final Key<Optional<Duration>> QUANTUM = Key.period(
                     "load.quantum",
                     "1s",

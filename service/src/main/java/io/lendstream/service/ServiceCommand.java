@@ -1,5 +1,6 @@
 package io.lendstream.service;
 
+import io.lendstream.schemas.codec.Clamped;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
@@ -14,6 +15,7 @@ import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.SettingsFile;
 import io.lendstream.service.text.Printable;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
@@ -29,11 +31,12 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /**
  * A service as a command: reads its settings, waits for the broker, serves until it is told to stop. Exits with 0 when it
@@ -226,6 +229,12 @@ public abstract class ServiceCommand implements Callable<Integer> {
         new JvmThreadMetrics().bindTo(metrics);
         new ProcessorMetrics().bindTo(metrics);
         new UptimeMetrics().bindTo(metrics);
+        Clamped.each((field, count) -> metrics.more()
+                .counter(
+                        "lendstream.clamped.values",
+                        Tags.of("record", field.record(), "field", field.name()),
+                        count,
+                        LongSupplier::getAsLong));
         return metrics;
     }
 

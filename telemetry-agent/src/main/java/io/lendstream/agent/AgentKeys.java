@@ -16,7 +16,7 @@ public final class AgentKeys {
                     "Where samples come from; nothing for dcgm where agent.dcgm-url is set, else for nvml where NVIDIA's library can be loaded, else for dcgm where an exporter tells of GPUs on port 9400 of this machine. Nodes are simulated only where it says so.")
             .optional();
     public static final Key<String> DOMAIN =
-            Key.word("agent.domain", "default", "Domain of the nodes: within it GPUs may be lent.");
+            Key.name("agent.domain", "default", "Domain of the nodes: within it GPUs may be lent.");
     public static final Key<Duration> PERIOD =
             Key.period("agent.period", "15s", "How often a sample of every node is taken.");
 

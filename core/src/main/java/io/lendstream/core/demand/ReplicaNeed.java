@@ -3,6 +3,7 @@ package io.lendstream.core.demand;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.Limits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -64,7 +65,7 @@ public record ReplicaNeed(int now, int ahead, int floor) {
     /** Requests that arrive, and those that wait as if they were to be answered within a window. */
     private static double perSecond(ServiceState service) {
         double backlogPerSecond =
-                service.queueDepth() / Math.max(1.0, service.window().toMillis() / 1000.0);
+                service.queueDepth() / Math.max(1.0, Limits.millis(service.window()) / 1000.0);
         return service.arrivalsPerSecond() + backlogPerSecond;
     }
 

@@ -124,6 +124,11 @@ public final class ControlCommands {
         private String id = "";
 
         @Override
+        void checkNames() {
+            ExplainCommand.parsed(id);
+        }
+
+        @Override
         List<ControlCommand> commands(Reading reading, Instant now) {
             DecisionId wanted = ExplainCommand.parsed(id);
             var decisions = new ExplainCommand.Found(wanted);
@@ -156,6 +161,11 @@ public final class ControlCommands {
     public static final class Reset extends ControlBase {
         @Parameters(paramLabel = "GPU", arity = "1..*", description = "The GPUs, as leases name them.")
         private List<String> gpus = new ArrayList<>();
+
+        @Override
+        void checkNames() {
+            gpus.forEach(name -> UserError.checkedName("GPU", name));
+        }
 
         @Override
         List<ControlCommand> commands(Reading reading, Instant now) {
@@ -213,6 +223,11 @@ public final class ControlCommands {
         }
 
         @Override
+        void checkNames() {
+            domain.ifPresent(name -> UserError.checkedName("--domain", name));
+        }
+
+        @Override
         List<ControlCommand> commands(Reading reading, Instant now) {
             SortedSet<DomainId> known = new TreeSet<>();
             reading.values(TopicCatalogue.NODES, node -> known.add(node.domain()));
@@ -249,6 +264,9 @@ public final class ControlCommands {
                 description = {"How long a scheduler may take to hear of it.", "Default: ${DEFAULT-VALUE}."})
         private String timeout = "15s";
 
+        /** Refuses names that no record may have, before anything is connected to. */
+        abstract void checkNames();
+
         abstract List<ControlCommand> commands(Reading reading, Instant now);
 
         /** What is so when it was taken. */
@@ -268,6 +286,7 @@ public final class ControlCommands {
 
         @Override
         public final Integer call() {
+            checkNames();
             Duration patience = Units.duration(timeout)
                     .orElseThrow(() -> UserError.badUsage(
                             "--timeout is '%s', but must be a length of time such as 15s.".formatted(timeout)));

@@ -78,7 +78,9 @@ public final class ExplainCommand extends ClusterCommand {
 
     static DecisionId parsed(String id) {
         try {
-            return DecisionId.parse(id);
+            DecisionId parsed = DecisionId.parse(id);
+            UserError.checkedName("the domain of ID", parsed.domain().value());
+            return parsed;
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(
                     "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17.".formatted(id));

@@ -1,5 +1,6 @@
 package io.lendstream.schemas.codec;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.persistent.PersistentMap;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -63,14 +64,24 @@ public final class AnyRecord {
             return value(union.cases().get(random.nextInt(union.cases().size())), magnitude);
         }
         Shape.Structure structure = (Shape.Structure) shape;
-        return made(structure.type(), () -> components(structure.components()));
+        return made(structure.type(), () -> components(structure.type(), structure.components()));
     }
 
-    private Object[] components(List<RecordComponent> components) {
+    private Object[] components(Class<?> record, List<RecordComponent> components) {
         double magnitude = MAGNITUDES[random.nextInt(MAGNITUDES.length)];
         return components.stream()
-                .map(component -> value(component.getGenericType(), magnitude))
+                .map(component -> within(record, component.getName(), value(component.getGenericType(), magnitude)))
                 .toArray();
+    }
+
+    /** Whole numbers reach beyond bounds, which the codec would clamp. */
+    private static Object within(Class<?> record, String component, Object value) {
+        if (value instanceof Optional<?> optional) {
+            return optional.map(inner -> within(record, component, inner));
+        }
+        return value instanceof Long number
+                ? (Object) Limits.wholes(record, component, Long.class).nearest(number)
+                : value;
     }
 
     /** Short as a rule; numbers are sometimes as many as a matrix has. */

@@ -1,5 +1,6 @@
 package io.lendstream.service.settings;
 
+import io.lendstream.core.event.Limits;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,6 +38,24 @@ public record Key<T>(
 
     public static Key<String> text(String name, String otherwise, String description) {
         return new Key<>(name, "a text", otherwise, description, Optional::of);
+    }
+
+    /** A name as records may have it: of a domain, of a node. */
+    public static Key<String> name(String name, String otherwise, String description) {
+        return new Key<>(
+                name,
+                "a name: printable ASCII characters without blanks, quotes and backslashes",
+                otherwise,
+                description,
+                Key::named);
+    }
+
+    private static Optional<String> named(String text) {
+        try {
+            return Optional.of(Limits.name("the name", text.strip()));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** A text that is not blank. */

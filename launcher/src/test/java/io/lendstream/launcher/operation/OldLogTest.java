@@ -1,0 +1,90 @@
+package io.lendstream.launcher.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.Lease;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.Explainer;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.serde.AvroBytes;
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+import org.apache.avro.Schema;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The log, the decisions and the leases that the version before bounds wrote after it accepted records that are refused today:
+ * times of 1970 and of 2^63 ms, and names with NUL, line breaks, and {@code ..}.
+ *
+ * <p>A file is compressed with gzip: the schema (four bytes of length, JSON), the number of records (four bytes), and each
+ * record (four bytes of length, Avro).
+ */
+class OldLogTest {
+    private static final DomainId DOMAIN = new DomainId("test");
+
+    @Test
+    void theCheckerReadsAllOfItAndFindsEveryPromiseKept() throws IOException {
+        List<DomainEvent> log = ofTheDomain();
+        List<Decision> decisions = decisions();
+        List<Lease> leases = kept(TopicCatalogue.LEASES).stream()
+                .filter(lease -> lease.domain().equals(DOMAIN))
+                .toList();
+
+        Verdict verdict = HistoryChecker.check(DOMAIN, log, decisions, leases);
+
+        assertThat(log).hasSizeGreaterThan(50);
+        assertThat(verdict.events()).isEqualTo(log.size());
+        assertThat(verdict.violations()).isEmpty();
+    }
+
+    @Test
+    void everyDecisionIsExplained() throws IOException {
+        List<DomainEvent> log = ofTheDomain();
+
+        assertThat(decisions()).hasSizeGreaterThan(3).allSatisfy(decision -> {
+            Explainer explainer = new Explainer(decision);
+            log.forEach(explainer::take);
+            assertThat(explainer.isDone()).isTrue();
+            assertThat(explainer.explanation().obstacle()).isEmpty();
+            assertThat(explainer.explanation().made().orElseThrow().again()).contains(decision);
+        });
+    }
+
+    private static List<DomainEvent> ofTheDomain() throws IOException {
+        return kept(TopicCatalogue.DOMAIN_EVENTS).stream()
+                .filter(event -> event.domain().equals(DOMAIN))
+                .toList();
+    }
+
+    private static List<Decision> decisions() throws IOException {
+        return kept(TopicCatalogue.DECISIONS).stream()
+                .filter(decision -> decision.id().domain().equals(DOMAIN))
+                .toList();
+    }
+
+    private static <T> List<T> kept(Topic<T> topic) throws IOException {
+        Path file = Path.of("src/test/resources/history").resolve(topic + ".gz");
+        List<T> values = new ArrayList<>();
+        try (var in = new DataInputStream(new GZIPInputStream(Files.newInputStream(file)))) {
+            Schema writer =
+                    new Schema.Parser().parse(new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8));
+            for (int left = in.readInt(); left > 0; left--) {
+                byte[] record = in.readNBytes(in.readInt());
+                values.add(Codecs.decode(topic, AvroBytes.read(record, writer, Codecs.schema(topic))));
+            }
+        }
+        return values;
+    }
+}

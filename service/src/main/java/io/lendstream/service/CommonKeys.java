@@ -61,7 +61,14 @@ public final class CommonKeys {
     public static final Key<String> HEALTH_KEY_PASSWORD = Key.text(
             "health.ssl.key.password", "", "Password of the key in the keystore; nothing where it is the keystore's.");
     public static final Key<Duration> CONNECT_TIMEOUT = Key.period(
-            "connect-timeout", "10s", "How long the broker, and then the registry, may take to answer at the start.");
+            "connect-timeout",
+            "10s",
+            "How long the broker, and then the registry, may take to answer a try to reach them.");
+    public static final Key<Optional<Duration>> WAIT_FOR_BROKER = Key.duration(
+                    "wait-for-broker",
+                    "10s",
+                    "How long a service waits for a broker and a registry that do not answer when it starts; nothing for as long as it takes, 0s for a single try.")
+            .optional();
     public static final Key<Duration> MAX_CLOCK_SKEW = Key.duration(
             "max-clock-skew",
             "5m",
@@ -89,6 +96,7 @@ public final class CommonKeys {
             HEALTH_KEYSTORE_PASSWORD,
             HEALTH_KEY_PASSWORD,
             CONNECT_TIMEOUT,
+            WAIT_FOR_BROKER,
             MAX_CLOCK_SKEW,
             MAX_RECORD_BYTES,
             TIME);

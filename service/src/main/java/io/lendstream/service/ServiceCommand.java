@@ -127,7 +127,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         return List.of();
     }
 
-    /** Whether it cannot start without Kafka, this time. */
+    /** Whether it cannot start without Kafka, this time; it then waits for a broker. */
     protected boolean needsKafka(Settings settings) {
         return true;
     }
@@ -190,8 +190,16 @@ public abstract class ServiceCommand implements Callable<Integer> {
         }
         Optional<HealthServer> server = startHealth(settings, access, health, metrics);
         try {
-            if (needsKafka(settings)) {
-                Connection.check(kafka, catalogue, topics(), settings.get(CommonKeys.CONNECT_TIMEOUT));
+            if (needsKafka(settings)
+                    && !Connection.await(
+                            kafka,
+                            catalogue,
+                            topics(),
+                            settings.get(CommonKeys.CONNECT_TIMEOUT),
+                            settings.get(CommonKeys.WAIT_FOR_BROKER),
+                            stop::waitFor,
+                            health::notReady)) {
+                return DONE;
             }
             return serve(context);
         } finally {

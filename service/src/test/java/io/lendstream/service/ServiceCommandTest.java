@@ -68,7 +68,14 @@ class ServiceCommandTest {
 
     @Test
     void aBrokerThatIsNotThereIsOneLineAndExitsWithOne() {
-        assertThat(run(new Sample(true), "--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
+        assertThat(run(
+                        new Sample(true),
+                        "--bootstrap-server",
+                        "127.0.0.1:1",
+                        "--set",
+                        "connect-timeout=1s",
+                        "--set",
+                        "wait-for-broker=0s"))
                 .isEqualTo(1);
         assertThat(text())
                 .endsWith("kafka.bootstrap.servers is 127.0.0.1:1, and no broker answered there within 1s. Start one"

@@ -372,7 +372,15 @@ class AgentCommandTest {
 
     @Test
     void aMissingBrokerIsAFailureAndNotAHang() {
-        assertThat(run("--backend", "simulated", "--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=1s"))
+        assertThat(run(
+                        "--backend",
+                        "simulated",
+                        "--bootstrap-server",
+                        "127.0.0.1:1",
+                        "--set",
+                        "connect-timeout=1s",
+                        "--set",
+                        "wait-for-broker=0s"))
                 .isEqualTo(1);
     }
 }

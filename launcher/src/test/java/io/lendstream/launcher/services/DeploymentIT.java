@@ -190,8 +190,8 @@ final class DeploymentIT {
         List<Complaint> complaints = new ArrayList<>();
         for (ServiceKind kind : ServiceKind.values()) {
             // A node's own agent starts without a broker, and keeps what it has to say: AgentIT.
-            List<String> nowhere =
-                    new ArrayList<>(List.of("--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=2s"));
+            List<String> nowhere = new ArrayList<>(List.of(
+                    "--bootstrap-server", "127.0.0.1:1", "--set", "connect-timeout=2s", "--set", "wait-for-broker=0s"));
             if (kind == ServiceKind.AGENT) {
                 nowhere.addAll(List.of("--backend", "simulated"));
             }

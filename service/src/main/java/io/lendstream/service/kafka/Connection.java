@@ -9,12 +9,15 @@ import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.KafkaException;
@@ -22,6 +25,11 @@ import org.apache.kafka.common.KafkaFuture;
 
 /** Whether what a service needs is there, asked once at its start. */
 public final class Connection {
+    /** The first try is short, so that a wrong address is seen soon. */
+    private static final Duration FIRST_TRY = Duration.ofSeconds(2);
+
+    private static final Duration PAUSE = Duration.ofMillis(500);
+
     private Connection() {}
 
     /**
@@ -42,6 +50,50 @@ public final class Connection {
                     null);
         }
         checkRegistry(kafka, patience);
+    }
+
+    /**
+     * Waits until a broker answers, with the topics, and a registry too. The wait is logged at once and then once a minute.
+     *
+     * @param patience how long one try may take
+     * @param limit how long the wait may take in all; empty for ever, zero for a single try
+     * @param stopped waits that long, or until the service is told to stop; true if it was
+     * @param waiting is given the reason after each try that failed
+     * @return false if it was stopped
+     * @throws UnreachableException after the limit, or at once where waiting cannot help: a host that is not known, a topic that
+     *     is missing
+     */
+    public static boolean await(
+            KafkaSettings kafka,
+            TopicCatalogue topics,
+            Collection<Topic<?>> needed,
+            Duration patience,
+            Optional<Duration> limit,
+            Predicate<Duration> stopped,
+            Consumer<String> waiting) {
+        var wait = new BrokerWait(kafka.bootstrapServers());
+        long begun = System.nanoTime();
+        boolean first = limit.filter(Duration::isZero).isEmpty();
+        while (!stopped.test(Duration.ZERO)) {
+            try {
+                check(kafka, topics, needed, first && FIRST_TRY.compareTo(patience) < 0 ? FIRST_TRY : patience);
+                wait.over();
+                return true;
+            } catch (UnreachableException e) {
+                long waited = System.nanoTime() - begun;
+                if (!e.mayPass()
+                        || limit.filter(most -> waited >= most.toNanos()).isPresent()) {
+                    throw e;
+                }
+                first = false;
+                wait.goesOn(e.getMessage());
+                waiting.accept(e.getMessage());
+                if (stopped.test(PAUSE)) {
+                    return false;
+                }
+            }
+        }
+        return false;
     }
 
     /** The names of the topics that are on the brokers; fails unless one answers in time. */
@@ -100,7 +152,7 @@ public final class Connection {
     }
 
     private static UnreachableException unreachable(KafkaSettings kafka, Duration patience, Exception e) {
-        return new UnreachableException(
+        return UnreachableException.silent(
                 "kafka.%s is %s, and no broker answered there within %s. Start one ('lendstream demo' brings its own), or give the right address with --bootstrap-server."
                         .formatted(KafkaSettings.BOOTSTRAP_SERVERS, kafka.bootstrapServers(), Units.text(patience)),
                 e);
@@ -130,7 +182,7 @@ public final class Connection {
                 return;
             } catch (RegistryException e) {
                 if (System.nanoTime() > until) {
-                    throw new UnreachableException(
+                    throw UnreachableException.silent(
                             "schema.registry.url is %s, and no registry answered there within %s: %s. Start one, or give the right address with --registry."
                                     .formatted(kafka.registry(), Units.text(patience), e.getMessage()),
                             e);

@@ -28,6 +28,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -224,6 +225,16 @@ public final class RecordReader implements AutoCloseable {
                 .filter(partition -> topics.names(topic).contains(partition.topic()))
                 .forEach(partition -> positions.put(partition.toString(), consumer.position(partition)));
         return positions;
+    }
+
+    /** Whether the brokers of all that it reads answer within that time. */
+    public boolean isAnswered(Duration patience) {
+        try {
+            consumer.endOffsets(consumer.assignment(), patience);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
     }
 
     /** Why reading stands still; empty when it does not. */

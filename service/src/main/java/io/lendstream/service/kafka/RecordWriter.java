@@ -55,11 +55,43 @@ public final class RecordWriter implements AutoCloseable {
 
     /** A writer with a client of its own. */
     public static RecordWriter open(KafkaSettings kafka, TopicCatalogue topics, String source) {
+        return open(kafka, kafka.producer(), topics, source);
+    }
+
+    /** The same, with a client of these properties. */
+    public static RecordWriter open(
+            KafkaSettings kafka, Map<String, Object> properties, TopicCatalogue topics, String source) {
         return new RecordWriter(
-                new KafkaProducer<>(kafka.producer()),
-                SerdeFactory.of(kafka.serdes()).serializer(),
-                topics,
-                source);
+                new KafkaProducer<>(properties), SerdeFactory.of(kafka.serdes()).serializer(), topics, source);
+    }
+
+    /**
+     * A writer with a client of its own that writes in transactions. A client opened before under the same name can write nothing
+     * any more, not even what is still on its way, and what it had not committed is not there for readers.
+     *
+     * @param properties the client's, with a {@code transactional.id}
+     */
+    public static RecordWriter openTransactional(
+            KafkaSettings kafka, Map<String, Object> properties, TopicCatalogue topics, String source) {
+        var producer = new KafkaProducer<byte[], byte[]>(properties);
+        try {
+            producer.initTransactions();
+        } catch (RuntimeException e) {
+            producer.close(Duration.ZERO);
+            throw e;
+        }
+        return new RecordWriter(producer, SerdeFactory.of(kafka.serdes()).serializer(), topics, source);
+    }
+
+    /** Writes all that a task writes, or nothing; of a writer that was opened for it. Fails where it was not committed. */
+    public void inTransaction(Runnable writes) {
+        check();
+        producer.beginTransaction();
+        writes.run();
+        producer.flush();
+        check();
+        producer.commitTransaction();
+        check();
     }
 
     /** Hands a record to the client; {@link #flush} waits until it is written. */
@@ -105,6 +137,12 @@ public final class RecordWriter implements AutoCloseable {
     /** The client, for its metrics. */
     public Producer<byte[], byte[]> client() {
         return producer;
+    }
+
+    /** Closes it at once; what is not written yet is not written any more, as far as this client can tell. */
+    public void abandon() {
+        producer.close(Duration.ZERO);
+        serializer.close();
     }
 
     @Override

@@ -8,13 +8,13 @@ import io.lendstream.service.kafka.RecordWriter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -29,6 +29,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -37,11 +38,36 @@ public final class FakeBroker {
     public static final TopicCatalogue TOPICS = TopicCatalogue.standard();
 
     private final Map<String, List<ConsumerRecord<byte[], byte[]>>> logs = new TreeMap<>();
+    private volatile Outage outage = Outage.NONE;
+
+    /** What is the matter with it. */
+    public enum Outage {
+        NONE,
+        /** Nothing can be read or written, as after a client's time-out. */
+        AWAY,
+        /** What is written arrives, but its writer is not told so. */
+        ACKNOWLEDGEMENTS_LOST
+    }
 
     public FakeBroker() {
         for (Topic<?> topic : TopicCatalogue.ALL) {
-            logs.put(TOPICS.name(topic), new ArrayList<>());
-            logs.put(TOPICS.deadLetters(topic), new ArrayList<>());
+            logs.put(TOPICS.name(topic), new CopyOnWriteArrayList<>());
+            logs.put(TOPICS.deadLetters(topic), new CopyOnWriteArrayList<>());
+        }
+    }
+
+    /** Begins or ends an outage. */
+    public void outage(Outage next) {
+        outage = next;
+    }
+
+    public boolean isAway() {
+        return outage == Outage.AWAY;
+    }
+
+    private void requireThere() {
+        if (isAway()) {
+            throw new TimeoutException("the fake broker is away");
         }
     }
 
@@ -116,9 +142,27 @@ public final class FakeBroker {
 
         @Override
         public synchronized Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+            Outage now = outage;
+            if (now != Outage.NONE) {
+                if (now == Outage.ACKNOWLEDGEMENTS_LOST) {
+                    append(record);
+                }
+                var failure = new TimeoutException("no acknowledgement");
+                callback.onCompletion(null, failure);
+                return CompletableFuture.failedFuture(failure);
+            }
             RecordMetadata written = append(record);
             callback.onCompletion(written, null);
             return CompletableFuture.completedFuture(written);
+        }
+    }
+
+    /** A little of what a poll waits for: tests that read in a thread of its own need not spin. */
+    private static void idle(Duration timeout) {
+        try {
+            Thread.sleep(Math.min(5, timeout.toMillis()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -136,6 +180,7 @@ public final class FakeBroker {
 
         @Override
         public synchronized Map<TopicPartition, Long> beginningOffsets(Collection<TopicPartition> partitions) {
+            requireThere();
             var offsets = new HashMap<TopicPartition, Long>();
             partitions.forEach(partition -> offsets.put(partition, 0L));
             return offsets;
@@ -143,6 +188,7 @@ public final class FakeBroker {
 
         @Override
         public synchronized Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
+            requireThere();
             var offsets = new HashMap<TopicPartition, Long>();
             partitions.forEach(partition ->
                     offsets.put(partition, (long) log(partition.topic()).size()));
@@ -153,14 +199,19 @@ public final class FakeBroker {
         public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
             var batch = new HashMap<TopicPartition, List<ConsumerRecord<byte[], byte[]>>>();
             var next = new HashMap<TopicPartition, OffsetAndMetadata>();
-            for (TopicPartition partition : assignment()) {
+            for (TopicPartition partition : isAway() ? List.<TopicPartition>of() : List.copyOf(assignment())) {
                 List<ConsumerRecord<byte[], byte[]>> log = log(partition.topic());
                 int from = (int) position(partition);
-                if (from < log.size()) {
-                    batch.put(partition, List.copyOf(log.subList(from, log.size())));
-                    seek(partition, log.size());
-                    next.put(partition, new OffsetAndMetadata(log.size()));
+                List<ConsumerRecord<byte[], byte[]>> more =
+                        log.stream().skip(from).toList();
+                if (!more.isEmpty()) {
+                    batch.put(partition, more);
+                    seek(partition, from + more.size());
+                    next.put(partition, new OffsetAndMetadata(from + more.size()));
                 }
+            }
+            if (batch.isEmpty() && !timeout.isZero()) {
+                idle(timeout);
             }
             return new ConsumerRecords<>(batch, next);
         }

@@ -1,12 +1,15 @@
 package io.lendstream.actuator;
 
 import io.lendstream.schemas.topics.Topic;
+import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceCommand;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -78,26 +81,52 @@ final class ActuatorCommand extends ServiceCommand {
         }
     }
 
+    /** From a state of its own it starts without a broker, and waits for it at work. */
+    @Override
+    protected boolean needsKafka(Settings settings) {
+        return settings.get(CommonKeys.TIME) == TimeMode.VIRTUAL
+                || !ActuatorService.canStartAlone(ActuatorSettings.of(settings));
+    }
+
     @Override
     protected int serve(ServiceContext context) {
+        return context.isVirtual() ? serveVirtually(context) : serveByTheClock(context);
+    }
+
+    private static int serveVirtually(ServiceContext context) {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
-            var service = new ActuatorService(
-                    settings,
-                    reader,
-                    writer,
-                    () -> context.reader(writer),
-                    context.health(),
-                    context.metrics(),
-                    InstantSource.system(),
-                    context.isVirtual());
-            service.start(context.stop()::isRequested);
-            while (!context.stop().isRequested()) {
-                service.turn(PATIENCE);
-            }
-            service.finish();
+            var exchange = new DirectExchange(settings.name(), reader, writer, () -> context.reader(writer));
+            return run(context, settings, exchange, Optional.of(new VirtualTurns(exchange)));
         }
+    }
+
+    private static int serveByTheClock(ServiceContext context) {
+        ActuatorSettings settings = ActuatorSettings.of(context.settings());
+        var outbox = new Outbox();
+        context.metrics().more().counter("lendstream.dropped.reports", List.of(), outbox, Outbox::droppedReports);
+        context.metrics().more().counter("lendstream.dropped.progress", List.of(), outbox, Outbox::droppedProgress);
+        try (KafkaClients clients = new KafkaClients(context, settings.name(), ActuatorService.TOPICS);
+                var exchange = new BackgroundExchange(
+                        settings.name(),
+                        clients,
+                        context.settings().get(CommonKeys.CONNECT_TIMEOUT),
+                        settings.stateDir().map(directory -> context.topics().prefix() + "actuator-"),
+                        outbox)) {
+            return run(context, settings, exchange, Optional.empty());
+        }
+    }
+
+    private static int run(
+            ServiceContext context, ActuatorSettings settings, Exchange exchange, Optional<VirtualTurns> virtual) {
+        var service = new ActuatorService(
+                settings, exchange, virtual, context.health(), context.metrics(), InstantSource.system());
+        service.start(context.stop()::isRequested);
+        while (!context.stop().isRequested()) {
+            service.turn(PATIENCE);
+        }
+        service.finish();
         return DONE;
     }
 }

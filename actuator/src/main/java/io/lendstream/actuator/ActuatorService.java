@@ -1,26 +1,20 @@
 package io.lendstream.actuator;
 
-import io.lendstream.actuator.driver.Device;
 import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.Ear;
-import io.lendstream.actuator.driver.Surroundings;
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.actuation.Refusal;
 import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
-import io.lendstream.core.event.Origin;
-import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
@@ -29,8 +23,6 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
 import io.lendstream.service.kafka.Received;
 import io.lendstream.service.kafka.RecordReader;
-import io.lendstream.service.kafka.RecordWriter;
-import io.lendstream.service.time.VirtualClock;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
@@ -39,29 +31,29 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The actuator at work, in turns: reads what has arrived, takes decisions up, reports what is done.
  *
- * <p>By the machine's clock it takes decisions up as they come. In an accelerated run it answers each time that the
- * environment names, once it has read everything that the scheduler, the agent and the environment had written by their
- * last answers, and takes up exactly the decisions among it: so the run comes out the same however fast its services are.
+ * <p>By the machine's clock it takes decisions up as they come. It needs no broker to go on, nor to start again from its state
+ * file: leases, notices and deadlines are kept, and reports wait. A report is on disk before it is sent.
+ *
+ * <p>In an accelerated run it answers each time that the environment names, once it has read everything that the scheduler, the
+ * agent and the environment had written by their last answers, and takes up exactly the decisions among it: so the run comes out
+ * the same however fast its services are.
  */
-final class ActuatorService {
+final class ActuatorService implements Exchange.Routes {
     /** The topics it reads or writes. */
     static final List<Topic<?>> TOPICS = List.of(
             TopicCatalogue.NODES,
@@ -73,76 +65,66 @@ final class ActuatorService {
             TopicCatalogue.PROGRESS);
 
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorService.class);
-    private static final String NAME = "actuator";
-    private static final String SCHEDULER = "scheduler";
-    private static final List<String> OTHERS = List.of(SCHEDULER, "agent");
     private static final Duration BETWEEN_SAVES = Duration.ofSeconds(1);
     /** How long what a driver tells may lie. */
     private static final Duration BETWEEN_DEEDS = Duration.ofMillis(10);
+    /** What a stop gives reports to be delivered. */
+    private static final Duration LAST_REPORTS = Duration.ofSeconds(5);
 
     private final ActuatorSettings settings;
-    private final RecordReader reader;
-    private final RecordWriter writer;
-    private final Supplier<RecordReader> reportReaders;
+    private final Exchange exchange;
+    private final Optional<VirtualTurns> virtual;
     private final Health health;
     private final MeterRegistry metrics;
     private final InstantSource wallClock;
-    private final boolean virtual;
     private final Optional<StateFile> file;
 
-    private final Deque<Pending> inbox = new ArrayDeque<>();
-    private final Map<String, Long> takeable = new HashMap<>();
-    /** Sequence of the last decision that the scheduler has answered with, by domain. */
-    private final Map<DomainId, Long> decided = new HashMap<>();
-
+    private final Deque<PendingDecision> inbox = new ArrayDeque<>();
     private final Queue<Deed> deeds = new ConcurrentLinkedQueue<>();
     private final Queue<TrainingProgress> said = new ConcurrentLinkedQueue<>();
-    private final Map<GpuId, Device> devices = new HashMap<>();
-    private final Map<JobId, TrainingJob> jobs = new HashMap<>();
+    private final Inventory inventory = new Inventory();
     private Optional<Driver> driver = Optional.empty();
 
-    private final Map<String, Long> reportsBefore = new TreeMap<>();
     private Actuation actuation;
-    private VirtualClock clock = new VirtualClock(Optional.empty());
+    private boolean joined;
     private boolean unsaved;
     private Instant savedAt = Instant.EPOCH;
     private Optional<Instant> stockedAt = Optional.empty();
 
-    private record Pending(Decision decision, Origin origin) {
-        String partition() {
-            return origin.topic() + "-" + origin.partition();
-        }
-    }
-
     /**
      * An actuator between clients.
      *
-     * @param reportReaders gives a reader of its own reports, which it closes
-     * @param virtual whether it goes by the time of an accelerated run
+     * @param virtual the time of an accelerated run, where it goes by that
      */
     ActuatorService(
             ActuatorSettings settings,
-            RecordReader reader,
-            RecordWriter writer,
-            Supplier<RecordReader> reportReaders,
+            Exchange exchange,
+            Optional<VirtualTurns> virtual,
             Health health,
             MeterRegistry metrics,
-            InstantSource wallClock,
-            boolean virtual) {
+            InstantSource wallClock) {
         this.settings = settings;
-        this.reader = reader;
-        this.writer = writer;
-        this.reportReaders = reportReaders;
+        this.exchange = exchange;
+        this.virtual = virtual;
         this.health = health;
         this.metrics = metrics;
         this.wallClock = wallClock;
-        this.virtual = virtual;
         this.file = settings.stateDir().map(StateFile::in);
         this.actuation = new Actuation(settings.name(), settings.leaseNotice(), settings.delays());
     }
 
+    /** Whether an earlier run has left a state from which it can start without a broker. */
+    static boolean canStartAlone(ActuatorSettings settings) {
+        return settings.stateDir()
+                .map(StateFile::in)
+                .flatMap(StateFile::load)
+                .filter(state -> state.actuator().equals(settings.name()))
+                .filter(state -> !state.decisions().isEmpty())
+                .isPresent();
+    }
+
     /**
-     * Remembers what it had done, and catches up with the topics.
+     * Remembers what it had done, and catches up with the topics, or starts without them.
      *
      * @param stopped whether to give up
      */
@@ -152,41 +134,42 @@ final class ActuatorService {
                 .filter(found -> found.actuator().equals(settings.name()))
                 .orElseGet(() -> ActuatorState.empty(settings.name()));
         actuation = Actuation.restore(settings.name(), settings.leaseNotice(), settings.delays(), state.actuation());
-        clock = new VirtualClock(state.answered());
-        reader.handing(TopicCatalogue.NODES, this::takeNode)
-                .handing(TopicCatalogue.SERVICES, this::takeService)
-                .handing(TopicCatalogue.TRAINING_JOBS, this::takeJob)
-                .handing(TopicCatalogue.PROGRESS, this::takeProgress)
-                .handing(TopicCatalogue.DECISIONS, this::takeDecision);
-        reader.start(state.decisions());
-        readAll(reader, stopped);
-        List<ActuationReport> reports = ownReports(state.reports(), stopped);
+        virtual.ifPresent(turns -> turns.restore(state.answered()));
+        state.alone().map(ActuatorState.Alone::known).ifPresent(this::restore);
+        measure();
+        exchange.start(state, this, stopped);
         if (stopped.getAsBoolean()) {
             return;
         }
-        recover(new Recovery(reports));
-        driver = settings.driven().map(driven -> driven.maker().make(surroundings(), ear()));
+        driver = settings.driven().map(driven -> driven.maker().make(inventory, ear()));
         boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
         actuation
-                .resume(virtual ? actuation.clock() : wallClock.instant(), isSeen)
+                .resume(virtual.isPresent() ? actuation.clock() : wallClock.instant(), isSeen)
                 .forEach(this::order);
-        measure();
         LOG.info(
-                "{} is ready: {} GPUs held, {} decisions to take, driver {}, {} time",
+                "{} {}: {} GPUs held, {} decisions to take, driver {}, {} time",
                 settings.name(),
+                joined ? "is ready" : "works without a broker",
                 actuation.holdings().size(),
                 inbox.size(),
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
-                virtual ? "virtual" : "wall");
-        health.ready();
+                virtual.isPresent() ? "virtual" : "wall");
+        tellHealth();
+    }
+
+    private void restore(ActuatorState.Known known) {
+        inventory.restore(known);
+        known.nodes().forEach(actuation::know);
+        known.jobs().forEach(actuation::know);
+        known.services().forEach(actuation::know);
     }
 
     /** Reads, decides nothing, acts, reports. */
     void turn(Duration patience) {
-        reader.poll(patience(patience));
-        reader.trouble().ifPresentOrElse(health::notReady, health::ready);
-        if (virtual) {
-            answerEnvironment();
+        exchange.poll(patience(patience));
+        tellHealth();
+        if (virtual.isPresent()) {
+            answerEnvironment(virtual.get());
         } else {
             act();
         }
@@ -195,11 +178,25 @@ final class ActuatorService {
         }
     }
 
+    private void tellHealth() {
+        Optional<String> trouble = exchange.trouble();
+        if (trouble.isEmpty() && !joined) {
+            health.notReady("catching up with the topics");
+        } else {
+            trouble.ifPresentOrElse(health::notReady, health::ready);
+        }
+    }
+
     /** Writes down what it has done; what runs, runs on. */
     void finish() {
         health.notReady("stopping");
         driver.ifPresent(Driver::close);
-        writer.flush();
+        if (!exchange.finish(LAST_REPORTS)) {
+            LOG.warn(
+                    "{} reports are not delivered{}",
+                    exchange.unsent().reports().size(),
+                    file.isPresent() ? "; they are kept for the next start" : "");
+        }
         save();
     }
 
@@ -221,27 +218,13 @@ final class ActuatorService {
         };
     }
 
-    private Surroundings surroundings() {
-        return new Surroundings() {
-            @Override
-            public Optional<TrainingJob> job(JobId job) {
-                return Optional.ofNullable(jobs.get(job));
-            }
-
-            @Override
-            public Optional<Device> device(GpuId unit) {
-                return Optional.ofNullable(devices.get(unit));
-            }
-        };
-    }
-
     /** What it has under way. */
     Actuation actuation() {
         return actuation;
     }
 
     private Duration patience(Duration most) {
-        if (virtual) {
+        if (virtual.isPresent()) {
             return most;
         }
         if (driver.isPresent()) {
@@ -258,95 +241,72 @@ final class ActuatorService {
     private void act() {
         Instant now = wallClock.instant().truncatedTo(ChronoUnit.MILLIS);
         var reports = new ArrayList<ActuationReport>();
-        while (!inbox.isEmpty()) {
-            reports.addAll(take(inbox.removeFirst().decision, now));
+        while (joined && !inbox.isEmpty()) {
+            reports.addAll(take(inbox.removeFirst().decision(), now));
         }
         for (Deed deed = deeds.poll(); deed != null; deed = deeds.poll()) {
             reports.addAll(actuation.done(deed, now));
         }
         reports.addAll(actuation.advance(now));
+        boolean hasHappened = !reports.isEmpty();
         reports.addAll(stock(now));
         publish(reports);
         for (TrainingProgress progress = said.poll(); progress != null; progress = said.poll()) {
-            writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+            exchange.publish(progress);
         }
-        carryOut(actuation.orders());
+        List<Order> orders = actuation.orders();
+        // What was taken up, and what is reported, is on disk before anything comes of it.
+        if (hasHappened || !orders.isEmpty()) {
+            save();
+        }
+        exchange.release();
+        orders.forEach(this::order);
     }
 
-    /** Not at once: what runs is known when drivers have answered to standing orders. */
+    /**
+     * Not at once: what runs is known when drivers have answered to standing orders. Nor before the topics were read: the state may
+     * be of before the last decisions.
+     */
     private List<ActuationReport> stock(Instant now) {
+        if (!joined) {
+            return List.of();
+        }
         Instant last = stockedAt.orElse(now);
         boolean isTime = !now.isBefore(last.plus(settings.stockEvery()));
         stockedAt = Optional.of(isTime ? now : last);
         return isTime ? actuation.stock() : List.of();
     }
 
-    /** What was taken up is on disk before anything is done about it. */
-    private void carryOut(List<Order> orders) {
-        if (!orders.isEmpty()) {
-            save();
-            orders.forEach(this::order);
-        }
-    }
-
-    private void answerEnvironment() {
-        Optional<Progress> due = clock.due();
-        if (due.isEmpty() || !hasHeardEverything(due.get())) {
+    private void answerEnvironment(VirtualTurns turns) {
+        Optional<Progress> due = turns.due(this::heardOf);
+        if (due.isEmpty()) {
             return;
         }
-        Instant time = due.get().eventTime();
         var reports = new ArrayList<ActuationReport>();
-        var later = new ArrayList<Pending>();
-        for (Pending pending : inbox) {
-            if (!isTakeable(pending)) {
+        var later = new ArrayList<PendingDecision>();
+        for (PendingDecision pending : inbox) {
+            if (turns.isTakeable(pending)) {
+                reports.addAll(take(pending.decision(), turns.learned(pending.decision())));
+            } else {
                 later.add(pending);
-                continue;
             }
-            Instant learned = clock.answered()
-                    .filter(answered -> answered.isAfter(pending.decision.at()))
-                    .orElse(pending.decision.at());
-            reports.addAll(take(pending.decision, learned));
         }
         inbox.clear();
         inbox.addAll(later);
-        reports.addAll(actuation.advance(time));
+        reports.addAll(actuation.advance(due.get().eventTime()));
         publish(reports);
-        writer.flush();
-        clock.answer(time);
-        writer.write(
-                TopicCatalogue.PROGRESS,
-                NAME,
-                new Progress(NAME, due.get().domain(), time, writer.positions(), actuation.nextEventAt()));
-        writer.flush();
+        turns.answer(due.get(), actuation.nextEventAt());
         unsaved = true;
-    }
-
-    private boolean hasHeardEverything(Progress environment) {
-        for (String other : OTHERS) {
-            if (!clock.isLevelWith(other)
-                    || !reader.hasRead(clock.of(other).map(Progress::positions).orElse(Map.of()))) {
-                return false;
-            }
-        }
-        DomainId domain = environment.domain();
-        return heardOf(domain) >= decided.getOrDefault(domain, 0L) && reader.hasRead(environment.positions());
     }
 
     /** Sequence of the last decision of a domain that it has read, in this life or an earlier one. */
     private long heardOf(DomainId domain) {
         long taken = actuation.latest(domain).map(DecisionId::sequence).orElse(0L);
         return inbox.stream()
-                .map(pending -> pending.decision.id())
+                .map(pending -> pending.decision().id())
                 .filter(id -> id.domain().equals(domain))
                 .mapToLong(DecisionId::sequence)
                 .reduce(taken, Math::max);
-    }
-
-    /** Whether the scheduler's answers reach to a decision: what it made since belongs to a later time. */
-    private boolean isTakeable(Pending pending) {
-        DecisionId id = pending.decision.id();
-        return id.sequence() <= decided.getOrDefault(id.domain(), 0L)
-                || pending.origin.offset() < takeable.getOrDefault(pending.partition(), 0L);
     }
 
     private List<ActuationReport> take(Decision decision, Instant learned) {
@@ -360,19 +320,21 @@ final class ActuatorService {
         unsaved = true;
         metrics.counter("lendstream.decisions", "kind", decision.action().kind())
                 .increment();
-        if (!virtual) {
+        if (virtual.isEmpty()) {
             Duration delay = Duration.between(decision.at(), learned);
             metrics.timer("lendstream.decision.delay").record(delay.isNegative() ? Duration.ZERO : delay);
         }
         return actuation.take(decision, learned);
     }
 
-    private void publish(List<ActuationReport> reports) {
-        if (reports.isEmpty()) {
+    private void publish(List<ActuationReport> whole) {
+        if (whole.isEmpty()) {
             return;
         }
+        List<ActuationReport> reports =
+                whole.stream().flatMap(report -> Parts.of(report).stream()).toList();
+        exchange.publish(reports);
         for (ActuationReport report : reports) {
-            writer.write(TopicCatalogue.ACTUATION_REPORTS, report.domain().value(), report);
             metrics.counter(
                             "lendstream.reports",
                             "outcome",
@@ -380,61 +342,53 @@ final class ActuatorService {
                     .increment();
             LOG.debug("{}", report);
         }
-        writer.flush();
         unsaved = true;
     }
 
-    private void recover(Recovery recovery) {
+    @Override
+    public void on(RecordReader reader, Executor to) {
+        reader.handing(TopicCatalogue.NODES, received -> to.execute(() -> takeNode(received)))
+                .handing(TopicCatalogue.SERVICES, received -> to.execute(() -> takeService(received)))
+                .handing(TopicCatalogue.TRAINING_JOBS, received -> to.execute(() -> takeJob(received)))
+                .handing(TopicCatalogue.DECISIONS, received -> to.execute(() -> takeDecision(received)));
+        virtual.ifPresent(
+                turns -> reader.handing(TopicCatalogue.PROGRESS, received -> to.execute(() -> turns.take(received))));
+    }
+
+    @Override
+    public void joined(List<ActuationReport> reportsSince) {
+        var recovery = new Recovery(reportsSince);
         var taken = new ArrayList<Decision>();
-        var open = new ArrayDeque<Pending>();
-        for (Pending pending : inbox) {
-            if (recovery.wasTaken(pending.decision) && open.isEmpty()) {
-                taken.add(pending.decision);
+        var open = new ArrayDeque<PendingDecision>();
+        for (PendingDecision pending : inbox) {
+            if (recovery.wasTaken(pending.decision()) && open.isEmpty()) {
+                taken.add(pending.decision());
             } else {
                 open.add(pending);
             }
         }
         inbox.clear();
         inbox.addAll(open);
+        joined = true;
         publish(recovery.replay(actuation, taken));
-    }
-
-    private List<ActuationReport> ownReports(Map<String, Long> since, BooleanSupplier stopped) {
-        var own = new ArrayList<ActuationReport>();
-        try (RecordReader reports = reportReaders.get()) {
-            reports.handing(
-                    TopicCatalogue.ACTUATION_REPORTS,
-                    received -> received.value()
-                            .filter(report ->
-                                    report.actuator().equals(settings.name()) && report.outcome() != Outcome.HOLDS)
-                            .ifPresent(own::add));
-            reports.start(since);
-            readAll(reports, stopped);
-            reportsBefore.putAll(reports.positions());
-        }
-        own.sort(Comparator.comparing(ActuationReport::at));
-        return own;
-    }
-
-    private static void readAll(RecordReader topics, BooleanSupplier stopped) {
-        while (!topics.hasCaughtUp() && !stopped.getAsBoolean()) {
-            topics.poll(Duration.ofMillis(200));
-        }
     }
 
     private void save() {
         if (file.isPresent()) {
-            Map<String, Long> decisions = reader.positions(TopicCatalogue.DECISIONS);
-            inbox.forEach(pending -> decisions.merge(pending.partition(), pending.origin.offset(), Math::min));
-            var reports = new TreeMap<>(reportsBefore);
-            writer.positions().forEach((partition, end) -> {
-                if (reportsBefore.containsKey(partition)) {
-                    reports.merge(partition, end, Math::max);
-                }
-            });
+            Map<String, Long> decisions = exchange.decisions();
+            inbox.forEach(pending ->
+                    decisions.merge(pending.partition(), pending.origin().offset(), Math::min));
+            Outbox.Contents unsent = exchange.unsent();
             file.get()
                     .save(new ActuatorState(
-                            settings.name(), actuation.snapshot(), decisions, reports, clock.answered()));
+                            settings.name(),
+                            actuation.snapshot(),
+                            decisions,
+                            unsent.positions(),
+                            virtual.flatMap(VirtualTurns::answered),
+                            exchange.writer()
+                                    .map(writer -> new ActuatorState.Alone(
+                                            writer, unsent.reports(), inventory.concerning(actuation)))));
         }
         unsaved = false;
         savedAt = wallClock.instant();
@@ -445,6 +399,10 @@ final class ActuatorService {
                 "lendstream.gpus.held",
                 this,
                 service -> service.actuation.holdings().size());
+        metrics.gauge(
+                "lendstream.reports.waiting",
+                this,
+                service -> service.exchange.unsent().reports().size());
         for (Refusal refusal : Refusal.values()) {
             metrics.gauge(
                     "lendstream.refusals",
@@ -455,50 +413,50 @@ final class ActuatorService {
     }
 
     private void takeNode(Received<Node> received) {
+        NodeId id = new NodeId(received.key());
         received.value()
                 .filter(node -> settings.covers(node.domain()))
-                .ifPresentOrElse(this::know, () -> actuation.forget(new NodeId(received.key())));
+                .ifPresentOrElse(
+                        node -> {
+                            inventory.know(node);
+                            actuation.know(node);
+                        },
+                        () -> {
+                            inventory.forget(id);
+                            actuation.forget(id);
+                        });
     }
 
     private void takeService(Received<InferenceService> received) {
-        received.value().ifPresentOrElse(actuation::know, () -> actuation.forget(new ServiceId(received.key())));
+        received.value()
+                .ifPresentOrElse(
+                        service -> {
+                            inventory.know(service);
+                            actuation.know(service);
+                        },
+                        () -> {
+                            inventory.forget(new ServiceId(received.key()));
+                            actuation.forget(new ServiceId(received.key()));
+                        });
     }
 
     private void takeJob(Received<TrainingJob> received) {
-        received.value().ifPresentOrElse(this::know, () -> {
-            jobs.remove(new JobId(received.key()));
-            actuation.forget(new JobId(received.key()));
-        });
-    }
-
-    private void know(Node node) {
-        for (Gpu gpu : node.gpus()) {
-            devices.put(gpu.gpuId(), Device.of(gpu));
-            gpu.instances().forEach(each -> devices.put(each.gpuId(), Device.of(gpu, each)));
-        }
-        actuation.know(node);
-    }
-
-    private void know(TrainingJob job) {
-        jobs.put(job.job(), job);
-        actuation.know(job);
+        received.value()
+                .ifPresentOrElse(
+                        job -> {
+                            inventory.know(job);
+                            actuation.know(job);
+                        },
+                        () -> {
+                            inventory.forget(new JobId(received.key()));
+                            actuation.forget(new JobId(received.key()));
+                        });
     }
 
     private void takeDecision(Received<Decision> received) {
         received.value().ifPresent(decision -> {
-            DomainId domain = decision.id().domain();
-            if (settings.covers(domain)) {
-                inbox.add(new Pending(decision, received.origin()));
-            }
-        });
-    }
-
-    private void takeProgress(Received<Progress> received) {
-        received.value().ifPresent(progress -> {
-            clock.take(progress);
-            if (progress.service().equals(SCHEDULER)) {
-                progress.positions().forEach((partition, end) -> takeable.merge(partition, end, Math::max));
-                decided.merge(progress.domain(), progress.positions().getOrDefault(Progress.DECISIONS, 0L), Math::max);
+            if (settings.covers(decision.id().domain())) {
+                inbox.add(new PendingDecision(decision, received.origin()));
             }
         });
     }

@@ -76,9 +76,11 @@ final class Recovery {
         if (lastSaid.isAfter(actuation.clock())) {
             owed.addAll(actuation.advance(lastSaid));
         }
-        owed.removeIf(report ->
+        List<ActuationReport> parts = new ArrayList<>(
+                owed.stream().flatMap(report -> Parts.of(report).stream()).toList());
+        parts.removeIf(report ->
                 said.contains(Said.of(report)) || (isAnswer(report) && answeredAt.containsKey(report.decision())));
-        return owed;
+        return parts;
     }
 
     /** What a driver told before the restart; of what is simulated, nobody needs to be told. */

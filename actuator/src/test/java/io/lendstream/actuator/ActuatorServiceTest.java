@@ -313,17 +313,17 @@ class ActuatorServiceTest {
         assertThat(reports()).containsExactly("0 d/1/1 ACCEPTED t1", "3 d/1/1 BOUND t1");
     }
 
-    private ActuatorService started(boolean virtual, String... settings) {
+    private ActuatorService started(boolean virtual, String... given) {
         RecordWriter writer = broker.writer("actuator");
+        ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, given));
+        var exchange = new DirectExchange(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
         var actuator = new ActuatorService(
-                ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings)),
-                broker.reader(writer),
-                writer,
-                () -> broker.reader(writer),
+                settings,
+                exchange,
+                virtual ? Optional.of(new VirtualTurns(exchange)) : Optional.empty(),
                 health,
                 metrics,
-                () -> now,
-                virtual);
+                () -> now);
         actuator.start(() -> false);
         return actuator;
     }

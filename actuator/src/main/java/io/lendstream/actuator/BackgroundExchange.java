@@ -1,0 +1,189 @@
+package io.lendstream.actuator;
+
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.TrainingProgress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads and writes in threads of its own: by the machine's clock the actuator goes on, and starts, without a broker, and what it
+ * reports waits in an {@link Outbox}.
+ */
+final class BackgroundExchange implements Exchange {
+    private static final Logger LOG = LoggerFactory.getLogger(BackgroundExchange.class);
+    private static final int MOST_CALLS = 10_000;
+    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration CLOSING = Duration.ofSeconds(5);
+
+    private final String actuator;
+    private final Clients clients;
+    private final Duration patience;
+    private final Optional<String> writerPrefix;
+    private final Outbox outbox;
+    private final BlockingQueue<Runnable> calls = new ArrayBlockingQueue<>(MOST_CALLS);
+
+    private Map<String, Long> decisions = Map.of();
+    private Optional<String> writer = Optional.empty();
+    private boolean joined;
+    private @Nullable Intake intake;
+    private @Nullable Delivery delivery;
+    private @Nullable Thread reading;
+    private @Nullable Thread sending;
+
+    /**
+     * An exchange that has not begun.
+     *
+     * @param patience how long a start from a state waits for a broker
+     * @param writerPrefix what the name of its transactions starts with; empty for an actuator without a state file, which
+     *     cannot know after a restart under which name it wrote
+     */
+    BackgroundExchange(
+            String actuator, Clients clients, Duration patience, Optional<String> writerPrefix, Outbox outbox) {
+        this.actuator = actuator;
+        this.clients = clients;
+        this.patience = patience;
+        this.writerPrefix = writerPrefix;
+        this.outbox = outbox;
+    }
+
+    @Override
+    public void start(ActuatorState state, Routes routes, BooleanSupplier stopped) {
+        outbox.restore(state.outbox());
+        decisions = new TreeMap<>(state.decisions());
+        writer = writerPrefix.map(prefix -> state.alone()
+                .map(ActuatorState.Alone::writer)
+                .orElseGet(() -> UUID.randomUUID().toString()));
+        Routes watched = new Routes() {
+            @Override
+            public void on(io.lendstream.service.kafka.RecordReader reader, java.util.concurrent.Executor to) {
+                routes.on(reader, to);
+            }
+
+            @Override
+            public void joined(List<ActuationReport> reportsSince) {
+                joined = true;
+                routes.joined(reportsSince);
+            }
+        };
+        var incoming = new Intake(clients, actuator, watched, outbox, decisions, calls, next -> decisions = next);
+        var outgoing = new Delivery(clients, actuator, outbox, writer.map(name -> writerPrefix.orElse("") + name));
+        intake = incoming;
+        delivery = outgoing;
+        reading = thread("actuator-intake", incoming);
+        sending = thread("actuator-delivery", outgoing);
+        while (!joined && !stopped.getAsBoolean()) {
+            poll(LOOK);
+            if (!state.decisions().isEmpty() && incoming.idle().compareTo(patience) > 0) {
+                LOG.warn(
+                        "starting without the broker at {}, from the state of the last run; leases, notices and deadlines are enforced, reports wait: {}",
+                        clients.where(),
+                        incoming.trouble().orElse("it does not answer"));
+                return;
+            }
+        }
+    }
+
+    private static Thread thread(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    @Override
+    public void poll(Duration longest) {
+        try {
+            Runnable call = calls.poll(longest.toNanos(), TimeUnit.NANOSECONDS);
+            for (int done = 0; call != null && done < MOST_CALLS; done++) {
+                call.run();
+                call = calls.poll();
+            }
+            if (call != null) {
+                call.run();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        Optional.ofNullable(intake).flatMap(Intake::failure).ifPresent(failure -> {
+            throw failure;
+        });
+    }
+
+    @Override
+    public void publish(List<ActuationReport> reports) {
+        outbox.add(reports);
+    }
+
+    @Override
+    public void publish(TrainingProgress progress) {
+        outbox.add(progress);
+    }
+
+    @Override
+    public void release() {
+        outbox.release();
+    }
+
+    @Override
+    public Optional<String> trouble() {
+        return Optional.ofNullable(intake)
+                .flatMap(Intake::trouble)
+                .or(() -> Optional.ofNullable(delivery).flatMap(Delivery::trouble));
+    }
+
+    @Override
+    public Map<String, Long> decisions() {
+        return new TreeMap<>(decisions);
+    }
+
+    @Override
+    public Outbox.Contents unsent() {
+        return outbox.contents();
+    }
+
+    @Override
+    public Optional<String> writer() {
+        return writer;
+    }
+
+    @Override
+    public boolean finish(Duration longest) {
+        try {
+            return trouble().isEmpty() ? outbox.awaitEmpty(longest) : outbox.isEmpty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        Optional.ofNullable(intake).ifPresent(Intake::stop);
+        Optional.ofNullable(delivery).ifPresent(Delivery::stop);
+        for (Thread each : new Thread[] {reading, sending}) {
+            if (each != null) {
+                each.interrupt();
+            }
+        }
+        for (Thread each : new Thread[] {reading, sending}) {
+            if (each != null) {
+                try {
+                    each.join(CLOSING.toMillis());
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+    }
+}

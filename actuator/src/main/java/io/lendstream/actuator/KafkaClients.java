@@ -1,0 +1,100 @@
+package io.lendstream.actuator;
+
+import io.lendstream.schemas.topics.Topic;
+import io.lendstream.service.CommonKeys;
+import io.lendstream.service.ServiceContext;
+import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.kafka.DeadLetters;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+
+/** Clients of a real broker. */
+final class KafkaClients implements Clients, AutoCloseable {
+    private final ServiceContext context;
+    private final String actuator;
+    private final List<Topic<?>> needed;
+    private @Nullable RecordWriter letters;
+
+    /** @param needed the topics that have to be there */
+    KafkaClients(ServiceContext context, String actuator, List<Topic<?>> needed) {
+        this.context = context;
+        this.actuator = actuator;
+        this.needed = List.copyOf(needed);
+    }
+
+    @Override
+    public String where() {
+        return context.kafka().bootstrapServers();
+    }
+
+    @Override
+    public void check() {
+        Connection.check(
+                context.kafka(), context.topics(), needed, context.settings().get(CommonKeys.CONNECT_TIMEOUT));
+    }
+
+    @Override
+    public RecordReader reader() {
+        var aside = new DeadLetters(this::letter, context.topics(), context.service(), context.metrics());
+        return RecordReader.open(
+                context.kafka(), context.topics(), aside, context.settings().get(CommonKeys.MAX_CLOCK_SKEW));
+    }
+
+    /** Most runs have none, so that its client is made for the first. */
+    private synchronized void letter(ProducerRecord<byte[], byte[]> letter) {
+        RecordWriter writer = letters;
+        if (writer == null) {
+            writer = writer(properties("dead-letters"));
+            letters = writer;
+        }
+        try {
+            writer.send(letter);
+        } catch (RuntimeException e) {
+            letters = null;
+            writer.abandon();
+            throw e;
+        }
+    }
+
+    @Override
+    public RecordWriter writer(Optional<String> transactionalId) {
+        Map<String, Object> properties = properties("reports");
+        if (transactionalId.isEmpty()) {
+            return writer(properties);
+        }
+        properties.put("transactional.id", transactionalId.get());
+        return RecordWriter.openTransactional(context.kafka(), properties, context.topics(), source());
+    }
+
+    private RecordWriter writer(Map<String, Object> properties) {
+        return RecordWriter.open(context.kafka(), properties, context.topics(), source());
+    }
+
+    private String source() {
+        return "/lendstream/actuator/" + URLEncoder.encode(actuator, StandardCharsets.UTF_8);
+    }
+
+    /** What waits, waits in the outbox, for as long as it takes: a batch that is given up and sent again is only more work. */
+    private Map<String, Object> properties(String kind) {
+        KafkaSettings kafka = context.kafka();
+        Map<String, Object> properties = kafka.producer();
+        properties.putIfAbsent("delivery.timeout.ms", String.valueOf(Integer.MAX_VALUE));
+        properties.compute("client.id", (name, id) -> id + "-" + kind);
+        return properties;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (letters != null) {
+            letters.close();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.lendstream.actuator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.Timings;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class PartsTest {
+    private static final DomainId DOMAIN = new DomainId("d");
+
+    @Test
+    void aReportOfUsualSizeStaysWhole() {
+        ActuationReport report = report(5_000);
+
+        assertThat(Parts.of(report)).containsExactly(report);
+        assertThat(Parts.of(report(0))).containsExactly(report(0));
+    }
+
+    @Test
+    void aLargeOneIsPartedAndEachGpuIsInOnePart() {
+        ActuationReport report = report(100_000);
+
+        List<ActuationReport> parts = Parts.of(report);
+
+        assertThat(parts).hasSizeBetween(10, 30).allSatisfy(part -> {
+            assertThat(part.outcome()).isEqualTo(Outcome.ACCEPTED);
+            assertThat(part.at()).isEqualTo(report.at());
+            assertThat(part.gpus().stream()
+                            .mapToInt(gpu -> gpu.value().length())
+                            .sum())
+                    .isLessThanOrEqualTo(Parts.MOST_BYTES);
+        });
+        assertThat(parts.stream().flatMap(part -> part.gpus().stream()).toList())
+                .isEqualTo(report.gpus());
+    }
+
+    private static ActuationReport report(int gpus) {
+        return new ActuationReport(
+                DOMAIN,
+                new DecisionId(DOMAIN, 1, 1),
+                "actuator",
+                Instant.EPOCH,
+                Outcome.ACCEPTED,
+                IntStream.range(0, gpus)
+                        .mapToObj(gpu -> new GpuId("GPU-00000000-0000-0000-0000-%012d".formatted(gpu)))
+                        .toList(),
+                Optional.empty(),
+                Timings.NONE,
+                "");
+    }
+}

@@ -49,7 +49,7 @@ public final class BenchMain {
             System.err.printf(
                     "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
                             + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
-                            + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--setting GUARANTEE_MILLIS]%n"
+                            + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
                             + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
                             + "       ./dev bench ingest [--guarantee at_least_once|exactly_once_v2] [--records N]%n",
                     String.join(", ", benches.keySet()), RUNS);

@@ -18,11 +18,14 @@ final class ReclaimLatency {
     private static final int SAMPLES_PER_SECOND = GPUS / 8;
     private static final int BURST = 750;
     private static final int HEAP_MEGABYTES = 384;
+    /** What may become of the p99 where another domain declares many nodes. */
+    private static final double MOST_CROWDED = 1.2;
 
     private final int samples;
     private final int warmUpSeconds;
     private final int recordsPerSecond;
     private final int spikesPerSecond;
+    private final int crowd;
     private final List<Setting> settings;
 
     private record Setting(String guarantee, int commitMillis) {
@@ -37,21 +40,38 @@ final class ReclaimLatency {
     }
 
     private ReclaimLatency(
-            int samples, int warmUpSeconds, int recordsPerSecond, int spikesPerSecond, List<Setting> settings) {
+            int samples,
+            int warmUpSeconds,
+            int recordsPerSecond,
+            int spikesPerSecond,
+            int crowd,
+            List<Setting> settings) {
         this.samples = samples;
         this.warmUpSeconds = warmUpSeconds;
         this.recordsPerSecond = recordsPerSecond;
         this.spikesPerSecond = spikesPerSecond;
+        this.crowd = crowd;
         this.settings = settings;
     }
 
     /**
-     * Reads {@code [--samples N] [--warm-up S] [--records N] [--spikes N] [--setting NAME]}, records and spikes a second; empty where
-     * that is not what the arguments say.
+     * Reads {@code [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd N] [--setting NAME]}, records and spikes a second,
+     * and nodes that are declared in another domain before all is measured once more; empty where that is not what the arguments say.
      */
     static Optional<ReclaimLatency> parse(List<String> arguments) {
         Map<String, String> options = new TreeMap<>(Map.of(
-                "--samples", "10000", "--warm-up", "160", "--records", "2000", "--spikes", "20", "--setting", ""));
+                "--samples",
+                "10000",
+                "--warm-up",
+                "160",
+                "--records",
+                "2000",
+                "--spikes",
+                "20",
+                "--crowd",
+                "0",
+                "--setting",
+                ""));
         for (int i = 0; i < arguments.size(); i += 2) {
             if (!options.containsKey(arguments.get(i)) || i + 1 == arguments.size()) {
                 return Optional.empty();
@@ -67,10 +87,12 @@ final class ReclaimLatency {
             int warmUp = Integer.parseInt(options.getOrDefault("--warm-up", ""));
             int records = Integer.parseInt(options.getOrDefault("--records", ""));
             int spikes = Integer.parseInt(options.getOrDefault("--spikes", ""));
-            boolean isBad = samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND || spikes < 1;
+            int crowd = Integer.parseInt(options.getOrDefault("--crowd", ""));
+            boolean isBad =
+                    samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND || spikes < 1 || crowd < 0;
             return chosen.isEmpty() || isBad
                     ? Optional.empty()
-                    : Optional.of(new ReclaimLatency(samples, warmUp, records, spikes, chosen));
+                    : Optional.of(new ReclaimLatency(samples, warmUp, records, spikes, crowd, chosen));
         } catch (NumberFormatException e) {
             return Optional.empty();
         }
@@ -80,10 +102,11 @@ final class ReclaimLatency {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
+        List<String> misses = new ArrayList<>();
         for (Setting setting : settings) {
             List<Double> reclaims = new ArrayList<>();
             List<Double> bare = new ArrayList<>();
-            run(setting, reclaims, bare);
+            List<Double> crowded = run(setting, reclaims, bare);
             for (double share : new double[] {0.5, 0.9, 0.99, 0.999}) {
                 String name = "%s_p%s_ms".formatted(setting.name(), Quantiles.name(share));
                 double reclaim = Quantiles.of(reclaims, share);
@@ -101,11 +124,43 @@ final class ReclaimLatency {
                         reclaim / own);
             }
             metrics.put(setting.name() + "_n", (double) reclaims.size());
+            if (!crowded.isEmpty()) {
+                compare(setting, reclaims, crowded, metrics, ratio, misses);
+            }
         }
-        return new BenchMain.Result(metrics, reference, ratio);
+        return new BenchMain.Result(metrics, reference, ratio, misses);
     }
 
-    private void run(Setting setting, List<Double> reclaims, List<Double> bare) {
+    private void compare(
+            Setting setting,
+            List<Double> quiet,
+            List<Double> crowded,
+            Map<String, Double> metrics,
+            Map<String, Double> ratio,
+            List<String> misses) {
+        for (double share : new double[] {0.5, 0.99}) {
+            String name = "%s_crowded_p%s".formatted(setting.name(), Quantiles.name(share));
+            double found = Quantiles.of(crowded, share);
+            double times = found / Quantiles.of(quiet, share);
+            metrics.put(name + "_ms", found);
+            ratio.put(name + "_over_quiet", times);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-20s p%-5s reclaim %8.2f ms with %d nodes in another domain, %.2f times%n",
+                    setting.name(),
+                    Quantiles.name(share),
+                    found,
+                    crowd,
+                    times);
+            if (share == 0.99 && times > MOST_CROWDED) {
+                misses.add("p99 with %d nodes in another domain is %.2f times that without, more than %.1f"
+                        .formatted(crowd, times, MOST_CROWDED));
+            }
+        }
+    }
+
+    /** Fills in what is measured of a domain by itself; gives what is measured beside a crowded one, if that is wanted. */
+    private List<Double> run(Setting setting, List<Double> reclaims, List<Double> bare) {
         System.out.printf(
                 "%s, commits every %d ms, at %d records and %d spikes a second: %d reclaims, after %d s of warm-up%n",
                 setting.guarantee, setting.commitMillis, recordsPerSecond, spikesPerSecond, samples, warmUpSeconds);
@@ -123,24 +178,34 @@ final class ReclaimLatency {
             do {
                 load.burst(BURST, spikesPerSecond, false);
             } while (System.nanoTime() < warm);
-            int otherwise = 0;
-            while (reclaims.size() < samples) {
-                load.burst(BURST, spikesPerSecond, true);
-                SchedulerLoad.Samples more = load.take();
-                reclaims.addAll(more.reclaims);
-                bare.addAll(more.bare);
-                otherwise += more.answeredOtherwise;
-                System.out.printf(
-                        Locale.ROOT,
-                        "  %d reclaims, p99 of the last %d: %.1f ms%n",
-                        reclaims.size(),
-                        more.reclaims.size(),
-                        Quantiles.of(more.reclaims, 0.99));
-                if (otherwise > reclaims.size()) {
-                    throw new IllegalStateException(
-                            "%d spikes were answered without a reclaim, %d with one: this measures something else"
-                                    .formatted(otherwise, reclaims.size()));
-                }
+            measure(load, reclaims, bare);
+            List<Double> crowded = new ArrayList<>();
+            if (crowd > 0) {
+                System.out.printf("  %d nodes taken in %s%n", crowd, load.crowd(crowd));
+                measure(load, crowded, new ArrayList<>());
+            }
+            return crowded;
+        }
+    }
+
+    private void measure(SchedulerLoad load, List<Double> reclaims, List<Double> bare) {
+        int otherwise = 0;
+        while (reclaims.size() < samples) {
+            load.burst(BURST, spikesPerSecond, true);
+            SchedulerLoad.Samples more = load.take();
+            reclaims.addAll(more.reclaims);
+            bare.addAll(more.bare);
+            otherwise += more.answeredOtherwise;
+            System.out.printf(
+                    Locale.ROOT,
+                    "  %d reclaims, p99 of the last %d: %.1f ms%n",
+                    reclaims.size(),
+                    more.reclaims.size(),
+                    Quantiles.of(more.reclaims, 0.99));
+            if (otherwise > reclaims.size()) {
+                throw new IllegalStateException(
+                        "%d spikes were answered without a reclaim, %d with one: this measures something else"
+                                .formatted(otherwise, reclaims.size()));
             }
         }
     }

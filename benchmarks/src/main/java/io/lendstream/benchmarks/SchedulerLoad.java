@@ -3,10 +3,16 @@ package io.lendstream.benchmarks;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.Jvm;
 import io.lendstream.launcher.stack.Ports;
@@ -282,6 +288,40 @@ final class SchedulerLoad implements AutoCloseable {
         }
         counts = false;
         calm();
+    }
+
+    /**
+     * Declares another domain, in the same partition, of so many nodes with one GPU each, as fast as they can be written; and waits
+     * until the scheduler has taken or refused all of them.
+     *
+     * @return how long that took
+     */
+    Duration crowd(int nodes) {
+        DomainId domain = new DomainId("bench-crowd");
+        long began = System.nanoTime();
+        for (int i = 0; i < nodes; i++) {
+            String name = "crowd-%06d".formatted(i);
+            Gpu gpu = Gpu.whole(new GpuId(name + "-gpu"), 0, "H100", 80L << 30);
+            Node node = new Node(
+                    new NodeId(name),
+                    domain,
+                    Pool.INFERENCE,
+                    "bench",
+                    LoadedDomain.now(),
+                    NodeStatus.READY,
+                    List.of(gpu));
+            writer.write(TopicCatalogue.NODES, name, node);
+        }
+        writer.flush();
+        long until = System.nanoTime() + PATIENCE.multipliedBy(10).toNanos();
+        while (behind() > 2 * plan.ratesPerSecond) {
+            check();
+            if (System.nanoTime() > until) {
+                throw new IllegalStateException("%d records are not taken yet".formatted(behind()));
+            }
+            LockSupport.parkNanos(PATIENCE.toNanos() / 600);
+        }
+        return Duration.ofNanos(System.nanoTime() - began);
     }
 
     /** Sends a spike on top of those that there were when it is due. */

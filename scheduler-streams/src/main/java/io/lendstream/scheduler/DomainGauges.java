@@ -16,13 +16,10 @@ import java.util.function.ToDoubleFunction;
 
 /** What can be seen of each domain that this task has: read from its state when somebody asks. */
 final class DomainGauges implements AutoCloseable {
-    static final String GPUS = "lendstream.gpus";
-    /** What is 1 or 0 of a domain, and of several the number of those in which it is 1. */
-    static final Map<String, ToDoubleFunction<Domain>> FLAGS = Map.of(
-            "lendstream.domain.stopped", domain -> domain.stop().isPresent() ? 1 : 0,
-            "lendstream.frozen", domain -> domain.state().mode().frozen() ? 1 : 0,
-            "lendstream.advisory", domain -> domain.state().mode().advisory() ? 1 : 0,
-            "lendstream.lending.stopped", domain -> domain.state().mode().lendingStopped() ? 1 : 0);
+    /** Makes a gauge of a domain, or of the sum over several. */
+    interface Maker {
+        void gauge(String name, Tags tags, ToDoubleFunction<Domain> value);
+    }
 
     private final MeterRegistry registry;
     private final DomainLabels labels;
@@ -40,10 +37,7 @@ final class DomainGauges implements AutoCloseable {
             return;
         }
         Tags tags = Tags.of("domain", domain.id().value());
-        for (String owner : Owner.LABELS) {
-            gauge(GPUS, domain, tags.and("owner", owner), each -> owned(each.state(), owner));
-        }
-        FLAGS.forEach((name, value) -> gauge(name, domain, tags, value));
+        makeSums((name, more, value) -> gauge(name, domain, tags.and(more), value));
         gauge("lendstream.epoch", domain, tags, each -> each.state().epoch());
         gauge(
                 "lendstream.transfers.most",
@@ -63,7 +57,30 @@ final class DomainGauges implements AutoCloseable {
                 .register(registry));
     }
 
-    static double owned(ClusterState state, String owner) {
+    /** Those that can be added up over domains: of the last ones the number of domains in which it is so. */
+    static void makeSums(Maker maker) {
+        for (String owner : Owner.LABELS) {
+            maker.gauge("lendstream.gpus", Tags.of("owner", owner), domain -> owned(domain.state(), owner));
+        }
+        maker.gauge(
+                "lendstream.domain.stopped",
+                Tags.empty(),
+                domain -> domain.stop().isPresent() ? 1 : 0);
+        maker.gauge(
+                "lendstream.frozen",
+                Tags.empty(),
+                domain -> domain.state().mode().frozen() ? 1 : 0);
+        maker.gauge(
+                "lendstream.advisory",
+                Tags.empty(),
+                domain -> domain.state().mode().advisory() ? 1 : 0);
+        maker.gauge(
+                "lendstream.lending.stopped",
+                Tags.empty(),
+                domain -> domain.state().mode().lendingStopped() ? 1 : 0);
+    }
+
+    private static double owned(ClusterState state, String owner) {
         return state.gpus().stream()
                 .filter(gpu -> Objects.equals(gpu.owner().label(), owner))
                 .count();

@@ -1,6 +1,5 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.Owner;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -54,10 +53,7 @@ final class DomainLabels {
 
     private void sumUp() {
         Tags tags = Tags.of("domain", OTHER);
-        for (String owner : Owner.LABELS) {
-            gauge(DomainGauges.GPUS, tags.and("owner", owner), domain -> DomainGauges.owned(domain.state(), owner));
-        }
-        DomainGauges.FLAGS.forEach((name, value) -> gauge(name, tags, value));
+        DomainGauges.makeSums((name, more, value) -> gauge(name, tags.and(more), value));
     }
 
     private void gauge(String name, Tags tags, ToDoubleFunction<Domain> value) {

@@ -271,10 +271,10 @@ final class DomainRunner {
                 log.debug("{} does not mend domain {}", origin, domain.id(), e);
             }
         }
-        throw new Poison(
-                Poison.Kind.DOMAIN_STOPPED,
+        String why =
                 "domain %s is stopped since %s, as a tick fails: %s. Write the record again once the domain goes on; the scheduler's log says more"
-                        .formatted(domain.id(), stop.since(), stop.why()));
+                        .formatted(domain.id(), stop.since(), stop.why());
+        throw new Poison(Poison.Kind.DOMAIN_STOPPED, new DomainStoppedException(why));
     }
 
     /** No earlier than its scheduler decides anything: a tick before that shows nothing. */

@@ -3,7 +3,6 @@ package io.lendstream.scheduler;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
@@ -30,10 +29,7 @@ final class SchedulerMetrics {
     SchedulerMetrics(MeterRegistry registry, int labelledDomains) {
         this.registry = registry;
         labels = new DomainLabels(registry, labelledDomains);
-        Gauge.builder("lendstream.refused.share", condition, each -> each.refusedShare(Instant.now()))
-                .description("of the latest records that arrived, 0 to 1")
-                .strongReference(true)
-                .register(registry);
+        registry.gauge("lendstream.refused.share", condition, each -> each.refusedShare(Instant.now()));
         stepTime = Timer.builder("lendstream.step")
                 .description("time the core takes for an event")
                 .publishPercentiles(0.5, 0.99)

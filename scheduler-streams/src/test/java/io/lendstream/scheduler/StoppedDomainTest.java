@@ -153,6 +153,9 @@ class StoppedDomainTest {
             assertThat(Loop.header(letter, DeadLetters.ERROR_MESSAGE))
                     .startsWith("domain test is stopped since ")
                     .contains("nobody thought of this");
+            assertThat(Loop.header(letter, DeadLetters.ERROR_CLASS))
+                    .as("what doctor looks for")
+                    .endsWith(".DomainStoppedException");
             assertThat(letter.key()).isEqualTo("chat".getBytes(UTF_8));
         });
         assertThat(log)

@@ -211,6 +211,9 @@ final class ClusterChecks {
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         Instant now = Instant.now();
         check("scheduler", () -> scheduler(admin));
+        var refusing = new SchedulerChecks(cluster, reading, now);
+        check("domains", refusing::domains);
+        check("dead-letters", refusing::deadLetters);
         check(
                 "agents",
                 () -> Diagnosis.heard(

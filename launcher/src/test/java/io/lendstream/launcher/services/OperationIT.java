@@ -212,6 +212,8 @@ final class OperationIT {
                         "ok   topics",
                         "warn replication",
                         "ok   scheduler",
+                        "ok   domains",
+                        "ok   dead-letters",
                         "ok   agents",
                         "ok   nodes",
                         "ok   inventory",

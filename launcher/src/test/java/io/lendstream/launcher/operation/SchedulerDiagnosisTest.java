@@ -1,0 +1,88 @@
+package io.lendstream.launcher.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.launcher.operation.Finding.Level;
+import io.lendstream.launcher.operation.RefusedRecords.Letter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class SchedulerDiagnosisTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+    private static final Instant BEFORE = NOW.minus(Duration.ofMinutes(2));
+
+    private static RefusedRecords rates(long records, long letters, Letter... latest) {
+        return new RefusedRecords("request-rates", records, letters, Arrays.asList(latest));
+    }
+
+    private static Letter letter(String service, String message) {
+        return new Letter(BEFORE, service, "io.lendstream.scheduler.Poison", message);
+    }
+
+    private static Letter stopped(Instant at) {
+        return new Letter(
+                at,
+                "scheduler",
+                "io.lendstream.scheduler.DomainStoppedException",
+                "domain east is stopped since 11:00, as a tick fails");
+    }
+
+    @Test
+    void deadLettersAreWarnedOfAndFailWhereTheSchedulerRefusesMost() {
+        assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(100, 0))).line())
+                .isEqualTo("ok   dead-letters: none in the last hour");
+        assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(100, 3, letter("scheduler", "too large"))))
+                        .line())
+                .startsWith("warn dead-letters: in the last hour 3 of request-rates (the last: too large); read");
+        assertThat(SchedulerDiagnosis.deadLetters(
+                                List.of(rates(100, 51, letter("scheduler", "5m ahead of this clock"))))
+                        .line())
+                .startsWith("FAIL dead-letters: the scheduler refused most of request-rates in the last hour, about 51 of"
+                        + " 100 records; the last because: 5m ahead of this clock;");
+        assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(
+                                100, 60, letter("forecaster", "no"), letter("scheduler", "no"))))
+                        .level())
+                .as("half of them are another service's")
+                .isEqualTo(Level.WARN);
+        assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(5, 5, letter("scheduler", "no"))))
+                        .level())
+                .as("too few to judge by")
+                .isEqualTo(Level.WARN);
+    }
+
+    @Test
+    void aDomainThatIsStoppedFailsUntilItsLogGoesOn() {
+        List<RefusedRecords> refused = List.of(rates(10, 1, stopped(BEFORE)));
+
+        assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of(), NOW)
+                        .line())
+                .startsWith("FAIL domains: domain east is stopped since 11:00, as a tick fails; correct the record");
+        assertThat(SchedulerDiagnosis.domains(
+                                refused, Set.of("east"), Map.of("east", BEFORE.minusSeconds(1)), NOW)
+                        .level())
+                .isEqualTo(Level.FAIL);
+        assertThat(SchedulerDiagnosis.domains(
+                                refused, Set.of("east"), Map.of("east", BEFORE.plusSeconds(1)), NOW)
+                        .line())
+                .isEqualTo("ok   domains: the log of all 1 whose nodes write goes on");
+        assertThat(SchedulerDiagnosis.domains(
+                                List.of(rates(10, 1, stopped(NOW.minus(Duration.ofMinutes(6))))),
+                                Set.of(),
+                                Map.of(),
+                                NOW)
+                        .level())
+                .isEqualTo(Level.OK);
+    }
+
+    @Test
+    void aDomainWhoseNodesWriteAndWhoseLogDoesNotGoOnFails() {
+        assertThat(SchedulerDiagnosis.domains(List.of(), Set.of("east", "west"), Map.of("west", NOW), NOW)
+                        .line())
+                .startsWith("FAIL domains: nodes of east write, but the scheduler has logged nothing of it for minutes;");
+    }
+}

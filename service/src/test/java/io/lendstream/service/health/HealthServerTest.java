@@ -9,6 +9,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +31,21 @@ class HealthServerTest {
         assertThat(get("/health/live").statusCode()).isEqualTo(200);
         assertThat(get("/health/ready").statusCode()).isEqualTo(503);
         assertThat(get("/health/ready").body()).isEqualTo("no: starting\n");
+    }
+
+    @Test
+    void itIsNotReadyWhileAConditionHoldsThoughItSaysSo() throws Exception {
+        AtomicReference<Optional<String>> condition = new AtomicReference<>(Optional.of("most is refused"));
+        health.notReadyWhile(Optional::empty);
+        health.notReadyWhile(condition::get);
+        health.ready();
+
+        assertThat(get("/health/ready").body()).isEqualTo("no: most is refused\n");
+        assertThat(get("/health/live").statusCode()).isEqualTo(200);
+        condition.set(Optional.empty());
+        assertThat(get("/health/ready").statusCode()).isEqualTo(200);
+        health.notReady("closing");
+        assertThat(get("/health/ready").body()).isEqualTo("no: closing\n");
     }
 
     @Test

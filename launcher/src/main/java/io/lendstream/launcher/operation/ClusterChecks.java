@@ -6,6 +6,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.registry.RegistryClient;
@@ -32,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -58,6 +60,9 @@ import org.apache.kafka.common.errors.GroupIdNotFoundException;
 
 /** Asks a cluster how it is. Each check says what it found; one that cannot be made says that. */
 final class ClusterChecks {
+    /** Of how many it is seen how often an actuator takes stock. */
+    private static final int MOST_STOCKS = 20;
+
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration AGENTS_SILENT = Duration.ofSeconds(60);
     private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
@@ -244,6 +249,10 @@ final class ClusterChecks {
                         Level.WARN,
                         "start 'lendstream forecaster', or do without: demand then counts as it is"));
         check("actuators", () -> actuators(virtual, now));
+        if (!virtual) {
+            check("actuator", () -> alive(now));
+            check("clocks", () -> Diagnosis.clocks(Clocks.ahead(Clocks.read(cluster))));
+        }
         check("gpus", this::quarantine);
     }
 
@@ -301,6 +310,22 @@ final class ClusterChecks {
         reading.values(TopicCatalogue.ACTUATION_REPORTS, report -> answered.add(report.decision()));
         decisions.removeIf(decision -> decision.at().isBefore(now.minus(HOUR)));
         return Diagnosis.actuators(decisions, answered, now);
+    }
+
+    private Finding alive(Instant now) {
+        Map<String, TreeSet<Instant>> reported = new HashMap<>();
+        Map<String, Instant> last = new TreeMap<>();
+        reading.values(TopicCatalogue.ACTUATION_REPORTS, report -> {
+            last.merge(report.actuator(), report.at(), (one, other) -> one.isAfter(other) ? one : other);
+            if (report.outcome() == Outcome.HOLDS) {
+                TreeSet<Instant> times = reported.computeIfAbsent(report.actuator(), added -> new TreeSet<>());
+                times.add(report.at());
+                if (times.size() > MOST_STOCKS) {
+                    times.pollFirst();
+                }
+            }
+        });
+        return Diagnosis.alive(reported, last, now);
     }
 
     private Finding quarantine() {

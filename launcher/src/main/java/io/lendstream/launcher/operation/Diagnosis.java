@@ -15,15 +15,21 @@ import io.lendstream.schemas.topics.TopicState;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** What is to be thought of what was found: from figures to findings, without asking anybody. */
 final class Diagnosis {
@@ -31,6 +37,11 @@ final class Diagnosis {
     static final Duration SILENCE = Duration.ofSeconds(60);
 
     private static final Duration SKEW_UNNOTICED = Duration.ofSeconds(1);
+    private static final Duration SERVICE_SKEW_UNNOTICED = Duration.ofSeconds(5);
+    private static final Duration STOCK_EVERY = Duration.ofSeconds(60);
+    private static final Duration SHORTEST_STOCK = Duration.ofSeconds(10);
+    private static final int STOCKS_MISSED = 3;
+    private static final Duration REMOVED_AFTER = Duration.ofDays(1);
     private static final Duration TWINS_WITHIN = Duration.ofMinutes(10);
     private static final int LAG_UNNOTICED = 1_000;
     private static final int OLDEST_JAVA = 17;
@@ -230,6 +241,88 @@ final class Diagnosis {
         return lag > LAG_UNNOTICED
                 ? Finding.warn("scheduler", found, "wait, or start more instances, up to one per partition")
                 : Finding.ok("scheduler", found);
+    }
+
+    /**
+     * Whether the clocks of services are right.
+     *
+     * @param ahead by how much each is ahead of the broker's, negative where it is behind, by the service's name
+     */
+    static Finding clocks(Map<String, Duration> ahead) {
+        if (ahead.isEmpty()) {
+            return Finding.ok(
+                    "clocks", "nothing to compare: no service has written anything that the broker has stamped");
+        }
+        List<String> early = off(ahead, SERVICE_SKEW_UNNOTICED, "ahead of");
+        List<String> late = off(ahead, SERVICE_SKEW_UNNOTICED.negated(), "behind");
+        if (!early.isEmpty()) {
+            return Finding.fail(
+                    "clocks",
+                    some(Stream.concat(early.stream(), late.stream()).toList(), Function.identity()),
+                    "have all machines follow NTP");
+        }
+        return late.isEmpty()
+                ? Finding.ok("clocks", "those of %d services are within 5s of the broker's".formatted(ahead.size()))
+                : Finding.warn(
+                        "clocks",
+                        some(late, Function.identity()),
+                        "have all machines follow NTP; after an outage it may only be that records waited");
+    }
+
+    private static List<String> off(Map<String, Duration> ahead, Duration bound, String where) {
+        return ahead.entrySet().stream()
+                .filter(each -> bound.isNegative()
+                        ? each.getValue().compareTo(bound) < 0
+                        : each.getValue().compareTo(bound) > 0)
+                .map(each -> "%s is %s %s the broker"
+                        .formatted(each.getKey(), age(each.getValue().abs()), where))
+                .toList();
+    }
+
+    /**
+     * Which actuators have gone silent. One reports what its GPUs hold every {@code actuator.stock-every}, which is seen from the
+     * topic; one that is silent for a day counts as removed. One that has never reported anything is not known.
+     *
+     * @param reported when each actuator has reported what its GPUs hold, by its name
+     * @param last when each has reported anything
+     */
+    static Finding alive(Map<String, ? extends SortedSet<Instant>> reported, Map<String, Instant> last, Instant now) {
+        List<String> silent = new ArrayList<>();
+        int known = 0;
+        for (Map.Entry<String, Instant> each : last.entrySet()) {
+            Duration silence = Duration.between(each.getValue(), now);
+            Duration limit = stockEvery(reported.get(each.getKey())).multipliedBy(STOCKS_MISSED);
+            if (silence.compareTo(REMOVED_AFTER) > 0) {
+                continue;
+            }
+            known++;
+            if (silence.compareTo(limit) > 0) {
+                silent.add("%s has reported nothing for %s, more than %s"
+                        .formatted(each.getKey(), age(silence), Units.text(limit)));
+            }
+        }
+        if (silent.isEmpty()) {
+            return Finding.ok(
+                    "actuator", known == 0 ? "none has reported in the last day" : "all %d report".formatted(known));
+        }
+        return Finding.fail(
+                "actuator",
+                some(silent, Function.identity()),
+                "see whether it runs and reaches the broker; if it was removed, this ends after a day");
+    }
+
+    /** The usual time between two stocks, or the default where there are too few to tell. */
+    private static Duration stockEvery(@Nullable SortedSet<Instant> stocks) {
+        if (stocks == null || stocks.size() < 3) {
+            return STOCK_EVERY;
+        }
+        List<Instant> times = List.copyOf(stocks);
+        List<Duration> gaps = IntStream.range(1, times.size())
+                .mapToObj(at -> Duration.between(times.get(at - 1), times.get(at)))
+                .sorted()
+                .toList();
+        Duration usual = gaps.get(gaps.size() / 2);
+        return usual.compareTo(SHORTEST_STOCK) < 0 ? SHORTEST_STOCK : usual;
     }
 
     /** @param now by the clock that decisions go by */

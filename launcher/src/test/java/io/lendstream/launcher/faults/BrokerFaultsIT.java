@@ -4,6 +4,7 @@ import static io.lendstream.launcher.faults.Ordeals.awaitDecisions;
 import static io.lendstream.launcher.faults.Ordeals.awaitTakeover;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.Outcome;
 import io.lendstream.launcher.faults.Ordeals.Setup;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Path;
@@ -151,6 +152,39 @@ final class BrokerFaultsIT {
                 awaitDecisions(watch, 10);
                 assertThat(outOfService).as("GPUs put out of service meanwhile").isPositive();
                 System.out.printf("severed actuator: %d GPUs put out of service meanwhile%n", outOfService);
+            });
+        }
+    }
+
+    /** By time-outs that are as short for its leases as Kafka's usual ones are for the usual lease. */
+    @Test
+    void anActuatorThatIsRestartedBehindAPartitionReportsEverythingOnceWhenTheWayIsFreeAgain() throws Exception {
+        try (Brokers brokers = brokers("restarted-broker", 1)) {
+            Site.Kafka kafka =
+                    Site.Kafka.at(brokers.bootstrapServers(), 1).withActuator(brokers.hiddenBootstrapServers());
+            String[] settings = {
+                "connect-timeout=2s",
+                "kafka.producer.request.timeout.ms=4000",
+                "kafka.producer.delivery.timeout.ms=8000"
+            };
+            Setup setup = Setup.named("restarted").on(kafka).withActuator(settings);
+            ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
+                brokers.proxy().block();
+                Thread.sleep(2_000);
+                actuator.kill();
+                Instance alone = site.startActuator(settings);
+                Thread.sleep(LEASE_AND_NOTICE_MILLIS);
+                assertThat(alone.printed()).contains("works without a broker");
+                brokers.proxy().unblock();
+                Site.awaitReady(alone);
+                Ordeals.repair(watch, traffic);
+                awaitDecisions(watch, 10);
+                assertThat(site.read(TopicCatalogue.ACTUATION_REPORTS))
+                        .filteredOn(report -> report.outcome() != Outcome.HOLDS)
+                        .extracting(report ->
+                                "%s %s %s".formatted(report.decision(), report.outcome(), report.gpus()))
+                        .as("reports")
+                        .doesNotHaveDuplicates();
             });
         }
     }

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class DiagnosisTest {
@@ -209,5 +210,52 @@ class DiagnosisTest {
                 advisory,
                 new Reason("lease", "", Map.of(), List.of(1L)),
                 new Action.Renew(List.of(new GpuId("g0")), deadline));
+    }
+
+    @Test
+    void aServiceWhoseClockIsAheadFailsAndOneThatIsBehindIsWarnedOf() {
+        Clocks.Stamp right = stamp("/lendstream/actuator/east", 0, 0);
+        Clocks.Stamp waited = stamp("/lendstream/actuator/east", -300, 0);
+        Clocks.Stamp ahead = stamp("/lendstream/agent/n1", 7, -20);
+        Clocks.Stamp behind = stamp("/lendstream/scheduler", -600, 0);
+        Clocks.Stamp before = stamp("/lendstream/agent/n2", 900, -3600);
+
+        assertThat(Diagnosis.clocks(Clocks.ahead(List.of(right, waited, before)))
+                        .line())
+                .isEqualTo("ok   clocks: those of 1 services are within 5s of the broker's");
+        assertThat(Diagnosis.clocks(Clocks.ahead(List.of(right, behind))).line())
+                .startsWith("warn clocks: /lendstream/scheduler is 10m behind the broker;");
+        assertThat(Diagnosis.clocks(Clocks.ahead(List.of(right, ahead, behind))).line())
+                .startsWith(
+                        "FAIL clocks: /lendstream/agent/n1 is 27s ahead of the broker; /lendstream/scheduler is 10m behind");
+        assertThat(Diagnosis.clocks(Map.of()).level()).isEqualTo(Level.OK);
+    }
+
+    /** Stamped so many seconds from noon, by its writer and by the broker. */
+    private static Clocks.Stamp stamp(String source, int made, int appended) {
+        return new Clocks.Stamp(source, NOW.plusSeconds(made), NOW.plusSeconds(appended));
+    }
+
+    @Test
+    void anActuatorThatHasMissedThreeStocksFails() {
+        Map<String, TreeSet<Instant>> stocks = Map.of(
+                "often", new TreeSet<>(List.of(ago(80), ago(70), ago(60), ago(50))),
+                "usual", new TreeSet<>(List.of(ago(100))));
+
+        assertThat(Diagnosis.alive(stocks, Map.of("often", ago(20), "usual", ago(100)), NOW)
+                        .line())
+                .isEqualTo("ok   actuator: all 2 report");
+        assertThat(Diagnosis.alive(stocks, Map.of("often", ago(50), "usual", ago(100)), NOW)
+                        .line())
+                .startsWith("FAIL actuator: often has reported nothing for 50s, more than 30s; see");
+        assertThat(Diagnosis.alive(Map.of(), Map.of("usual", ago(181)), NOW).isFailure())
+                .isTrue();
+        assertThat(Diagnosis.alive(Map.of(), Map.of("removed", ago(90_000)), NOW)
+                        .line())
+                .isEqualTo("ok   actuator: none has reported in the last day");
+    }
+
+    private static Instant ago(int seconds) {
+        return NOW.minusSeconds(seconds);
     }
 }

@@ -220,6 +220,8 @@ final class OperationIT {
                         "ok   demand",
                         "warn forecaster",
                         "ok   actuators",
+                        "ok   actuator",
+                        "ok   clocks",
                         "ok   gpus");
         Path config = Files.writeString(directory.resolve("actuator.properties"), """
                 actuator.driver=command

@@ -20,6 +20,9 @@ interface Clients {
     /** A reader of records, not started; what cannot be read goes to the dead letters. */
     RecordReader reader();
 
+    /** The same for a short look at the topic of reports. */
+    RecordReader reportReader();
+
     /**
      * A writer of reports.
      *

@@ -100,7 +100,7 @@ final class Delivery implements Runnable {
             opened = clients.writer(transactionalId);
         }
         writer = opened;
-        try (RecordReader reports = clients.reader()) {
+        try (RecordReader reports = clients.reportReader()) {
             OwnReports own = OwnReports.read(reports, actuator, outbox.positions(), () -> stopped);
             if (!stopped) {
                 outbox.reconcile(own.reports(), own.end());

@@ -148,7 +148,7 @@ final class Intake implements Runnable {
 
     private void join() throws InterruptedException {
         List<ActuationReport> since;
-        try (RecordReader reports = clients.reader()) {
+        try (RecordReader reports = clients.reportReader()) {
             OwnReports own = OwnReports.read(reports, actuator, outbox.positions(), () -> stopped);
             if (stopped) {
                 return;

@@ -8,8 +8,10 @@ import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
+import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +23,7 @@ final class KafkaClients implements Clients, AutoCloseable {
     private final ServiceContext context;
     private final String actuator;
     private final List<Topic<?>> needed;
+    private final Map<String, KafkaClientMetrics> watched = new HashMap<>();
     private @Nullable RecordWriter letters;
 
     /** @param needed the topics that have to be there */
@@ -43,6 +46,13 @@ final class KafkaClients implements Clients, AutoCloseable {
 
     @Override
     public RecordReader reader() {
+        RecordReader reader = reportReader();
+        watch("reader", new KafkaClientMetrics(reader.client()));
+        return reader;
+    }
+
+    @Override
+    public RecordReader reportReader() {
         var aside = new DeadLetters(this::letter, context.topics(), context.service(), context.metrics());
         return RecordReader.open(
                 context.kafka(), context.topics(), aside, context.settings().get(CommonKeys.MAX_CLOCK_SKEW));
@@ -67,11 +77,22 @@ final class KafkaClients implements Clients, AutoCloseable {
     @Override
     public RecordWriter writer(Optional<String> transactionalId) {
         Map<String, Object> properties = properties("reports");
-        if (transactionalId.isEmpty()) {
-            return writer(properties);
+        transactionalId.ifPresent(id -> properties.put("transactional.id", id));
+        RecordWriter writer = transactionalId.isPresent()
+                ? RecordWriter.openTransactional(context.kafka(), properties, context.topics(), source())
+                : writer(properties);
+        watch("writer", new KafkaClientMetrics(writer.client()));
+        return writer;
+    }
+
+    /** Shows a client's own metrics, in place of those of the client before it. */
+    private synchronized void watch(String kind, KafkaClientMetrics client) {
+        if (context.settings().get(CommonKeys.HEALTH_PORT).isPresent()) {
+            Optional.ofNullable(watched.put(kind, client)).ifPresent(KafkaClientMetrics::close);
+            client.bindTo(context.metrics());
+        } else {
+            client.close();
         }
-        properties.put("transactional.id", transactionalId.get());
-        return RecordWriter.openTransactional(context.kafka(), properties, context.topics(), source());
     }
 
     private RecordWriter writer(Map<String, Object> properties) {
@@ -96,5 +117,6 @@ final class KafkaClients implements Clients, AutoCloseable {
         if (letters != null) {
             letters.close();
         }
+        watched.values().forEach(KafkaClientMetrics::close);
     }
 }

@@ -41,6 +41,11 @@ final class FakeClients implements Clients {
     }
 
     @Override
+    public RecordReader reportReader() {
+        return reader();
+    }
+
+    @Override
     public RecordWriter writer(Optional<String> transactionalId) {
         check();
         var producer = broker.producer();

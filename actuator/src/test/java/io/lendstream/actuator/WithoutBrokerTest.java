@@ -123,6 +123,7 @@ class WithoutBrokerTest {
         ActuatorService killed = started(clients);
         turnAt(killed, 301);
         turnAt(killed, 320);
+        open.forEach(BackgroundExchange::close);
 
         ActuatorService next = started(clients);
         turnAt(next, 330);

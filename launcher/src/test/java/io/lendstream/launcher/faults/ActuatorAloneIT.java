@@ -85,7 +85,10 @@ final class ActuatorAloneIT {
 
     private void outlive(String name, Duration lease, Duration delivery, boolean restarted) throws Exception {
         try (Brokers brokers = Brokers.start(
-                        Installation.find(), directory.resolve(name + "-broker"), 1, Surroundings.named("quick").broker());
+                        Installation.find(),
+                        directory.resolve(name + "-broker"),
+                        1,
+                        Surroundings.named("quick").broker());
                 Site site = new Site(
                         stack,
                         Site.Kafka.at(brokers.bootstrapServers(), 1),
@@ -124,7 +127,9 @@ final class ActuatorAloneIT {
                 assertThat(second.printed()).contains("waiting for the broker at " + brokers.bootstrapServers());
             }
             assertThat(worker.isAlive()).as("the lease has not ended").isTrue();
-            await().atMost(lease.plusSeconds(60)).pollInterval(Duration.ofMillis(100)).until(() -> !worker.isAlive());
+            await().atMost(lease.plusSeconds(60))
+                    .pollInterval(Duration.ofMillis(100))
+                    .until(() -> !worker.isAlive());
             Instant gone = Instant.now();
             assertThat(gone).isBetween(until, until.plus(NOTICE).plus(MARGIN));
             assertThat(last.isAlive()).as(last::printed).isTrue();
@@ -175,12 +180,9 @@ final class ActuatorAloneIT {
     private static Path programs(Path parent, Path pid) throws IOException {
         Path programs = parent.resolve("programs");
         Files.createDirectories(programs.resolve("jobs"));
-        Files.writeString(
-                programs.resolve("jobs").resolve("waiting.json"),
-                """
+        Files.writeString(programs.resolve("jobs").resolve("waiting.json"), """
                 {"mode": "restart", "command": ["sh", "-c", "echo $$ > %s; exec sleep 3600"], "directory": "%s", "graceSeconds": 2}
-                """
-                        .formatted(pid, parent));
+                """.formatted(pid, parent));
         return programs;
     }
 

@@ -181,8 +181,7 @@ final class BrokerFaultsIT {
                 awaitDecisions(watch, 10);
                 assertThat(site.read(TopicCatalogue.ACTUATION_REPORTS))
                         .filteredOn(report -> report.outcome() != Outcome.HOLDS)
-                        .extracting(report ->
-                                "%s %s %s".formatted(report.decision(), report.outcome(), report.gpus()))
+                        .extracting(report -> "%s %s %s".formatted(report.decision(), report.outcome(), report.gpus()))
                         .as("reports")
                         .doesNotHaveDuplicates();
             });

@@ -62,8 +62,8 @@ public final class ForecastFiles implements Closeable {
         try {
             forecasts.write(String.join(
                     ",",
-                    series.name(),
-                    model,
+                    Csv.name(series.name()),
+                    Csv.name(model),
                     horizonNames.apply(said.horizon()),
                     number(series.startSecond(origin)),
                     number(series.startSecond(target)),

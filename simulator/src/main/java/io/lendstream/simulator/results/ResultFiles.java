@@ -78,16 +78,17 @@ public final class ResultFiles {
      * @param anchors have objects of their own only where they are among the runs
      */
     public void write(List<RunOutcome> outcomes, Optional<Anchors> anchors) {
-        try {
+        try (WholeFiles files = new WholeFiles(directory)) {
             Files.createDirectories(directory);
+            writeJobs(files, outcomes);
+            writeRequests(files, outcomes);
+            writeDecisions(files, outcomes);
             PAGES.writeValue(
-                    directory.resolve("summary.json").toFile(),
+                    files.part("summary.json").toFile(),
                     outcomes.stream().map(outcome -> fields(outcome, anchors)).toList());
-            writeJobs(outcomes);
-            writeRequests(outcomes);
-            writeDecisions(outcomes);
+            files.publish();
         } catch (IOException e) {
-            throw new UncheckedIOException("results cannot be written: " + e.getMessage(), e);
+            throw new UncheckedIOException("results cannot be written to %s".formatted(directory), e);
         }
     }
 
@@ -114,8 +115,8 @@ public final class ResultFiles {
         return fields;
     }
 
-    private void writeJobs(List<RunOutcome> outcomes) throws IOException {
-        try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("jobs.csv"))) {
+    private static void writeJobs(WholeFiles files, List<RunOutcome> outcomes) throws IOException {
+        try (BufferedWriter out = files.writer("jobs.csv")) {
             out.write("policy,lending,name,submit,start,completion,jct,restarts,gpuSeconds,outcome\n");
             for (RunOutcome outcome : outcomes) {
                 Instant zero = outcome.results().start();
@@ -123,7 +124,7 @@ public final class ResultFiles {
                     out.write(String.join(
                             ",",
                             name(outcome),
-                            job.job().value(),
+                            Csv.name(job.job().value()),
                             since(zero, Optional.of(job.submitted())),
                             since(zero, job.started()),
                             since(zero, job.completed()),
@@ -146,8 +147,8 @@ public final class ResultFiles {
         };
     }
 
-    private void writeRequests(List<RunOutcome> outcomes) throws IOException {
-        try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("inference.csv"))) {
+    private static void writeRequests(WholeFiles files, List<RunOutcome> outcomes) throws IOException {
+        try (BufferedWriter out = files.writer("inference.csv")) {
             out.write("policy,lending,name,submit,start,completion,coldStart\n");
             for (RunOutcome outcome : outcomes) {
                 Instant zero = outcome.results().start();
@@ -155,7 +156,7 @@ public final class ResultFiles {
                     out.write(String.join(
                             ",",
                             name(outcome),
-                            request.name(),
+                            Csv.name(request.name()),
                             since(zero, Optional.of(request.submitted())),
                             since(zero, Optional.of(request.started())),
                             since(zero, Optional.of(request.completed())),
@@ -166,8 +167,8 @@ public final class ResultFiles {
         }
     }
 
-    private void writeDecisions(List<RunOutcome> outcomes) throws IOException {
-        try (BufferedWriter out = Files.newBufferedWriter(directory.resolve("decisions.jsonl"))) {
+    private static void writeDecisions(WholeFiles files, List<RunOutcome> outcomes) throws IOException {
+        try (BufferedWriter out = files.writer("decisions.jsonl")) {
             for (RunOutcome outcome : outcomes) {
                 for (Decision decision : outcome.decisions()) {
                     out.write(LINES.writeValueAsString(fields(decision, outcome.run())));
@@ -197,7 +198,7 @@ public final class ResultFiles {
     }
 
     private static String name(RunOutcome outcome) {
-        return outcome.run().policy() + "," + RunIdentity.onOrOff(outcome.run().lending());
+        return Csv.name(outcome.run().policy()) + "," + RunIdentity.onOrOff(outcome.run().lending());
     }
 
     private static String since(Instant zero, Optional<Instant> at) {

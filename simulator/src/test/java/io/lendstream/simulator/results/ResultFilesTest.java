@@ -1,6 +1,7 @@
 package io.lendstream.simulator.results;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -23,6 +24,7 @@ import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.workload.Workload;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,6 +34,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class ResultFilesTest {
@@ -226,5 +230,52 @@ class ResultFilesTest {
         assertThat(decision.get("gpus").get(0).asText()).isEqualTo("g1");
         assertThat(decision.get("reason").asText()).isEqualTo("job a grows");
         assertThat(decision.get("inputs").get(1).asLong()).isEqualTo(5);
+    }
+
+    @Test
+    void namesThatASpreadsheetWouldRunAreText() {
+        assertThat(Csv.name("chat-7")).isEqualTo("chat-7");
+        assertThat(Csv.name("")).isEmpty();
+        assertThat(Csv.name("=cmd|' /C calc'!A0")).isEqualTo("'=cmd|' /C calc'!A0");
+        assertThat(Csv.name("+1")).isEqualTo("'+1");
+        assertThat(Csv.name("-1")).isEqualTo("'-1");
+        assertThat(Csv.name("@SUM(1)")).isEqualTo("'@SUM(1)");
+        assertThat(Csv.name("\t=1")).isEqualTo("'\t=1");
+        assertThat(Csv.name("\r=1")).isEqualTo("\"'\r=1\"");
+        assertThat(Csv.name("a,\"b\"\n")).isEqualTo("\"a,\"\"b\"\"\n\"");
+    }
+
+    @Test
+    void aFormulaAsAJobsNameIsTextInTheTable() throws IOException {
+        RunOutcome plain = outcome();
+        WorldResults results = plain.results();
+        var hostile = new WorldResults(
+                START,
+                START.plusSeconds(1000),
+                List.of(job("=1+2", 100, 110, 300)),
+                List.of(),
+                results.services(),
+                8,
+                1600,
+                400,
+                3600,
+                1800);
+
+        new ResultFiles(folder).write(List.of(new RunOutcome(plain.run(), hostile, List.of(), 1)));
+
+        assertThat(Files.readAllLines(folder.resolve("jobs.csv")).get(1)).startsWith("deepboot,on,'=1+2,100,110,");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void onAFullDiskNoHalfResultIsLeft() throws IOException {
+        Files.createSymbolicLink(folder.resolve("inference.csv.part"), Path.of("/dev/full"));
+
+        assertThatThrownBy(() -> new ResultFiles(folder).write(List.of(outcome())))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("results cannot be written to " + folder)
+                .cause()
+                .hasMessageContaining("No space left on device");
+        assertThat(folder).isEmptyDirectory();
     }
 }

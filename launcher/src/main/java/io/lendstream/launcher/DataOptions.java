@@ -10,7 +10,10 @@ final class DataOptions {
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
-            description = {"Where the run keeps its files; new or empty.", "Default: a temporary one."})
+            description = {
+                "Where the run keeps its files; new or empty. They stay after a failure.",
+                "Default: a temporary one."
+            })
     private Optional<Path> dataDirectory = Optional.empty();
 
     @Option(names = "--keep-data", description = "Leave the run's topics and logs where they are.")

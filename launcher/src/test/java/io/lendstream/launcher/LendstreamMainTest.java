@@ -1,19 +1,26 @@
 package io.lendstream.launcher;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
@@ -242,6 +249,68 @@ class LendstreamMainTest {
 
         assertThat(code).isEqualTo(2);
         assertThat(err.toString()).startsWith("--data-dir is %s, but must be new or empty".formatted(directory));
+    }
+
+    @Test
+    void aWorkloadThatIsCutOffIsToldInOneLine(@TempDir Path directory) throws IOException {
+        var packed = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(packed)) {
+            gzip.write("name,time,application,num_replicas,batch_size,duration\n".getBytes(UTF_8));
+            byte[] noise = new byte[20_000];
+            new Random(1).nextBytes(noise);
+            gzip.write(noise);
+        }
+        Path file = directory.resolve("jobs.csv.gz");
+        Files.write(file, Arrays.copyOf(packed.toByteArray(), 10_000));
+
+        int code = run(
+                "replay",
+                "--workload",
+                file.toString(),
+                "--out",
+                directory.resolve("out").toString());
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString().lines())
+                .singleElement()
+                .asString()
+                .contains(file + " is cut off or damaged: its gzip data cannot be unpacked")
+                .endsWith("Copy or download the file again.");
+    }
+
+    @Test
+    void aBinaryFileIsNotEchoedToTheTerminal(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("jobs.csv");
+        Files.write(file, new byte[] {0x1b, '[', '2', 'J', 0, 7, (byte) 0xc2, (byte) 0x9b, 'x', '\n', 1, 2});
+
+        int code = run(
+                "replay",
+                "--workload",
+                file.toString(),
+                "--out",
+                directory.resolve("out").toString());
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString().strip().chars()).allMatch(each -> each >= ' ' && each < 0x7f);
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aFullDiskIsToldInOneLineWithTheWayOut(@TempDir Path directory) throws IOException {
+        Files.createSymbolicLink(directory.resolve("jobs.csv.part"), Path.of("/dev/full"));
+
+        int code =
+                run("replay", "--workload", "day", "--nodes", "2", "--anchors", "off", "--out", directory.toString());
+
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString().lines().toList())
+                .last()
+                .isEqualTo(
+                        "results cannot be written to %s: No space left on device. Free space there, or name another directory."
+                                .formatted(directory));
+        assertThat(directory.resolve("summary.json")).doesNotExist();
+        assertThat(directory.resolve("jobs.csv")).doesNotExist();
     }
 
     private int run(String... args) {

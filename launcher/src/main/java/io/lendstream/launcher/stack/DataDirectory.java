@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /** All files of one run: held under a lock while it lasts, gone after it. */
@@ -21,6 +23,8 @@ final class DataDirectory {
     private final Path path;
     private final boolean existedBefore;
     private final FileChannel lock;
+    /** The directories in it that this run made; nothing else in a directory of the user's is ever deleted. */
+    private final Set<Path> made = ConcurrentHashMap.newKeySet();
 
     private DataDirectory(Path path, boolean existedBefore, FileChannel lock) {
         this.path = path;
@@ -71,7 +75,7 @@ final class DataDirectory {
 
     private static void sweepOne(Path left) {
         try {
-            locked(left, false).ifPresent(DataDirectory::delete);
+            locked(left, false).ifPresent(DataDirectory::deleteLeftOver);
         } catch (IOException | UncheckedIOException e) {
             // somebody else's, or being swept by another run
         }
@@ -98,23 +102,35 @@ final class DataDirectory {
 
     Path sub(String name) {
         try {
-            return Files.createDirectories(path.resolve(name));
+            Path sub = path.resolve(name);
+            if (!Files.exists(sub)) {
+                made.add(sub);
+            }
+            return Files.createDirectories(sub);
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be made".formatted(path.resolve(name)), e);
         }
     }
 
-    /** Deletes everything, the directory itself only where the run made it. */
+    /** Deletes what the run wrote; the directory itself only where the run made it and nothing else lies in it. */
     void delete() {
-        deleteAllBut(Optional.empty());
+        made.forEach(DataDirectory::deleteTree);
+        release();
         if (!existedBefore) {
             deleteQuietly(path);
         }
     }
 
-    /** Deletes everything but one directory in it. */
+    /** Deletes what the run wrote but for one directory. */
     void deleteAllBut(String kept) {
-        deleteAllBut(Optional.of(path.resolve(kept)));
+        made.stream().filter(sub -> !sub.equals(path.resolve(kept))).forEach(DataDirectory::deleteTree);
+        release();
+    }
+
+    /** Deletes a temporary directory that another run made, and could not delete. */
+    private void deleteLeftOver() {
+        deleteTree(path);
+        unlock();
     }
 
     /** Leaves everything where it is, for others to use. */
@@ -123,16 +139,12 @@ final class DataDirectory {
         unlock();
     }
 
-    private void deleteAllBut(Optional<Path> kept) {
-        try (Stream<Path> all = Files.walk(path)) {
-            all.sorted(Comparator.reverseOrder())
-                    .filter(each -> !each.equals(path))
-                    .filter(each -> kept.isEmpty() || !each.startsWith(kept.get()))
-                    .forEach(DataDirectory::deleteQuietly);
+    private static void deleteTree(Path root) {
+        try (Stream<Path> all = Files.walk(root)) {
+            all.sorted(Comparator.reverseOrder()).forEach(DataDirectory::deleteQuietly);
         } catch (IOException | UncheckedIOException e) {
             // what cannot be listed cannot be deleted
         }
-        unlock();
     }
 
     private void unlock() {

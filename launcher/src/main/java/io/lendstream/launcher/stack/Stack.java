@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A broker and a registry that run, and the services started beside them.
  *
  * <p>{@link #start} returns once both can be used. {@link #close} stops everything in reverse order and deletes the run's
- * files; so does the end of this JVM, by Ctrl-C too. Where this JVM is killed, the children end by themselves.
+ * files; so does the end of this JVM, by Ctrl-C too. After a failure, the files in a directory that the user named stay. Where this JVM is killed, the children end by themselves.
  */
 public final class Stack implements AutoCloseable {
 
@@ -205,7 +205,7 @@ public final class Stack implements AutoCloseable {
         }
     }
 
-    /** Stops everything in reverse order, within bounds, and deletes the run's files; after a failure its logs stay. */
+    /** Stops everything in reverse order, within bounds, and deletes the run's files. After a failure its logs stay, and all files in a directory that the user named. */
     @Override
     public synchronized void close() {
         if (closed) {
@@ -231,6 +231,11 @@ public final class Stack implements AutoCloseable {
         if (settings.keepData()) {
             data.release();
             narrator.accept("all files of this run stay in " + data.path());
+        } else if (failure.isDone()
+                && settings.dataDirectory().isPresent()
+                && !children().isEmpty()) {
+            data.release();
+            narrator.accept("after the failure, all files of this run stay in " + data.path());
         } else if (failure.isDone() && !children().isEmpty()) {
             data.deleteAllBut(LOGS);
             narrator.accept("the logs of this run stay in " + data.path().resolve(LOGS));

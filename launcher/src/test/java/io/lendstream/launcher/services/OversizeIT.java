@@ -130,10 +130,12 @@ final class OversizeIT {
         assertThat(deployment.deadLetters(TopicCatalogue.SERVICES))
                 .anyMatch(letter -> letter.headers().lastHeader(LetterBounds.KEY_CUT_FROM) != null)
                 .anyMatch(letter -> letter.headers().lastHeader(LetterBounds.HEADERS_LEFT_OUT) != null);
-        assertThat(deployment.deadLetters(TopicCatalogue.CONTROL)).singleElement().satisfies(letter -> {
-            assertThat(letter.value()).isEmpty();
-            assertThat(Deployment.header(letter, LetterBounds.CUT_FROM)).isEqualTo("300000");
-        });
+        assertThat(deployment.deadLetters(TopicCatalogue.CONTROL))
+                .singleElement()
+                .satisfies(letter -> {
+                    assertThat(letter.value()).isEmpty();
+                    assertThat(Deployment.header(letter, LetterBounds.CUT_FROM)).isEqualTo("300000");
+                });
     }
 
     private void sendBombs() throws Exception {
@@ -154,9 +156,11 @@ final class OversizeIT {
                 producer.send(new ProducerRecord<>(name, key, new byte[BYTES])).get();
             }
             String services = Deployment.TOPICS.name(TopicCatalogue.SERVICES);
-            producer.send(new ProducerRecord<>(services, new byte[BYTES], new byte[7])).get();
+            producer.send(new ProducerRecord<>(services, new byte[BYTES], new byte[7]))
+                    .get();
             producer.send(new ProducerRecord<>(services, new byte[BYTES], null)).get();
-            producer.send(new ProducerRecord<>(services, null, null, key, new byte[7], headers)).get();
+            producer.send(new ProducerRecord<>(services, null, null, key, new byte[7], headers))
+                    .get();
             producer.send(new ProducerRecord<>(Deployment.TOPICS.name(TopicCatalogue.CONTROL), key, noise))
                     .get();
         }

@@ -69,4 +69,32 @@ class DataDirectoryTest {
 
         assertThat(precious.resolve("file")).exists();
     }
+
+    @Test
+    void whatTheRunDidNotMakeStays() throws IOException {
+        var data = DataDirectory.open(Optional.of(parent.resolve("run")));
+        Files.writeString(data.sub("broker").resolve("log"), "x");
+        Files.createDirectories(parent.resolve("run/notes"));
+        Files.writeString(parent.resolve("run/notes/why.txt"), "x");
+
+        data.delete();
+
+        assertThat(parent.resolve("run/notes/why.txt")).exists();
+        assertThat(parent.resolve("run/broker")).doesNotExist();
+        assertThat(parent.resolve("run/.lock")).doesNotExist();
+    }
+
+    @Test
+    void whatAKilledRunLeftIsRemovedByTheNext() throws IOException {
+        Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
+        Path left = Files.createTempDirectory(temporary, "lendstream-run-");
+        Files.createFile(left.resolve(".lock"));
+        Files.writeString(Files.createDirectories(left.resolve("broker")).resolve("log"), "x");
+
+        DataDirectory next = DataDirectory.open(Optional.empty());
+
+        assertThat(left).doesNotExist();
+        next.delete();
+        assertThat(next.path()).doesNotExist();
+    }
 }

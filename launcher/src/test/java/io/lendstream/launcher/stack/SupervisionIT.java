@@ -65,7 +65,10 @@ class SupervisionIT {
         assertThat(failure).hasMessage("service ended with exit code 3 after 2 restarts; its log is " + log + ".");
         assertThat(failure.lastLines()).endsWith("no GPU to be seen");
         assertThat(log).exists();
-        assertThat(directory.resolve("run/broker")).doesNotExist();
+        assertThat(directory.resolve("run/broker"))
+                .as("the topics, in a directory that the user named")
+                .isNotEmptyDirectory();
+        assertThat(told).contains("after the failure, all files of this run stay in " + directory.resolve("run"));
     }
 
     @Test

@@ -242,8 +242,7 @@ public final class RegistryClient {
      * @param depth of the references, 1 for those of the schema itself
      * @param asked how many were asked for so far
      */
-    private void parseReferences(
-            Schema.Parser parser, String what, JsonNode answer, int depth, AtomicInteger asked) {
+    private void parseReferences(Schema.Parser parser, String what, JsonNode answer, int depth, AtomicInteger asked) {
         for (JsonNode reference : answer.path("references")) {
             if (parser.getTypes().containsKey(reference.path("name").asText())) {
                 continue;
@@ -331,8 +330,7 @@ public final class RegistryClient {
                     .method(method, HttpRequest.BodyPublishers.ofString(body.toString(), StandardCharsets.UTF_8));
         }
         String what = "%s %s%s".formatted(method, url, path);
-        CompletableFuture<HttpResponse<String>> exchange =
-                http.sendAsync(request.build(), answer -> new BoundedBody());
+        CompletableFuture<HttpResponse<String>> exchange = http.sendAsync(request.build(), answer -> new BoundedBody());
         // The request's own time limit ends with the answer's headers.
         Duration patience = settings.connectTimeout().plus(settings.readTimeout());
         try {
@@ -380,7 +378,9 @@ public final class RegistryClient {
                     "%s was answered with a redirect to %s, which is not followed. Set %s to the registry's own address"
                             .formatted(
                                     what,
-                                    shortened(response.headers().firstValue("Location").orElse("nowhere")),
+                                    shortened(response.headers()
+                                            .firstValue("Location")
+                                            .orElse("nowhere")),
                                     RegistrySettings.URL),
                     status,
                     0,

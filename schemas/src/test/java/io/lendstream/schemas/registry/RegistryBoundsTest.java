@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.avro.SchemaBuilder;
@@ -80,8 +81,7 @@ final class RegistryBoundsTest {
 
     @Test
     void aReferenceToItselfDoesNotGoOnForEver() {
-        int id = registry.add(
-                "\"Other\"", "AVRO", List.of(Map.of("name", "Other", "subject", "other", "version", 1)));
+        int id = registry.add("\"Other\"", "AVRO", List.of(Map.of("name", "Other", "subject", "other", "version", 1)));
         registry.addVersion("other", id);
 
         assertThatThrownBy(() -> client.schemaById(id))
@@ -110,14 +110,12 @@ final class RegistryBoundsTest {
 
     @Test
     void anAnswerThatDoesNotEndIsGivenUp() throws IOException {
+        var over = new CountDownLatch(1);
         HttpServer slow = server(exchange -> {
             exchange.sendResponseHeaders(200, 100);
             exchange.getResponseBody().write('{');
             exchange.getResponseBody().flush();
-            synchronized (nanos) {
-                // it is never notified; the server ends first
-                waitFor(nanos);
-            }
+            await(over);
         });
         try {
             assertThatThrownBy(() -> client(
@@ -131,16 +129,14 @@ final class RegistryBoundsTest {
                     .isInstanceOf(RegistryUnavailableException.class)
                     .hasMessageContaining("no whole answer within 400 ms");
         } finally {
-            synchronized (nanos) {
-                nanos.notifyAll();
-            }
+            over.countDown();
             slow.stop(0);
         }
     }
 
-    private static void waitFor(Object monitor) throws IOException {
+    private static void await(CountDownLatch latch) throws IOException {
         try {
-            monitor.wait(10_000);
+            latch.await();
         } catch (InterruptedException e) {
             throw new IOException(e);
         }

@@ -22,8 +22,9 @@ class LogLinesTest {
         String line = logged("job {} is refused", HOSTILE);
 
         assertThat(line)
-                .endsWith(" WARN  Test job x\\n2026-01-01T00:00:00Z ERROR Actuator all is lost\\u001b[2J\\u202e\\u0000 is"
-                        + " refused" + System.lineSeparator());
+                .endsWith(
+                        " WARN  Test job x\\n2026-01-01T00:00:00Z ERROR Actuator all is lost\\u001b[2J\\u202e\\u0000 is"
+                                + " refused" + System.lineSeparator());
         assertThat(line.lines()).hasSize(1);
     }
 
@@ -36,7 +37,9 @@ class LogLinesTest {
         assertThat(lines).doesNotContain("\u001b", "\u202e", "\u0000");
         assertThat(lines.lines().filter(line -> line.startsWith("2026-01-01"))).isEmpty();
         assertThat(lines)
-                .contains("java.lang.IllegalStateException: about x\\n2026", "Caused by: java.lang.IllegalArgumentException: x\\n");
+                .contains(
+                        "java.lang.IllegalStateException: about x\\n2026",
+                        "Caused by: java.lang.IllegalArgumentException: x\\n");
     }
 
     private String logged(String message, Object argument) throws Exception {

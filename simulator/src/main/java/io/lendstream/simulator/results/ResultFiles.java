@@ -198,7 +198,8 @@ public final class ResultFiles {
     }
 
     private static String name(RunOutcome outcome) {
-        return Csv.name(outcome.run().policy()) + "," + RunIdentity.onOrOff(outcome.run().lending());
+        return Csv.name(outcome.run().policy()) + ","
+                + RunIdentity.onOrOff(outcome.run().lending());
     }
 
     private static String since(Instant zero, Optional<Instant> at) {

@@ -1,13 +1,13 @@
 package io.lendstream.benchmarks.soak;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.FileVisitResult;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,14 +32,15 @@ final class Processes {
     /** By name: a process and all that it started that are parts of Lendstream. */
     static Map<String, Long> below(ProcessHandle root) {
         var found = new TreeMap<String, Long>();
-        Stream.concat(Stream.of(root), root.descendants()).forEach(process -> name(process.pid())
-                .ifPresent(name -> found.putIfAbsent(name, process.pid())));
+        Stream.concat(Stream.of(root), root.descendants())
+                .forEach(process -> name(process.pid()).ifPresent(name -> found.putIfAbsent(name, process.pid())));
         return found;
     }
 
     private static Optional<String> name(long pid) {
         try {
-            String line = Files.readString(Path.of("/proc", String.valueOf(pid), "cmdline")).replace('\0', ' ');
+            String line = Files.readString(Path.of("/proc", String.valueOf(pid), "cmdline"))
+                    .replace('\0', ' ');
             Matcher main = MAIN.matcher(line);
             String name = "";
             while (main.find()) {

@@ -22,6 +22,7 @@ public final class SoakMain implements Callable<Integer> {
     private static final Duration BETWEEN_SAMPLES = Duration.ofSeconds(30);
     /** Virtual seconds per second: an hour in 15 s, so that an hour of soaking plays ten days. */
     private static final int SPEED = 240;
+
     private static final int NODES = 16;
     private static final int GPUS_PER_NODE = 8;
     private static final int PEAK_PER_SERVICE = 60;
@@ -49,16 +50,25 @@ public final class SoakMain implements Callable<Integer> {
         Path data = directory.resolve("data-" + ProcessHandle.current().pid());
         Path out = directory.resolve("out");
         Process demo = new ProcessBuilder(
-                        "./lendstream", "demo",
-                        "--workload", workload,
-                        "--list-jobs", "elastic",
-                        "--nodes", String.valueOf(NODES),
-                        "--gpus-per-node", String.valueOf(GPUS_PER_NODE),
-                        "--speed", String.valueOf(SPEED),
-                        "--seconds", String.valueOf(seconds),
+                        "./lendstream",
+                        "demo",
+                        "--workload",
+                        workload,
+                        "--list-jobs",
+                        "elastic",
+                        "--nodes",
+                        String.valueOf(NODES),
+                        "--gpus-per-node",
+                        String.valueOf(GPUS_PER_NODE),
+                        "--speed",
+                        String.valueOf(SPEED),
+                        "--seconds",
+                        String.valueOf(seconds),
                         "--headless",
-                        "--data-dir", data.toString(),
-                        "--out", out.toString())
+                        "--data-dir",
+                        data.toString(),
+                        "--out",
+                        out.toString())
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("demo.log").toFile())
                 .start();
@@ -107,7 +117,8 @@ public final class SoakMain implements Callable<Integer> {
             misses.add("the demo ended with %d; see %s".formatted(status, directory.resolve("demo.log")));
         }
         if (loans < leastLoans) {
-            misses.add("%d GPUs were lent, but at least %d must be for this to be a test of lending".formatted(loans, leastLoans));
+            misses.add("%d GPUs were lent, but at least %d must be for this to be a test of lending"
+                    .formatted(loans, leastLoans));
         }
         var metrics = new LinkedHashMap<String, Object>();
         metrics.put("hours", hours);

@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
 final class StateFile {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
     private static final Schema SCHEMA = SchemaDerivation.of(ActuatorState.class);
-    private static final RecordMapper<ActuatorState> MAPPER = RecordMapper.of(ActuatorState.class, SCHEMA, Strictness.CLAMP);
+    private static final RecordMapper<ActuatorState> MAPPER =
+            RecordMapper.of(ActuatorState.class, SCHEMA, Strictness.CLAMP);
 
     private final Path file;
 

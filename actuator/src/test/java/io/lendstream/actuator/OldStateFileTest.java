@@ -40,8 +40,8 @@ class OldStateFileTest {
         Files.copy(Path.of("src/test/resources/state/actuator.avro"), folder.resolve("actuator.avro"));
         ActuatorState state = StateFile.in(folder).load().orElseThrow();
         ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS));
-        Actuation actuation = Actuation.restore(
-                settings.name(), settings.leaseNotice(), settings.delays(), state.actuation());
+        Actuation actuation =
+                Actuation.restore(settings.name(), settings.leaseNotice(), settings.delays(), state.actuation());
         actuation.know(new Node(
                 new NodeId("n2"),
                 new DomainId("d"),
@@ -53,7 +53,10 @@ class OldStateFileTest {
                         .map(name -> Gpu.whole(new GpuId(name), name.charAt(1) - '1', "A100", 80L << 30))
                         .toList()));
 
-        assertThat(actuation.holdings()).extracting(Holding::gpu).extracting(GpuId::value).contains("i1", "i2", "i3", "i4");
+        assertThat(actuation.holdings())
+                .extracting(Holding::gpu)
+                .extracting(GpuId::value)
+                .contains("i1", "i2", "i3", "i4");
         assertThat(loans(actuation)).contains(Limits.LATEST);
         assertThat(actuation.advance(NOON.plus(Duration.ofHours(1))))
                 .filteredOn(report -> report.outcome() == Outcome.RELEASED || report.outcome() == Outcome.FORCED)
@@ -63,8 +66,9 @@ class OldStateFileTest {
                 .doesNotContain("i2");
         assertThat(actuation.stock()).isNotEmpty();
 
-        StateFile.in(folder).save(new ActuatorState(
-                "actuator", actuation.snapshot(), state.decisions(), state.reports(), state.answered()));
+        StateFile.in(folder)
+                .save(new ActuatorState(
+                        "actuator", actuation.snapshot(), state.decisions(), state.reports(), state.answered()));
         assertThat(StateFile.in(folder).load().orElseThrow().actuation()).isEqualTo(actuation.snapshot());
     }
 

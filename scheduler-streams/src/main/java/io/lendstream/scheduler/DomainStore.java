@@ -430,7 +430,8 @@ final class DomainStore {
                     .filter(each -> each.gpus().stream()
                             .anyMatch(one -> one.gpuId().equals(gpu)
                                     || one.instances().stream()
-                                            .anyMatch(instance -> instance.gpuId().equals(gpu))))
+                                            .anyMatch(
+                                                    instance -> instance.gpuId().equals(gpu))))
                     .findFirst();
             return GpuState.free(
                             gpu,

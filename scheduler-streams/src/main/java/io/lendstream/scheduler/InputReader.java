@@ -120,8 +120,8 @@ final class InputReader {
 
     private Input decode(Topic<?> topic, byte[] value) throws Poison {
         return insist(() -> {
-            Object decoded = Codecs.decode(
-                    topic, whole.deserialize(topics.name(topic), value), Strictness.intake(topic));
+            Object decoded =
+                    Codecs.decode(topic, whole.deserialize(topics.name(topic), value), Strictness.intake(topic));
             return decoded instanceof Progress progress
                     ? new Input.GotOn(progress)
                     : new Input.Happened((Event) decoded);

@@ -31,7 +31,9 @@ class OldStateTest {
 
     static List<Path> kept() throws IOException {
         try (Stream<Path> files = Files.list(KEPT)) {
-            return files.filter(file -> file.toString().endsWith(".gz")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".gz"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -85,7 +87,8 @@ class OldStateTest {
                             && !(decision.action() instanceof Action.Reclaim));
             assertThat(loop.leases().stream().filter(lease -> lease.gpuId().equals(new GpuId("infer-g3"))))
                     .extracting(Lease::owner)
-                    .noneMatch(owner -> owner.label().equals("free") || owner.label().equals("binding"));
+                    .noneMatch(owner ->
+                            owner.label().equals("free") || owner.label().equals("binding"));
         }
     }
 

@@ -35,8 +35,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine.Option;
 import picocli.CommandLine;
+import picocli.CommandLine.Option;
 
 /**
  * A service as a command: reads its settings, waits for the broker, serves until it is told to stop. Exits with 0 when it

@@ -71,7 +71,8 @@ public sealed interface Owner {
      * version that takes over from a newer one binds nothing there, and a reset frees the unit.
      */
     static Owner unknown() {
-        return new Quarantined("a newer version left it in a state that this version does not know; see what runs there, then reset it");
+        return new Quarantined(
+                "a newer version left it in a state that this version does not know; see what runs there, then reset it");
     }
 
     /** Who uses the GPU or is about to, or did until just now. */

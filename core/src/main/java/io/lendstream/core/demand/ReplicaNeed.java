@@ -64,8 +64,7 @@ public record ReplicaNeed(int now, int ahead, int floor) {
 
     /** Requests that arrive, and those that wait as if they were to be answered within a window. */
     private static double perSecond(ServiceState service) {
-        double backlogPerSecond =
-                service.queueDepth() / Math.max(1.0, Limits.millis(service.window()) / 1000.0);
+        double backlogPerSecond = service.queueDepth() / Math.max(1.0, Limits.millis(service.window()) / 1000.0);
         return service.arrivalsPerSecond() + backlogPerSecond;
     }
 

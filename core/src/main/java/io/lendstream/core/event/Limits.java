@@ -47,8 +47,8 @@ public final class Limits {
     public static final int MOST_ENTRIES = 100_000;
 
     private static final String EVENTS = "io.lendstream.core.event";
-    private static final Set<Class<?>> PARTS_OF_EVENTS = Set.of(
-            RescaleCosts.class, GoodputProfile.class, ThroughputParameters.class, GradientNoise.class);
+    private static final Set<Class<?>> PARTS_OF_EVENTS =
+            Set.of(RescaleCosts.class, GoodputProfile.class, ThroughputParameters.class, GradientNoise.class);
 
     /** Bounds of a whole number, both included; of a time or a length of time in milliseconds. */
     public record Whole(long least, long most) {
@@ -200,7 +200,12 @@ public final class Limits {
                                     .formatted(kind, text));
                 }
                 start = i + 1;
-            } else if (letter < 0x21 || letter > 0x7E || letter == '"' || letter == '\'' || letter == '`' || letter == '\\') {
+            } else if (letter < 0x21
+                    || letter > 0x7E
+                    || letter == '"'
+                    || letter == '\''
+                    || letter == '`'
+                    || letter == '\\') {
                 throw new IllegalArgumentException(
                         "%s may have printable ASCII characters without blanks, quotes and backslashes, but character %d is U+%04X; rename it"
                                 .formatted(kind, i + 1, (int) letter));
@@ -225,7 +230,11 @@ public final class Limits {
             throw new IllegalArgumentException(
                     "the window of a request rate may be %s at most, but that of %s is %s, from %s to %s; report more often"
                             .formatted(
-                                    LONGEST_WINDOW, rate.service(), rate.window(), rate.windowStart(), rate.windowEnd()));
+                                    LONGEST_WINDOW,
+                                    rate.service(),
+                                    rate.window(),
+                                    rate.windowStart(),
+                                    rate.windowEnd()));
         }
     }
 

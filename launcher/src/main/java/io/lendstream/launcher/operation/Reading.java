@@ -35,7 +35,8 @@ final class Reading {
     /** A reader that is not started yet. */
     RecordReader open() {
         var aside = new DeadLetters(letter -> {}, cluster.topics(), "command", new SimpleMeterRegistry());
-        return RecordReader.open(cluster.kafka(), cluster.topics(), aside, ANY_SKEW).clamping();
+        return RecordReader.open(cluster.kafka(), cluster.topics(), aside, ANY_SKEW)
+                .clamping();
     }
 
     /** Hands over every record of a topic that is there now, tombstones too. */

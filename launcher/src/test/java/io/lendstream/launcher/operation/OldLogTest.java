@@ -78,8 +78,7 @@ class OldLogTest {
         Path file = Path.of("src/test/resources/history").resolve(topic + ".gz");
         List<T> values = new ArrayList<>();
         try (var in = new DataInputStream(new GZIPInputStream(Files.newInputStream(file)))) {
-            Schema writer =
-                    new Schema.Parser().parse(new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8));
+            Schema writer = new Schema.Parser().parse(new String(in.readNBytes(in.readInt()), StandardCharsets.UTF_8));
             for (int left = in.readInt(); left > 0; left--) {
                 byte[] record = in.readNBytes(in.readInt());
                 values.add(Codecs.decode(topic, AvroBytes.read(record, writer, Codecs.schema(topic))));

@@ -36,8 +36,9 @@ record Guard(Strictness strictness, String path, String record, String field) {
 
     double nearest(double value, Limits.Real bounds) {
         if (strictness == Strictness.REFUSE) {
-            throw new OutOfBoundsException("%s must be a number between %s and %s, but was %s; send a value within these bounds"
-                    .formatted(path, bounds.least(), bounds.most(), value));
+            throw new OutOfBoundsException(
+                    "%s must be a number between %s and %s, but was %s; send a value within these bounds"
+                            .formatted(path, bounds.least(), bounds.most(), value));
         }
         Clamped.count(record, field);
         return bounds.nearest(value);

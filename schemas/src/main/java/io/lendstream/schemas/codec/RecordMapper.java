@@ -1,6 +1,7 @@
 package io.lendstream.schemas.codec;
 
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.schemas.serde.AvroBytes;
 import java.lang.invoke.MethodHandle;
@@ -190,7 +191,8 @@ public final class RecordMapper<T> {
                 return new TextMapping(Limits.text(owner.record), guard);
             }
             if (boxed == Integer.class || boxed == Long.class) {
-                return new WholeMapping(boxed == Integer.class, Limits.wholes(owner.record, owner.component, boxed), guard);
+                return new WholeMapping(
+                        boxed == Integer.class, Limits.wholes(owner.record, owner.component, boxed), guard);
             }
             Optional<Limits.Real> bounds =
                     boxed == Boolean.class ? Optional.empty() : Limits.reals(owner.record, owner.component);
@@ -241,8 +243,14 @@ public final class RecordMapper<T> {
                                 at,
                                 new Owner(shape.type(), component.getName()))));
             }
-            return new StructureMapping(
+            StructureMapping made = new StructureMapping(
                     schema, new Structure(shape.type()), components, defaultsElsewhere(schema, names, path), path);
+            return strictness == Strictness.CLAMP && shape.type() == RequestRate.class
+                    ? new WindowMapping(
+                            made,
+                            schema.getField("windowStart").pos(),
+                            schema.getField("windowEnd").pos())
+                    : made;
         }
 
         private Mapping union(Shape.Union union, Schema schema, String path) {
@@ -644,6 +652,34 @@ public final class RecordMapper<T> {
                 values[i] = component.mapping.decode(value);
             }
             return created(structure, path, values);
+        }
+    }
+
+    /** Clamps a window as a whole: its length sets the rate of requests, so it is kept. */
+    private record WindowMapping(StructureMapping rate, int start, int end) implements Mapping {
+        @Override
+        public Object encode(Object value) {
+            return rate.encode(value);
+        }
+
+        @Override
+        public Object decode(Object wire) {
+            IndexedRecord record = (IndexedRecord) wire;
+            Limits.Whole bounds = Limits.times(RequestRate.class, "windowEnd");
+            if (record.get(end) instanceof Long till
+                    && record.get(start) instanceof Long from
+                    && from < till
+                    && !bounds.includes(till)) {
+                long length =
+                        Math.min(Limits.LONGEST_WINDOW.toMillis(), till - from > 0 ? till - from : Long.MAX_VALUE);
+                Clamped.count("RequestRate", "windowEnd");
+                long nearest = Math.max(bounds.nearest(till), bounds.least() - 1 + length);
+                GenericData.Record shifted = new GenericData.Record((GenericData.Record) record, false);
+                shifted.put(start, nearest - length);
+                shifted.put(end, nearest);
+                return rate.decode(shifted);
+            }
+            return rate.decode(record);
         }
     }
 

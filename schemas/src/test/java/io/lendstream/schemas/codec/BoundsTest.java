@@ -32,8 +32,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Values beyond their bounds: refused where others wrote them, clamped where this system did. */
 class BoundsTest {
-    private final Story story =
-            Story.of("deepboot").service("chat", 1).job("bert", 2).rate("chat", 1).progress("bert", JobPhase.RUNNING);
+    private final Story story = Story.of("deepboot")
+            .service("chat", 1)
+            .job("bert", 2)
+            .rate("chat", 1)
+            .progress("bert", JobPhase.RUNNING);
 
     private <T> GenericRecord record(Topic<T> topic) {
         return story.log().stream()
@@ -69,12 +72,15 @@ class BoundsTest {
         record.put("windowStart", 0L);
 
         assertRefused(
-                TopicCatalogue.REQUEST_RATES, record, "the window of a request rate may be PT1H at most, but that of chat");
-        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, record).windowStart()).isEqualTo(Instant.EPOCH);
+                TopicCatalogue.REQUEST_RATES,
+                record,
+                "the window of a request rate may be PT1H at most, but that of chat");
+        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, record).windowStart())
+                .isEqualTo(Instant.EPOCH);
     }
 
     @Test
-    void aWindowBeforeAllTimeStillEndsAfterItStarts() {
+    void aWindowBeforeAllTimeKeepsItsLength() {
         GenericRecord record = record(TopicCatalogue.REQUEST_RATES);
         record.put("windowStart", Long.MIN_VALUE);
         record.put("windowEnd", Long.MIN_VALUE + 15_000);
@@ -84,7 +90,8 @@ class BoundsTest {
                 record,
                 "RequestRate.windowStart must be between 1970-01-01T00:00:00Z and 2200-01-01T00:00:00Z");
         RequestRate clamped = Codecs.decode(TopicCatalogue.REQUEST_RATES, record);
-        assertThat(clamped.window()).isEqualTo(Duration.ofMillis(1));
+        assertThat(clamped.window()).isEqualTo(Duration.ofSeconds(15));
+        assertThat(clamped.windowStart()).isEqualTo(Limits.EARLIEST);
     }
 
     @Test
@@ -113,7 +120,8 @@ class BoundsTest {
         GenericRecord record = record(TopicCatalogue.REQUEST_RATES);
         record.put("inFlight", Integer.MAX_VALUE);
 
-        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, record).inFlight()).isEqualTo(100_000_000);
+        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, record).inFlight())
+                .isEqualTo(100_000_000);
         assertThat(Clamped.count(field)).isEqualTo(before + 1);
         Clamped.each((each, count) -> {
             if (each.equals(field)) {
@@ -123,13 +131,29 @@ class BoundsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"a\0b", "a\nb", "\u001b[2J", "\u202Eabc", "\uD83D\uDE80", "a b", "it's", "a\\b", ".", "..", "a/../b", "./a", "a/."})
+    @ValueSource(
+            strings = {
+                "a\0b",
+                "a\nb",
+                "\u001b[2J",
+                "\u202Eabc",
+                "\uD83D\uDE80",
+                "a b",
+                "it's",
+                "a\\b",
+                ".",
+                "..",
+                "a/../b",
+                "./a",
+                "a/."
+            })
     void aNameOfOddCharactersIsRefusedFromOthersAndKeptInAnOldState(String name) {
         GenericRecord record = record(TopicCatalogue.TRAINING_JOBS);
         record.put("job", name);
 
         assertRefused(TopicCatalogue.TRAINING_JOBS, record, "TrainingJob.job is not valid: JobId ");
-        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, record).job().value()).isEqualTo(name);
+        assertThat(Codecs.decode(TopicCatalogue.TRAINING_JOBS, record).job().value())
+                .isEqualTo(name);
     }
 
     @ParameterizedTest
@@ -177,7 +201,9 @@ class BoundsTest {
         Schema later = SchemaChanges.withEverythingGrown(now);
         GenericRecord grown = AvroBytes.resolve(record, later);
         GenericRecord owner = (GenericRecord) grown.get("owner");
-        owner.put("kind", new GenericData.EnumSymbol(owner.getSchema().getField("kind").schema(), "ADDED_LATER"));
+        owner.put(
+                "kind",
+                new GenericData.EnumSymbol(owner.getSchema().getField("kind").schema(), "ADDED_LATER"));
         return AvroBytes.read(AvroBytes.write(grown), later, now);
     }
 }

@@ -17,16 +17,57 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Extremes {
     private static final List<Object> LONGS = List.of(
-            Long.MIN_VALUE, Long.MIN_VALUE + 1, -1L, 0L, 1L, 100_000_000L, 3_600_000L, 86_400_000L, 31_622_400_000L,
-            4_102_444_800_000L, 7_258_118_400_000L, 1_000_000_000_000_000L, Long.MAX_VALUE - 1, Long.MAX_VALUE);
+            Long.MIN_VALUE,
+            Long.MIN_VALUE + 1,
+            -1L,
+            0L,
+            1L,
+            100_000_000L,
+            3_600_000L,
+            86_400_000L,
+            31_622_400_000L,
+            4_102_444_800_000L,
+            7_258_118_400_000L,
+            1_000_000_000_000_000L,
+            Long.MAX_VALUE - 1,
+            Long.MAX_VALUE);
     private static final List<Object> INTS =
             List.of(Integer.MIN_VALUE, -1, 0, 1, 1_000_000, 100_000_000, 1_000_000_000, Integer.MAX_VALUE);
     private static final List<Object> DOUBLES = List.of(
-            Double.NaN, Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY, -Double.MAX_VALUE, -1e18, -1.0, -0.0, 0.0,
-            Double.MIN_VALUE, 1e-300, 0.5, 1.0, 1e18, Double.MAX_VALUE);
+            Double.NaN,
+            Double.NEGATIVE_INFINITY,
+            Double.POSITIVE_INFINITY,
+            -Double.MAX_VALUE,
+            -1e18,
+            -1.0,
+            -0.0,
+            0.0,
+            Double.MIN_VALUE,
+            1e-300,
+            0.5,
+            1.0,
+            1e18,
+            Double.MAX_VALUE);
     private static final List<Object> TEXTS = List.of(
-            "", " ", ".", "..", "a/../b", "x".repeat(249), "x".repeat(250), "x".repeat(100_000), "a\0b", "a\nb", "\u001b[2J",
-            "\u202Eabc", "\uD800", "\uD83D\uDE80", "\"'`\\", "$(id)", "=1+1", "NaN", "unknown");
+            "",
+            " ",
+            ".",
+            "..",
+            "a/../b",
+            "x".repeat(249),
+            "x".repeat(250),
+            "x".repeat(100_000),
+            "a\0b",
+            "a\nb",
+            "\u001b[2J",
+            "\u202Eabc",
+            "\uD800",
+            "\uD83D\uDE80",
+            "\"'`\\",
+            "$(id)",
+            "=1+1",
+            "NaN",
+            "unknown");
     private static final int MANY = 300;
 
     private final GenericRecord base;
@@ -85,7 +126,11 @@ public final class Extremes {
             case RECORD -> {
                 if (value instanceof IndexedRecord record) {
                     for (Schema.Field field : schema.getFields()) {
-                        find(field.schema(), record.get(field.pos()), name + "." + field.name(), with(path, field.pos()));
+                        find(
+                                field.schema(),
+                                record.get(field.pos()),
+                                name + "." + field.name(),
+                                with(path, field.pos()));
                     }
                 }
             }

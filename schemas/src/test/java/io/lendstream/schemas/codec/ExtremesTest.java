@@ -19,8 +19,8 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
@@ -64,8 +64,7 @@ class ExtremesTest {
     private static final RecordMapper<ClusterState> STATE =
             RecordMapper.of(ClusterState.class, SchemaDerivation.of(ClusterState.class), Strictness.CLAMP);
 
-    private static final Scheduler SCHEDULER =
-            new Scheduler(Policies.parse("lendstream"), SchedulerSettings.DEFAULTS);
+    private static final Scheduler SCHEDULER = new Scheduler(Policies.parse("lendstream"), SchedulerSettings.DEFAULTS);
 
     /** A domain at work, to which the extremes happen; its service chat and its job bert are not what they are about. */
     private static final Story STORY = story();
@@ -111,9 +110,12 @@ class ExtremesTest {
     }
 
     private static Stream<Event> reports() {
-        return STORY.decisions().stream().flatMap(decision -> Stream.of(STORY.report(
-                decision.id(), Outcome.BOUND, decision.action().gpus(),
-                Optional.of(new Tenant.Job(new JobId("bert"))))));
+        return STORY.decisions().stream()
+                .flatMap(decision -> Stream.of(STORY.report(
+                        decision.id(),
+                        Outcome.BOUND,
+                        decision.action().gpus(),
+                        Optional.of(new Tenant.Job(new JobId("bert"))))));
     }
 
     private static <T> GenericRecord encoded(Topic<T> topic, Object value) {
@@ -164,13 +166,17 @@ class ExtremesTest {
             GenericRecord again = Codecs.encode(topic, value);
             assertThat(Codecs.decode(topic, again)).as(name).isEqualTo(value);
             if (name.endsWith("REFUSE")) {
-                assertThat(Codecs.decode(topic, again, Strictness.REFUSE)).as(name).isEqualTo(value);
+                assertThat(Codecs.decode(topic, again, Strictness.REFUSE))
+                        .as(name)
+                        .isEqualTo(value);
             }
         });
     }
 
     static List<Topic<?>> events() {
-        return inputs().stream().filter(topic -> Event.class.isAssignableFrom(topic.type())).toList();
+        return inputs().stream()
+                .filter(topic -> Event.class.isAssignableFrom(topic.type()))
+                .toList();
     }
 
     @ParameterizedTest
@@ -196,7 +202,8 @@ class ExtremesTest {
     private static void goOn(Event event) {
         Instant clock = STORY.now().plusSeconds(60);
         ClusterState state = STORY.state();
-        state = step(state, event, event.at().isAfter(clock) ? clock : event.at()).state();
+        state = step(state, event, event.at().isAfter(clock) ? clock : event.at())
+                .state();
         for (int i = 0; i < 4; i++) {
             Instant timer = SCHEDULER.nextTimer(state).orElse(clock);
             Instant at = timer.isAfter(state.now()) ? timer : state.now();
@@ -204,13 +211,17 @@ class ExtremesTest {
         }
         Instant now = state.now().plusSeconds(15);
         Step decided = step(state, rate(now, 25), now);
-        assertThat(decided.state().services().require(new ServiceId("chat")).arrivalsPerSecond()).isEqualTo(25);
+        assertThat(decided.state().services().require(new ServiceId("chat")).arrivalsPerSecond())
+                .isEqualTo(25);
         boolean mayTake = state.gpus().stream().anyMatch(ExtremesTest::isAtHand);
         boolean isAdvised = decided.state().mode().advisory();
-        assertThat(!mayTake || isAdvised || !decided.decisions().isEmpty()).as("25 requests/s need 3 replicas").isTrue();
+        assertThat(!mayTake || isAdvised || !decided.decisions().isEmpty())
+                .as("25 requests/s need 3 replicas")
+                .isTrue();
 
         Instant tomorrow = now.plus(Duration.ofDays(1));
-        ClusterState later = step(decided.state(), new Tick(Story.DOMAIN, tomorrow), tomorrow).state();
+        ClusterState later = step(decided.state(), new Tick(Story.DOMAIN, tomorrow), tomorrow)
+                .state();
         assertThat(later.now()).isEqualTo(tomorrow);
         later = step(later, rate(tomorrow, 30), tomorrow).state();
         assertThat(STATE.decode(STATE.encode(later)).now()).isEqualTo(tomorrow);
@@ -228,11 +239,13 @@ class ExtremesTest {
         for (Decision decision : step.decisions()) {
             AvroBytes.write(Codecs.encode(TopicCatalogue.DECISIONS, decision));
         }
-        step.changed().owners().forEach(gpu -> step.state()
-                .gpus()
-                .get(gpu)
-                .ifPresent(owned -> AvroBytes.write(
-                        Codecs.encode(TopicCatalogue.LEASES, owned.lease(Story.DOMAIN, state.epoch())))));
+        step.changed()
+                .owners()
+                .forEach(gpu -> step.state()
+                        .gpus()
+                        .get(gpu)
+                        .ifPresent(owned -> AvroBytes.write(
+                                Codecs.encode(TopicCatalogue.LEASES, owned.lease(Story.DOMAIN, state.epoch())))));
         return step;
     }
 
@@ -280,10 +293,10 @@ class ExtremesTest {
     private static Map<String, Decision> decisions() {
         Map<String, Decision> taken = new LinkedHashMap<>();
         for (Decision decision : STORY.decisions()) {
-            for (Extremes.Case each :
-                    new Extremes(Codecs.encode(TopicCatalogue.DECISIONS, decision)).singles()) {
+            for (Extremes.Case each : new Extremes(Codecs.encode(TopicCatalogue.DECISIONS, decision)).singles()) {
                 try {
-                    taken.put(decision.id() + " " + each.name(), Codecs.decode(TopicCatalogue.DECISIONS, each.record()));
+                    taken.put(
+                            decision.id() + " " + each.name(), Codecs.decode(TopicCatalogue.DECISIONS, each.record()));
                 } catch (PoisonRecordException | NullPointerException e) {
                     assertThat(String.valueOf(e.getMessage())).isNotBlank();
                 }
@@ -351,8 +364,20 @@ class ExtremesTest {
         for (int i = 1; i <= 40; i++) {
             Instant end = good.windowEnd().plusSeconds(15L * i);
             rest.add(new RequestRate(
-                    good.service(), good.domain(), "good", "boot-1", i, end.minusSeconds(15), end, 75, 75, 0, 0,
-                    Optional.empty(), Optional.empty(), List.of()));
+                    good.service(),
+                    good.domain(),
+                    "good",
+                    "boot-1",
+                    i,
+                    end.minusSeconds(15),
+                    end,
+                    75,
+                    75,
+                    0,
+                    0,
+                    Optional.empty(),
+                    Optional.empty(),
+                    List.of()));
         }
         observe(forecaster, rest).forEach(forecasts::add);
         forecaster.advanceTo(good.windowEnd().plus(Duration.ofMinutes(20))).ifPresent(forecasts::add);
@@ -364,8 +389,7 @@ class ExtremesTest {
     }
 
     /** As the forecaster's source: what nobody can have measured goes to the dead letters. */
-    private static List<DemandForecast> observe(
-            ServiceForecaster forecaster, List<RequestRate> rates) {
+    private static List<DemandForecast> observe(ServiceForecaster forecaster, List<RequestRate> rates) {
         List<DemandForecast> forecasts = new ArrayList<>();
         for (RequestRate rate : rates) {
             try {

@@ -45,6 +45,9 @@ public final class Settings {
     private static final Pattern SERVICE_LINK =
             Pattern.compile(".*(_SERVICE_HOST|_SERVICE_PORT(_[A-Z0-9_]+)?|_PORT(_\\d+_(TCP|UDP)(_[A-Z]+)?)?)");
 
+    /** User and password in an address. */
+    private static final Pattern LOGIN = Pattern.compile("(?<=://)[^/\\s]*@");
+
     private final Map<Key<?>, Object> values;
     private final SortedMap<String, String> given;
 
@@ -123,7 +126,8 @@ public final class Settings {
     /** Everything that was said, by name, without secrets; for the log. */
     public SortedMap<String, String> given() {
         var shown = new TreeMap<String, String>();
-        given.forEach((name, value) -> shown.put(name, isSecret(name) ? "(hidden)" : value));
+        given.forEach((name, value) -> shown.put(
+                name, isSecret(name) ? "(hidden)" : LOGIN.matcher(value).replaceAll("(hidden)@")));
         return shown;
     }
 

@@ -139,6 +139,13 @@ class SettingsTest {
     }
 
     @Test
+    void aLoginInAnAddressIsNotShown() {
+        Settings settings = Settings.of(KEYS, "schema.registry.url=https://me:hunter2@registry:8081/a@b");
+
+        assertThat(settings.lines()).containsExactly("schema.registry.url=https://(hidden)@registry:8081/a@b");
+    }
+
+    @Test
     void aFileThatIsNotThereIsNamed() {
         assertThatThrownBy(() -> SettingsFile.read(folder.resolve("none.yaml")))
                 .isInstanceOf(SettingsException.class)

@@ -7,8 +7,10 @@ import io.lendstream.actuator.driver.Ear;
 import io.lendstream.actuator.driver.Limits;
 import io.lendstream.actuator.driver.ProcessDriver;
 import io.lendstream.actuator.driver.ProcessPlan;
+import io.lendstream.actuator.driver.ShownAddress;
 import io.lendstream.actuator.driver.Surroundings;
 import io.lendstream.actuator.driver.WebhookDriver;
+import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.Course;
 import io.lendstream.core.actuation.DelayModel;
 import io.lendstream.core.cluster.DomainId;
@@ -69,6 +71,10 @@ record ActuatorSettings(
             "actuator.process.programs",
             "/etc/lendstream/programs",
             "Directory that says what this node runs, as jobs/APPLICATION.json and services/SERVICE.json.");
+    static final Key<List<String>> ENVIRONMENT = Key.words(
+            "actuator.environment",
+            "",
+            "Environment variables that jobs, replicas and commands inherit beside PATH, HOME, LANG, TZ, CUDA_* and the like; NAME* for all that start so. LENDSTREAM_* never pass.");
     static final Key<List<String>> COMMAND = Key.words(
             "actuator.command",
             "",
@@ -129,6 +135,7 @@ record ActuatorSettings(
             DRIVER,
             DRY_RUN,
             PROGRAMS,
+            ENVIRONMENT,
             COMMAND,
             WEBHOOK,
             TOKEN,
@@ -165,7 +172,11 @@ record ActuatorSettings(
                     case SIMULATED -> dryRun ? change -> Course.AT_ONCE : simulated(settings);
                     case PROCESS -> processes(settings, dryRun, stateDir);
                     case COMMAND ->
-                        outside(driver, dryRun, ear -> new CommandDriver(settings.get(COMMAND), limits(settings), ear));
+                        outside(
+                                driver,
+                                dryRun,
+                                ear -> new CommandDriver(
+                                        settings.get(COMMAND), environment(settings), limits(settings), ear));
                     case WEBHOOK ->
                         outside(
                                 driver,
@@ -190,18 +201,22 @@ record ActuatorSettings(
                     (surroundings, ear) -> new DryRun(new ProcessPlan(programs, surroundings)::of, ear, LOG::info));
         }
         Path state = stateDir.orElseThrow(
-                () -> new SettingsException(
-                        "actuator.state-dir is not set, but the process driver has to know over a restart what it runs. Name a directory."));
+                        () -> new SettingsException(
+                                "actuator.state-dir is not set, but the process driver has to know over a restart what it runs. Name a directory."))
+                .resolve("processes");
+        refuse(ProcessDriver.complaint(state).stream().toList());
+        CleanEnvironment environment = environment(settings);
         return new Driven(
                 DriverKind.PROCESS,
                 false,
-                (surroundings, ear) -> new ProcessDriver(
-                        programs, state.resolve("processes"), surroundings, ear, InstantSource.system()));
+                (surroundings, ear) ->
+                        new ProcessDriver(programs, state, environment, surroundings, ear, InstantSource.system()));
     }
 
     private static Driven outside(DriverKind kind, boolean dryRun, Function<Ear, Driver> maker) {
         try (Driver probe = maker.apply(Ear.DEAF)) {
             refuse(probe.complaints());
+            probe.warnings().forEach(LOG::warn);
         }
         return new Driven(
                 kind,
@@ -216,6 +231,13 @@ record ActuatorSettings(
         }
     }
 
+    private static CleanEnvironment environment(Settings settings) {
+        List<String> named = settings.get(ENVIRONMENT);
+        refuse(CleanEnvironment.complaint(named).map(why -> "actuator.environment: " + why).stream()
+                .toList());
+        return CleanEnvironment.of(System.getenv(), named);
+    }
+
     private static Limits limits(Settings settings) {
         return new Limits(settings.get(CONCURRENCY), settings.get(RATE), settings.get(TIMEOUT));
     }
@@ -224,9 +246,8 @@ record ActuatorSettings(
         try {
             return new URI(url);
         } catch (URISyntaxException e) {
-            throw new SettingsException(
-                    "actuator.webhook.url is '%s', which is no address: %s. Correct it.".formatted(url, e.getReason()),
-                    e);
+            throw new SettingsException("actuator.webhook.url is '%s', which is no address: %s. Correct it."
+                    .formatted(ShownAddress.of(url), e.getReason()));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.jobs.PrivateFiles;
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
 import io.lendstream.schemas.codec.Strictness;
@@ -71,6 +72,7 @@ final class StateFile {
     void save(ActuatorState state) {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         try {
+            PrivateFiles.empty(fresh);
             try (OutputStream out = Files.newOutputStream(fresh);
                     var records = new DataFileWriter<>(new GenericDatumWriter<GenericRecord>(SCHEMA))) {
                 records.create(SCHEMA, out);

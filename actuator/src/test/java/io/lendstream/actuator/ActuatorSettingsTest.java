@@ -8,6 +8,7 @@ import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.service.settings.Settings;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,6 +58,54 @@ class ActuatorSettingsTest {
         StateFile.in(folder).save(state);
 
         assertThat(StateFile.in(folder).load()).contains(state);
+    }
+
+    @Test
+    void aMemoryIsClosedToOthers() throws Exception {
+        Files.createFile(folder.resolve("actuator.avro"));
+        Files.createFile(folder.resolve("actuator.avro.new"));
+
+        StateFile.in(folder).save(ActuatorState.empty("a"));
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("actuator.avro"))))
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void ofTheActuatorsOwnSettingsNoneMayBeGivenToJobs() {
+        assertThatThrownBy(() -> settings(
+                        "actuator.driver=command",
+                        "actuator.command=/bin/true",
+                        "actuator.environment=HOME,LENDSTREAM_CONFIG"))
+                .hasMessage(
+                        "actuator.environment: LENDSTREAM_CONFIG is a setting of the actuator, which jobs never get; set it"
+                                + " in the job's program file if the job needs it.");
+        assertThat(settings(
+                                "actuator.driver=command",
+                                "actuator.command=/bin/true",
+                                "actuator.environment=KUBECONFIG,HF_*")
+                        .driven())
+                .isPresent();
+    }
+
+    @Test
+    void noMessageHasThePasswordInAnAddress() {
+        assertThatThrownBy(() -> settings("actuator.driver=webhook", "actuator.webhook.url=https://user:se cret@host/"))
+                .hasMessageContaining("https://(hidden)@host/")
+                .hasMessageNotContaining("cret")
+                .hasNoCause();
+        assertThatThrownBy(() -> settings("actuator.driver=webhook", "actuator.webhook.url=https://user:secret@ho_st/"))
+                .hasMessageContaining("must be an http or https address")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void aStateDirectoryThatIsTooLongForTheWorkersSocketIsRefused() {
+        String deep = folder.resolve("x".repeat(100)).toString();
+
+        assertThatThrownBy(() -> settings(
+                        "actuator.driver=process", "actuator.process.programs=" + folder, "actuator.state-dir=" + deep))
+                .hasMessageContaining("sockets may have 107. Use a shorter state directory");
     }
 
     private static ActuatorSettings settings(String... settings) {

@@ -1,14 +1,13 @@
 package io.lendstream.actuator.driver;
 
+import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.Order;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.OptionalInt;
 
 /**
  * Runs a program of the site's for every order: the order is a line of JSON on its standard input, never an argument or part of a
@@ -19,11 +18,16 @@ public final class CommandDriver extends OutsideDriver {
     private static final int AGAIN = 75;
 
     private final List<String> command;
+    private final CleanEnvironment environment;
 
-    /** @param command a program and its arguments, as they are */
-    public CommandDriver(List<String> command, Limits limits, Ear ear) {
+    /**
+     * @param command a program and its arguments, as they are
+     * @param environment what it inherits
+     */
+    public CommandDriver(List<String> command, CleanEnvironment environment, Limits limits, Ear ear) {
         super("command-driver", limits, ear);
         this.command = List.copyOf(command);
+        this.environment = environment;
     }
 
     @Override
@@ -49,54 +53,24 @@ public final class CommandDriver extends OutsideDriver {
 
     @Override
     Attempt attempt(Order order) {
-        Path errors;
         try {
-            errors = Files.createTempFile("lendstream-command", ".err");
-        } catch (IOException e) {
-            return new Attempt.Again(Duration.ofSeconds(5), "no temporary file: " + e.getMessage());
-        }
-        try {
-            Process process = new ProcessBuilder(command)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .redirectError(errors.toFile())
-                    .start();
-            try (OutputStream in = process.getOutputStream()) {
-                in.write((OrderJson.of(order) + "\n").getBytes(StandardCharsets.UTF_8));
-            } catch (IOException e) {
-                // It does not read; its exit status will tell.
-            }
-            if (!process.waitFor(limits().timeout().toMillis(), TimeUnit.MILLISECONDS)) {
-                end(process);
+            CommandRun run = CommandRun.start(command, environment, OrderJson.of(order) + "\n");
+            OptionalInt status = run.await(limits().timeout());
+            if (status.isEmpty()) {
                 return new Attempt.Hopeless("%s did not end within %s".formatted(command.get(0), limits().timeout()));
             }
-            return switch (process.exitValue()) {
+            return switch (status.getAsInt()) {
                 case 0 -> new Attempt.Done();
-                case AGAIN -> new Attempt.Again(Duration.ofSeconds(1), lastLine(errors));
+                case AGAIN -> new Attempt.Again(Duration.ofSeconds(1), run.lastLine());
                 default ->
                     new Attempt.Hopeless(
-                            "%s ended with %d: %s".formatted(command.get(0), process.exitValue(), lastLine(errors)));
+                            "%s ended with %d: %s".formatted(command.get(0), status.getAsInt(), run.lastLine()));
             };
         } catch (IOException e) {
             return new Attempt.Hopeless("%s cannot be run: %s".formatted(command.get(0), e.getMessage()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new Attempt.Again(Duration.ofSeconds(1), "interrupted");
-        } finally {
-            errors.toFile().delete();
         }
-    }
-
-    /** With all that it has started. */
-    private static void end(Process process) {
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
-    }
-
-    private static String lastLine(Path errors) throws IOException {
-        List<String> lines = Files.readString(errors, StandardCharsets.ISO_8859_1)
-                .strip()
-                .lines()
-                .toList();
-        return lines.isEmpty() ? "it did not say why" : lines.get(lines.size() - 1);
     }
 }

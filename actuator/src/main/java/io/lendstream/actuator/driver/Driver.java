@@ -21,6 +21,11 @@ public interface Driver extends AutoCloseable {
     /** What keeps it from working here, with the way out; nothing where all is well. */
     List<String> complaints();
 
+    /** What works, but is not safe, with the way out. */
+    default List<String> warnings() {
+        return List.of();
+    }
+
     /** Lets go of what runs, which runs on. */
     @Override
     void close();

@@ -1,6 +1,7 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.jobs.Batching;
+import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.actuator.jobs.JobListener;
 import io.lendstream.actuator.jobs.JobProgram;
@@ -43,6 +44,8 @@ import org.slf4j.LoggerFactory;
 public final class ProcessDriver implements Driver {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessDriver.class);
 
+    private static final String JOBS = "jobs";
+
     private final Programs programs;
     private final ProcessPlan plan;
     private final Surroundings surroundings;
@@ -69,19 +72,41 @@ public final class ProcessDriver implements Driver {
     /**
      * @param programs directory of the node's files
      * @param state directory in which it keeps what runs; only this user may read it
+     * @param environment what jobs and replicas inherit
      */
-    public ProcessDriver(Path programs, Path state, Surroundings surroundings, Ear ear, InstantSource clock) {
+    public ProcessDriver(
+            Path programs,
+            Path state,
+            CleanEnvironment environment,
+            Surroundings surroundings,
+            Ear ear,
+            InstantSource clock) {
         this.programs = new Programs(programs);
         this.plan = new ProcessPlan(programs, surroundings);
         this.surroundings = surroundings;
         this.ear = ear;
         this.clock = clock;
-        this.jobs = JobHost.open(state.resolve("jobs"), new Jobs());
-        this.replicas = ReplicaHost.open(state.resolve("replicas"), new Replicas());
+        this.jobs = JobHost.open(state.resolve(JOBS), environment, new Jobs());
+        this.replicas = ReplicaHost.open(state.resolve("replicas"), environment, new Replicas());
     }
 
+    /** Why it cannot keep what runs in a directory, with the way out. */
+    public static Optional<String> complaint(Path state) {
+        return JobHost.complaint(state.resolve(JOBS));
+    }
+
+    /** An order that fails in a way that was not foreseen must not end the actuator, which has others to carry out. */
     @Override
     public void take(Order order) {
+        try {
+            begin(order);
+        } catch (RuntimeException e) {
+            LOG.error("{} cannot be carried out", order, e);
+            Deeds.failureOf(order, "it cannot be carried out: " + e).ifPresent(ear::tell);
+        }
+    }
+
+    private void begin(Order order) {
         if (order instanceof Order.Place place) {
             if (place.tenant() instanceof Tenant.Job job) {
                 place(job.job(), place);
@@ -221,7 +246,11 @@ public final class ProcessDriver implements Driver {
                             ("%s is a MIG instance, and no inventory tells its uuid, without which CUDA does not find it;"
                                             + " have the node's agent tell it, or run this by a command or a webhook")
                                     .formatted(unit)));
-            slots.add(new Slot(unit, device));
+            try {
+                slots.add(new Slot(unit, device));
+            } catch (IllegalArgumentException e) {
+                throw new Programs.ProgramException(String.valueOf(e.getMessage()));
+            }
         }
         return slots;
     }

@@ -62,9 +62,9 @@ final class ElasticJob extends Job {
             Batching batching,
             DecisionId change,
             Path directory,
-            Path socket,
+            Shared shared,
             JobListener listener) {
-        super(id, program, batching, change, directory, socket, listener);
+        super(id, program, batching, change, directory, shared, listener);
     }
 
     /** Takes over workers that run, or that were about to. */
@@ -110,7 +110,7 @@ final class ElasticJob extends Job {
                             .anyMatch(slot -> slot.gpu().equals(each.slot().gpu())));
             boolean tooSoon =
                     System.nanoTime() - lostNanos < restartDelay(each.slot()).toNanos();
-            if (!used && !isGivenUp(each.slot()) && !tooSoon) {
+            if (!used && !isGivenUp(each.slot()) && !tooSoon && !mustWait(each.slot())) {
                 launch(List.of(each.slot()), program.command(), Map.of("LENDSTREAM_AFE_MODE", "elastic"));
             }
         }

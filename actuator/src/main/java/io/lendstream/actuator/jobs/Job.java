@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,8 +31,10 @@ import org.slf4j.LoggerFactory;
 abstract class Job {
     private static final Logger LOG = LoggerFactory.getLogger(Job.class);
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final Duration BETWEEN_RESTARTS = Duration.ofMillis(500);
-    private static final String FILE = "job.json";
+    static final String FILE = "job.json";
+    /** What a shell says of a program that it cannot run. */
+    static final int CANNOT_START = 127;
+
     /** How many workers' logs are kept beside those that run. */
     private static final int OLD_LOGS = 32;
 
@@ -42,7 +43,8 @@ abstract class Job {
     final JobListener listener;
     final Path directory;
 
-    private final Path socket;
+    private final Shared shared;
+    private final Failures failures;
 
     /** Slots that the job is to run in, each with the change that said so. */
     final Map<GpuId, Wanted> wanted = new TreeMap<>();
@@ -50,7 +52,6 @@ abstract class Job {
     final Map<GpuId, Released> releases = new TreeMap<>();
 
     final Map<String, Worker> workers = new LinkedHashMap<>();
-    private final Map<GpuId, Integer> failures = new HashMap<>();
 
     Batching batching;
     Batching applied;
@@ -60,6 +61,9 @@ abstract class Job {
     boolean stopping;
     boolean finished;
     private boolean over;
+    /** Whether the file lacks something, because it could not be written. */
+    private boolean unsaved;
+
     private int lastCode;
     private List<String> lastLines = List.of();
 
@@ -68,13 +72,21 @@ abstract class Job {
 
     record Released(Slot slot, DecisionId change, long askedNanos) {}
 
+    /**
+     * What all jobs of a host share.
+     *
+     * @param socket where workers connect
+     * @param environment what workers inherit
+     */
+    record Shared(Path socket, CleanEnvironment environment) {}
+
     Job(
             JobId id,
             JobProgram program,
             Batching batching,
             DecisionId change,
             Path directory,
-            Path socket,
+            Shared shared,
             JobListener listener) {
         this.id = id;
         this.program = program;
@@ -83,7 +95,8 @@ abstract class Job {
         this.change = change;
         this.askedNanos = System.nanoTime();
         this.directory = directory;
-        this.socket = socket;
+        this.shared = shared;
+        this.failures = new Failures(program.maxRestarts());
         this.listener = listener;
     }
 
@@ -160,6 +173,9 @@ abstract class Job {
 
     /** Looks after processes: notices ends, and ends what has overstayed. */
     final void look(long nowNanos) {
+        if (unsaved) {
+            save();
+        }
         for (Worker worker : List.copyOf(workers.values())) {
             if (worker.deadlineNanos != Long.MAX_VALUE && nowNanos - worker.deadlineNanos >= 0) {
                 worker.wasForced = true;
@@ -181,29 +197,84 @@ abstract class Job {
 
     /** Whether a slot's workers have failed so often that no more are started. */
     final boolean isGivenUp(Slot slot) {
-        return failures.getOrDefault(slot.gpu(), 0) > program.maxRestarts();
+        return failures.isGivenUp(slot.gpu());
     }
 
     final void countFailure(Worker worker) {
         for (Slot slot : worker.slots) {
-            failures.merge(slot.gpu(), 1, Integer::sum);
+            int failed = failures.ended(slot.gpu());
             if (isGivenUp(slot)) {
                 listener.failed(
                         id,
                         change,
                         "workers in %s failed %d times, the last with exit code %d; none is started there until the next change"
-                                .formatted(slot.gpu(), failures.get(slot.gpu()), worker.process.exitCode()));
+                                .formatted(slot.gpu(), failed, worker.process.exitCode()));
             }
         }
     }
 
     final Duration restartDelay(Slot slot) {
-        return BETWEEN_RESTARTS.multipliedBy(failures.getOrDefault(slot.gpu(), 0));
+        return failures.restartDelay(slot.gpu());
     }
 
-    /** Starts a worker; what it is and where is on disk before it runs, so that no node process can miss it. */
-    final Worker launch(List<Slot> slots, List<String> command, Map<String, String> more) {
-        String name = "%s-%s".formatted(id.value().replaceAll("[^A-Za-z0-9._-]", "_"), random(6));
+    /** Whether the next start in a slot has to wait, because the last one did not succeed. */
+    final boolean mustWait(Slot slot) {
+        return failures.mustWait(slot.gpu(), System.nanoTime());
+    }
+
+    /**
+     * Starts a worker; returns whether that succeeded. One that cannot be started is counted, and reported when it is given up.
+     */
+    final boolean launch(List<Slot> slots, List<String> command, Map<String, String> more) {
+        return launch(slots, slots, command, more);
+    }
+
+    /** The same where all of {@code counted} wait for this worker. */
+    final boolean launch(List<Slot> slots, List<Slot> counted, List<String> command, Map<String, String> more) {
+        String name = "%s-%s".formatted(JobHome.label(id), random(6));
+        try {
+            Worker worker = started(name, slots, command, more);
+            workers.put(name, worker);
+            slots.forEach(slot -> failures.started(slot.gpu()));
+            return true;
+        } catch (UncheckedIOException e) {
+            unstarted(name, counted, false, e.getCause().toString());
+        } catch (IllegalArgumentException e) {
+            unstarted(name, counted, true, String.valueOf(e.getMessage()));
+        }
+        save();
+        return false;
+    }
+
+    /** Counts workers of slots that cannot be started. */
+    private void unstarted(String name, List<Slot> slots, boolean isHopeless, String why) {
+        lastCode = CANNOT_START;
+        lastLines = List.of("cannot be started: " + why);
+        forget(directoryOf(name));
+        for (Slot slot : slots) {
+            failures.unstarted(slot.gpu(), isHopeless, System.nanoTime());
+        }
+        boolean isGivenUp = slots.stream().anyMatch(this::isGivenUp);
+        LOG.warn("{}: worker {} cannot be started{}: {}", id, name, isGivenUp ? "" : " yet", why);
+        if (isGivenUp) {
+            listener.failed(id, change, "workers in %s cannot be started: %s".formatted(gpus(slots), why));
+        }
+    }
+
+    private static List<GpuId> gpus(List<Slot> slots) {
+        return slots.stream().map(Slot::gpu).toList();
+    }
+
+    /** What it is and where is on disk before it runs, so that no node process can miss it. */
+    private Worker started(String name, List<Slot> slots, List<String> command, Map<String, String> more) {
+        JobHome.complaint(id).ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+        });
+        try {
+            PrivateFiles.directory(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot make a directory for job " + id, e);
+        }
         String token = random(16);
         DecisionId cause = Optional.ofNullable(wanted.get(slots.get(0).gpu()))
                 .map(Wanted::addedBy)
@@ -216,17 +287,16 @@ abstract class Job {
         environment.put(
                 "CUDA_VISIBLE_DEVICES",
                 String.join(",", slots.stream().map(Slot::device).toList()));
-        environment.put("LENDSTREAM_AFE_SOCKET", socket.toString());
+        environment.put("LENDSTREAM_AFE_SOCKET", shared.socket.toString());
         environment.put("LENDSTREAM_AFE_TOKEN", token);
         environment.put("LENDSTREAM_LOCAL_BATCH", Integer.toString(batching.localBatch()));
         environment.put("LENDSTREAM_ACCUMULATION", Integer.toString(batching.accumulation()));
         environment.put("LENDSTREAM_LEARNING_RATE_SCALE", Double.toString(batching.learningRateScale()));
         environment.putAll(more);
         forgetOldLogs();
-        var process = WorkerProcess.start(name, directoryOf(name), command, environment, Path.of(program.directory()));
-        var worker = new Worker(name, token, slots, cause, process);
-        workers.put(name, worker);
-        return worker;
+        var process = WorkerProcess.start(
+                name, directoryOf(name), command, shared.environment, environment, Path.of(program.directory()));
+        return new Worker(name, token, slots, cause, process);
     }
 
     /** All that the job had on this node is gone, or will not be started. */
@@ -235,7 +305,11 @@ abstract class Job {
         try {
             Files.deleteIfExists(directory.resolve(FILE));
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot forget job " + id, e);
+            LOG.error(
+                    "{} is over, but {} cannot be removed; remove it, or the job starts again",
+                    id,
+                    directory.resolve(FILE),
+                    e);
         }
         reportEmptySlots();
         listener.exited(id, code, lastLines);
@@ -268,9 +342,22 @@ abstract class Job {
         slots.forEach((addedBy, all) -> listener.bound(id, all, addedBy, Timings.since(askedNanos)));
     }
 
+    /** Writes what must be known of the job; where that fails, as on a full disk, again at the next look. */
     final void save() {
-        if (!over) {
+        if (over) {
+            return;
+        }
+        try {
             file(entries()).write(directory.resolve(FILE));
+            unsaved = false;
+        } catch (UncheckedIOException e) {
+            if (!unsaved) {
+                LOG.error(
+                        "{}: its state cannot be written, and is tried again: {}",
+                        id,
+                        e.getCause().toString());
+            }
+            unsaved = true;
         }
     }
 
@@ -287,16 +374,23 @@ abstract class Job {
                             .reversed())
                     .skip(OLD_LOGS)
                     .toList();
-            for (Path worker : old) {
-                try (Stream<Path> files = Files.walk(worker)) {
-                    files.sorted(Comparator.reverseOrder())
-                            .forEach(file -> file.toFile().delete());
-                }
-            }
+            old.forEach(this::forget);
         } catch (NoSuchFileException e) {
             LOG.debug("{} has had no worker yet", id);
         } catch (IOException e) {
             LOG.warn("{}: old logs cannot be removed: {}", id, e.getMessage());
+        }
+    }
+
+    private void forget(Path worker) {
+        if (!Files.exists(worker)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(worker)) {
+            files.sorted(Comparator.reverseOrder())
+                    .forEach(file -> file.toFile().delete());
+        } catch (IOException e) {
+            LOG.warn("{}: {} cannot be removed: {}", id, worker, e.getMessage());
         }
     }
 

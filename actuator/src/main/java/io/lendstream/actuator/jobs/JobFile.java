@@ -80,6 +80,7 @@ record JobFile(
     void write(Path file) {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         try {
+            PrivateFiles.empty(fresh);
             JSON.writeValue(fresh.toFile(), this);
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {

@@ -7,15 +7,14 @@ import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.DecisionId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URLEncoder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -42,11 +41,12 @@ public final class JobHost implements AutoCloseable {
     /** Of the protocol in {@code docs/afe.md}. */
     static final int VERSION = 1;
 
+    private static final String SOCKET = "jobs.sock";
     private static final long LOOK_MILLIS = 50;
     private static final List<Integer> LOOK_AFTER_CLOSE_MILLIS = List.of(1, 3, 6, 10, 20, 30);
 
     private final Path directory;
-    private final Path socket;
+    private final Job.Shared shared;
     private final JobListener listener;
     private final FileChannel lockFile;
     private final WorkerServer server;
@@ -56,6 +56,7 @@ public final class JobHost implements AutoCloseable {
         return thread;
     });
 
+    private final ErrorLog errors = new ErrorLog(LOG);
     private final Map<JobId, Job> jobs = new TreeMap<>();
     private final Map<WorkerServer.Connection, Worker> greeted = new HashMap<>();
 
@@ -71,21 +72,38 @@ public final class JobHost implements AutoCloseable {
     public record Running(
             JobId job, List<Slot> wanted, List<Slot> bound, List<Slot> occupied, DecisionId change, boolean settled) {}
 
-    private JobHost(Path directory, JobListener listener, FileChannel lockFile) {
+    private JobHost(Path directory, CleanEnvironment environment, JobListener listener, FileChannel lockFile) {
         this.directory = directory;
-        this.socket = directory.resolve("jobs.sock");
+        this.shared = new Job.Shared(directory.resolve(SOCKET), environment);
         this.listener = listener;
         this.lockFile = lockFile;
         adopt();
-        server = new WorkerServer(socket, new Listening());
+        server = new WorkerServer(shared.socket(), new Listening());
         var unused = events.scheduleWithFixedDelay(guarded(this::look), 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Opens a host on a directory that only this user may read; takes over what runs there. */
+    /** Opens a host whose workers inherit of this process's environment what needs not be named. */
     public static JobHost open(Path directory, JobListener listener) {
+        return open(directory, CleanEnvironment.ofThisProcess(), listener);
+    }
+
+    /** Why no host can be opened on a directory, with the way out. */
+    public static Optional<String> complaint(Path directory) {
+        return WorkerServer.complaint(directory.toAbsolutePath().resolve(SOCKET));
+    }
+
+    /**
+     * Opens a host on a directory that only this user may read; takes over what runs there.
+     *
+     * @param environment what workers inherit
+     * @throws IllegalStateException if another process uses the directory
+     * @throws UncheckedIOException if it cannot be used, or a file in it cannot be read while the job that it is about runs
+     * @throws IllegalArgumentException where {@link #complaint} has one
+     */
+    public static JobHost open(Path directory, CleanEnvironment environment, JobListener listener) {
         try {
-            Files.createDirectories(directory.resolve("jobs"));
-            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+            PrivateFiles.directory(directory);
+            PrivateFiles.directory(directory.resolve("jobs"));
             FileChannel file =
                     FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             FileLock lock = file.tryLock();
@@ -94,9 +112,20 @@ public final class JobHost implements AutoCloseable {
                 throw new IllegalStateException(
                         "%s is in use by another node process; end it, or use another directory".formatted(directory));
             }
-            return new JobHost(directory.toAbsolutePath(), listener, file);
+            return opened(directory.toAbsolutePath(), environment, listener, file);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot use %s for jobs".formatted(directory), e);
+        }
+    }
+
+    private static JobHost opened(
+            Path directory, CleanEnvironment environment, JobListener listener, FileChannel lockFile)
+            throws IOException {
+        try {
+            return new JobHost(directory, environment, listener, lockFile);
+        } catch (RuntimeException e) {
+            lockFile.close();
+            throw e;
         }
     }
 
@@ -106,7 +135,13 @@ public final class JobHost implements AutoCloseable {
         submit(() -> {
             Job job = jobs.get(id);
             if (job == null) {
-                job = make(id, program, batching, change);
+                Optional<String> complaint = JobHome.complaint(id);
+                if (complaint.isPresent()) {
+                    listener.failed(id, change, complaint.get());
+                    listener.exited(id, Job.CANNOT_START, List.of(complaint.get()));
+                    return;
+                }
+                job = make(id, program, batching, change, JobHome.of(directory.resolve("jobs"), id));
                 jobs.put(id, job);
                 job.settled = true; // nothing before it is superseded
             } else if (job.change.equals(change)) {
@@ -193,34 +228,83 @@ public final class JobHost implements AutoCloseable {
         greeted.keySet().forEach(WorkerServer.Connection::close);
     }
 
-    private Job make(JobId id, JobProgram program, Batching batching, DecisionId change) {
-        Path home = directory.resolve("jobs").resolve(URLEncoder.encode(id.value(), StandardCharsets.UTF_8));
+    private Job make(JobId id, JobProgram program, Batching batching, DecisionId change, Path home) {
         try {
-            Files.createDirectories(home);
+            PrivateFiles.directory(home);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot make a directory for job " + id, e);
+            LOG.warn("{}: {} cannot be made, and is tried again: {}", id, home, e.toString());
         }
         return program.mode() == JobProgram.Mode.AFE
-                ? new ElasticJob(id, program, batching, change, home, socket, listener)
-                : new RestartedJob(id, program, batching, change, home, socket, listener);
+                ? new ElasticJob(id, program, batching, change, home, shared, listener)
+                : new RestartedJob(id, program, batching, change, home, shared, listener);
     }
 
+    /** Takes over jobs wherever they are: up to version 0.1 a job's name was its directory's, which {@code .} and {@code ..} left. */
     private void adopt() {
-        try (DirectoryStream<Path> homes = Files.newDirectoryStream(directory.resolve("jobs"))) {
-            for (Path home : homes) {
-                Path file = home.resolve("job.json");
-                if (Files.exists(file)) {
-                    adopt(JobFile.read(file));
-                }
-            }
+        List<Path> homes = new ArrayList<>(List.of(directory.resolve("jobs"), directory));
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(directory.resolve("jobs"))) {
+            all.forEach(homes::add);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the jobs in " + directory, e);
         }
+        for (Path home : homes) {
+            Path file = home.resolve(Job.FILE);
+            if (Files.exists(file)) {
+                adopt(home, file);
+            }
+        }
     }
 
-    private void adopt(JobFile file) {
-        Job job =
-                make(new JobId(file.job()), file.program().program(), file.batching(), DecisionId.parse(file.change()));
+    private void adopt(Path home, Path file) {
+        try {
+            adopt(home, JobFile.read(file));
+        } catch (RuntimeException e) {
+            if (isRunning(home)) {
+                throw new IllegalStateException(
+                        "%s cannot be read, but processes of its job run; end its processes and remove it"
+                                .formatted(file),
+                        e);
+            }
+            setAside(file, e);
+        }
+    }
+
+    /** Whether a worker that was started in a job's directory lives. */
+    private static boolean isRunning(Path home) {
+        Path workers = home.resolve("workers");
+        if (!Files.exists(workers)) {
+            return false;
+        }
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(workers)) {
+            for (Path worker : all) {
+                String name = worker.getFileName().toString();
+                if (!OsProcess.carrying(WorkerProcess.NAME, name).isEmpty()) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + workers, e);
+        }
+    }
+
+    private static void setAside(Path file, RuntimeException why) {
+        Path aside = file.resolveSibling(file.getFileName() + ".unreadable");
+        LOG.error("{} cannot be read, and nothing of its job runs; it is set aside as {}", file, aside, why);
+        try {
+            Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot move %s; remove it".formatted(file), e);
+        }
+    }
+
+    private void adopt(Path home, JobFile file) {
+        Job job = make(
+                new JobId(file.job()),
+                file.program().program(),
+                file.batching(),
+                DecisionId.parse(file.change()),
+                home);
         if (job instanceof ElasticJob elastic) {
             elastic.adopt(file);
         } else if (job instanceof RestartedJob restarted) {
@@ -233,11 +317,15 @@ public final class JobHost implements AutoCloseable {
     private void look() {
         long now = System.nanoTime();
         for (Job job : List.copyOf(jobs.values())) {
-            job.look(now);
-            if (job instanceof ElasticJob elastic) {
-                elastic.expireStore(now);
+            try {
+                job.look(now);
+                if (job instanceof ElasticJob elastic) {
+                    elastic.expireStore(now);
+                }
+                advance(job);
+            } catch (RuntimeException e) {
+                errors.error("looking after job %s failed; the others are looked after".formatted(job.id), e);
             }
-            advance(job);
         }
     }
 
@@ -391,12 +479,12 @@ public final class JobHost implements AutoCloseable {
     }
 
     /** A bug in one event must not end the thread that looks after all jobs. */
-    private static Runnable guarded(Runnable task) {
+    private Runnable guarded(Runnable task) {
         return () -> {
             try {
                 task.run();
             } catch (RuntimeException e) {
-                LOG.error("a job's event failed", e);
+                errors.error("a job's event failed: " + e, e);
             }
         };
     }

@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * @param command the program and its arguments, never looked at by a shell; in mode {@code TORCHRUN} the script and its
  *     arguments only
  * @param launcher in mode {@code TORCHRUN} what starts torchrun, such as {@code [python3, -m, torch.distributed.run]}
- * @param environment added to that of the node process
+ * @param environment added to what workers inherit ({@link CleanEnvironment})
  * @param maxRestarts how often workers that fail are started again
  * @param grace time that a worker gets to write a checkpoint after SIGTERM, where it is restarted
  */

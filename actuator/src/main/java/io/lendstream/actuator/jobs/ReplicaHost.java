@@ -43,7 +43,10 @@ public final class ReplicaHost implements AutoCloseable {
     private static final CompletableFuture<Boolean> NO = CompletableFuture.completedFuture(false);
 
     private final Path directory;
+    private final CleanEnvironment environment;
     private final ReplicaListener listener;
+    private final ErrorLog errors = new ErrorLog(LOG);
+    private boolean unsaved;
     private final HttpClient client =
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(1)).build();
     private final Map<String, Replica> replicas = new TreeMap<>();
@@ -73,8 +76,9 @@ public final class ReplicaHost implements AutoCloseable {
     /** A replica that runs, or is on its way up or down. */
     public record Running(ServiceId service, GpuId gpu, boolean ready) {}
 
-    private ReplicaHost(Path directory, ReplicaListener listener) {
+    private ReplicaHost(Path directory, CleanEnvironment environment, ReplicaListener listener) {
         this.directory = directory;
+        this.environment = environment;
         this.listener = listener;
         for (Kept kept : load()) {
             replicas.put(
@@ -83,14 +87,19 @@ public final class ReplicaHost implements AutoCloseable {
         var unused = events.scheduleWithFixedDelay(this::look, 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Opens a host on a directory, and takes over what runs there. */
-    public static ReplicaHost open(Path directory, ReplicaListener listener) {
+    /**
+     * Opens a host on a directory, and takes over what runs there.
+     *
+     * @param environment what replicas inherit of this process's environment
+     * @throws UncheckedIOException if the directory cannot be used
+     */
+    public static ReplicaHost open(Path directory, CleanEnvironment environment, ReplicaListener listener) {
         try {
-            Files.createDirectories(directory);
+            PrivateFiles.directory(directory);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot use %s for replicas".formatted(directory), e);
         }
-        return new ReplicaHost(directory.toAbsolutePath(), listener);
+        return new ReplicaHost(directory.toAbsolutePath(), environment, listener);
     }
 
     /**
@@ -109,22 +118,22 @@ public final class ReplicaHost implements AutoCloseable {
             List<String> command = program.command().stream()
                     .map(part -> part.replace("{index}", number))
                     .toList();
-            Map<String, String> environment = new HashMap<>(program.environment());
-            environment.put("CUDA_VISIBLE_DEVICES", slot.device());
-            environment.put("LENDSTREAM_GPU_INDEX", number);
+            Map<String, String> own = new HashMap<>(program.environment());
+            own.put("CUDA_VISIBLE_DEVICES", slot.device());
+            own.put("LENDSTREAM_GPU_INDEX", number);
             String name = UUID.randomUUID().toString();
             String ready =
                     program.ready().map(url -> url.replace("{index}", number)).orElse("");
             Kept kept = new Kept(service.value(), slot.gpu().value(), name, ready);
-            save(Optional.of(kept));
             try {
+                write(Optional.of(kept));
                 WorkerProcess process =
-                        WorkerProcess.start(name, home(name), command, environment, Path.of(program.directory()));
+                        WorkerProcess.start(name, home(name), command, environment, own, Path.of(program.directory()));
                 replicas.put(key(kept.service, kept.gpu), new Replica(kept, process));
-            } catch (UncheckedIOException e) {
-                save(Optional.empty());
+            } catch (UncheckedIOException | IllegalArgumentException e) {
+                save();
                 LOG.warn("a replica of {} on {} cannot be started", service, slot.gpu(), e);
-                String why = String.valueOf(e.getCause().getMessage());
+                String why = String.valueOf((e instanceof UncheckedIOException ? e.getCause() : e).getMessage());
                 listener.gone(service, slot.gpu(), false, CANNOT_RUN, List.of(why));
             }
         });
@@ -163,12 +172,18 @@ public final class ReplicaHost implements AutoCloseable {
     }
 
     private void look() {
-        try {
-            for (Replica each : List.copyOf(replicas.values())) {
+        if (unsaved) {
+            save();
+        }
+        for (Replica each : List.copyOf(replicas.values())) {
+            try {
                 look(each);
+            } catch (RuntimeException e) {
+                errors.error(
+                        "looking after a replica of %s on %s failed; the others are looked after"
+                                .formatted(each.kept.service, each.kept.gpu),
+                        e);
             }
-        } catch (RuntimeException e) {
-            LOG.error("looking after replicas failed", e);
         }
     }
 
@@ -177,7 +192,7 @@ public final class ReplicaHost implements AutoCloseable {
         GpuId gpu = new GpuId(each.kept.gpu);
         if (each.process.isGone()) {
             replicas.remove(key(each.kept.service, each.kept.gpu));
-            save(Optional.empty());
+            save();
             listener.gone(
                     service,
                     gpu,
@@ -233,12 +248,24 @@ public final class ReplicaHost implements AutoCloseable {
         }
     }
 
-    private void save(Optional<Kept> more) {
+    /** Writes what runs; where that fails, as on a full disk, again at the next look. */
+    private void save() {
+        try {
+            write(Optional.empty());
+            unsaved = false;
+        } catch (UncheckedIOException e) {
+            unsaved = true;
+            errors.error("what runs of services cannot be written, and is tried again", e);
+        }
+    }
+
+    private void write(Optional<Kept> more) {
         List<Kept> all = new ArrayList<>(
                 replicas.values().stream().map(each -> each.kept).toList());
         more.ifPresent(all::add);
         try {
             Path fresh = directory.resolve("replicas.json.new");
+            PrivateFiles.empty(fresh);
             JSON.writeValue(fresh.toFile(), all);
             Files.move(fresh, file(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {

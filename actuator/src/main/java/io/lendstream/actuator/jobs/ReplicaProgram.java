@@ -11,7 +11,7 @@ import java.util.Set;
  *
  * @param command the program and its arguments, never looked at by a shell; {@code {index}} in them is the number of its GPU,
  *     or that of its MIG instance
- * @param environment added to that of the node process
+ * @param environment added to what it inherits ({@link CleanEnvironment})
  * @param directory in which it runs
  * @param ready an address that answers 200 once the replica serves, with {@code {index}} as above; without one it counts as
  *     ready when it runs

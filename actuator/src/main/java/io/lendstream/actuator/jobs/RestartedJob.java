@@ -43,9 +43,9 @@ final class RestartedJob extends Job {
             Batching batching,
             DecisionId change,
             Path directory,
-            Path socket,
+            Shared shared,
             JobListener listener) {
-        super(id, program, batching, change, directory, socket, listener);
+        super(id, program, batching, change, directory, shared, listener);
     }
 
     /** Takes over workers that run. A set that is not complete is ended, and started again. */
@@ -102,8 +102,9 @@ final class RestartedJob extends Job {
             return;
         }
         boolean tooSoon = next.stream()
-                .anyMatch(slot ->
-                        System.nanoTime() - launchedNanos < restartDelay(slot).toNanos());
+                .anyMatch(slot -> mustWait(slot)
+                        || System.nanoTime() - launchedNanos
+                                < restartDelay(slot).toNanos());
         if (!tooSoon) {
             start(next);
         }
@@ -131,7 +132,7 @@ final class RestartedJob extends Job {
                     "--tee=1",
                     "--log_dir=" + directory.resolve("torchrun")));
             command.addAll(torchrunScript());
-            launch(slots, command, Map.of("LENDSTREAM_AFE_MODE", "observe"));
+            failed = !launch(slots, command, Map.of("LENDSTREAM_AFE_MODE", "observe"));
         } else {
             String port = Integer.toString(freePort());
             for (int rank = 0; rank < slots.size(); rank++) {
@@ -150,8 +151,15 @@ final class RestartedJob extends Job {
                         LOCAL,
                         "MASTER_PORT",
                         port));
-                launch(List.of(slots.get(rank)), program.command(), environment);
+                if (!launch(List.of(slots.get(rank)), slots, program.command(), environment)) {
+                    failed = true;
+                    break;
+                }
             }
+        }
+        if (failed) {
+            endWorkers(); // those that were started wait for the others
+            return;
         }
         save();
         reportBound(List.copyOf(workers.values()));

@@ -44,21 +44,38 @@ final class WorkerProcess {
         this.directory = directory;
     }
 
+    /**
+     * Starts a worker.
+     *
+     * @param inherited what it gets of this process's environment
+     * @param environment what it gets beside that
+     * @throws UncheckedIOException if it cannot be started: a full disk, or a directory or a program that is not there
+     * @throws IllegalArgumentException if an argument or a variable can be given to no process
+     */
     static WorkerProcess start(
-            String name, Path directory, List<String> command, Map<String, String> environment, Path workingDirectory) {
+            String name,
+            Path directory,
+            List<String> command,
+            CleanEnvironment inherited,
+            Map<String, String> environment,
+            Path workingDirectory) {
         var worker = new WorkerProcess(name, directory);
         List<String> all = new ArrayList<>(List.of("setsid", "sh", "-c", SHELL, "lendstream-worker"));
         all.add(directory.toString());
         all.addAll(command);
+        if (all.stream().anyMatch(each -> each.indexOf('\0') >= 0)) {
+            throw new IllegalArgumentException("an argument of %s has a NUL character".formatted(command.get(0)));
+        }
         try {
-            Files.createDirectories(directory);
+            PrivateFiles.directory(directory);
+            PrivateFiles.empty(worker.log());
             var builder = new ProcessBuilder(all)
                     .directory(workingDirectory.toFile())
                     .redirectInput(new File("/dev/null"))
                     .redirectErrorStream(true)
                     .redirectOutput(
                             ProcessBuilder.Redirect.appendTo(worker.log().toFile()));
-            builder.environment().putAll(environment);
+            inherited.set(builder, environment);
             builder.environment().put(NAME, name);
             OsProcess.of(builder.start().pid()).ifPresent(worker.processes::add);
         } catch (IOException e) {

@@ -11,6 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,12 +60,9 @@ final class WorkerServer implements AutoCloseable {
     WorkerServer(Path path, Ears ears) {
         this.path = path;
         this.ears = ears;
-        int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > LONGEST_PATH_BYTES) {
-            throw new IllegalArgumentException(
-                    "the workers' socket would be %s, a path of %d bytes, but sockets may have %d. Use a shorter state directory."
-                            .formatted(path, bytes, LONGEST_PATH_BYTES));
-        }
+        complaint(path).ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+        });
         try {
             Files.deleteIfExists(path);
             server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -73,6 +71,16 @@ final class WorkerServer implements AutoCloseable {
             throw new UncheckedIOException("cannot listen at " + path, e);
         }
         daemon("jobs-accept", this::accept);
+    }
+
+    /** Why no socket can be there, with the way out. */
+    static Optional<String> complaint(Path path) {
+        int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
+        return bytes <= LONGEST_PATH_BYTES
+                ? Optional.empty()
+                : Optional.of(
+                        "the workers' socket would be %s, a path of %d bytes, but sockets may have %d. Use a shorter state directory"
+                                .formatted(path, bytes, LONGEST_PATH_BYTES));
     }
 
     private void accept() {

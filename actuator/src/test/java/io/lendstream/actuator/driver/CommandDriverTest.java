@@ -5,23 +5,32 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.cluster.GpuId;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CommandDriverTest {
+    private static final CleanEnvironment ENVIRONMENT = CleanEnvironment.of(
+            Map.of("PATH", System.getenv("PATH"), "LENDSTREAM_KAFKA_SASL_JAAS_CONFIG", "password=broker"), List.of());
+
     @TempDir
     private Path folder;
 
     private final Heard heard = new Heard();
-    private Driver driver = new CommandDriver(List.of("/bin/true"), new Limits(4, 1000, ofSeconds(10)), heard);
+    private Driver driver =
+            new CommandDriver(List.of("/bin/true"), ENVIRONMENT, new Limits(4, 1000, ofSeconds(10)), heard);
 
     @AfterEach
     void close() {
@@ -34,7 +43,7 @@ class CommandDriverTest {
         Files.writeString(script, "#!/bin/sh\nread -r line; echo \"$line\" >> %s/lines\n%s\n".formatted(folder, shell));
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
         driver.close();
-        driver = new CommandDriver(List.of(script.toString()), limits, heard);
+        driver = new CommandDriver(List.of(script.toString()), ENVIRONMENT, limits, heard);
         assertThat(driver.complaints()).isEmpty();
     }
 
@@ -107,6 +116,141 @@ class CommandDriverTest {
         await().atMost(ofSeconds(10))
                 .until(() ->
                         ProcessHandle.of(child).filter(ProcessHandle::isAlive).isEmpty());
+    }
+
+    @Test
+    void whatACommandHasStartedAndLeftToItselfIsEndedTooWhenItHangs() throws Exception {
+        command(
+                "(setsid sleep 300 & echo $! > %s/child); sleep 300".formatted(folder),
+                new Limits(4, 1000, ofMillis(700)));
+
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        long child = Long.parseLong(Files.readString(folder.resolve("child")).strip());
+        await().atMost(ofSeconds(10))
+                .until(() ->
+                        ProcessHandle.of(child).filter(ProcessHandle::isAlive).isEmpty());
+    }
+
+    /** More than a pipe holds, so that it has to be read. */
+    private static Order large() {
+        List<GpuId> units = IntStream.range(0, 5000)
+                .mapToObj(number -> new GpuId("GPU-01234567-89ab-cdef-0123-" + number))
+                .toList();
+        return Orders.place(1, Orders.JOB, units, List.of());
+    }
+
+    private void commandThatDoesNotRead(String shell, Limits limits) throws IOException {
+        Path script = folder.resolve("deaf.sh");
+        Files.writeString(script, "#!/bin/sh\n%s\n".formatted(shell));
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
+        driver.close();
+        driver = new CommandDriver(List.of(script.toString()), ENVIRONMENT, limits, heard);
+    }
+
+    @Test
+    void aCommandThatDoesNotReadALargeOrderIsEndedInTimeAndLeavesNoFile() throws Exception {
+        List<String> before = temporaryFiles();
+        commandThatDoesNotRead("exec sleep 300", new Limits(4, 1000, ofMillis(700)));
+
+        driver.take(large());
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0))
+                .isInstanceOfSatisfying(
+                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within PT0.7S"));
+        assertThat(temporaryFiles()).isEqualTo(before);
+    }
+
+    private static List<String> temporaryFiles() {
+        String[] all = new File(System.getProperty("java.io.tmpdir"))
+                .list((any, name) -> name.startsWith("lendstream-command"));
+        return all == null ? List.of() : List.of(all);
+    }
+
+    @Test
+    void aCommandThatAnswersWithoutReadingALargeOrderHasAnswered() throws Exception {
+        commandThatDoesNotRead("exit 0", new Limits(4, 1000, ofSeconds(10)));
+
+        driver.take(large());
+
+        await().atMost(ofSeconds(10))
+                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.JOB, Orders.decision(1))));
+    }
+
+    @Test
+    void aLargeOrderArrivesWhole() throws Exception {
+        command("exit 0", new Limits(4, 1000, ofSeconds(10)));
+
+        driver.take(large());
+
+        await().atMost(ofSeconds(10))
+                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.JOB, Orders.decision(1))));
+        assertThat(lines()).containsExactly(OrderJson.of(large()));
+    }
+
+    @Test
+    void ofWhatItWritesOnlyTheEndIsKeptAndNoneOfItIsWaitedFor() throws Exception {
+        command(
+                "head -c 20000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo 'the end' >&2; exit 3",
+                new Limits(4, 1000, ofSeconds(30)));
+
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(30)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0))
+                .isInstanceOfSatisfying(
+                        Deed.Failed.class, failed -> assertThat(failed.reason()).endsWith("ended with 3: the end"));
+    }
+
+    @Test
+    void aCommandThatWritesForEverIsEndedInTimeAndItsReasonIsShort() throws Exception {
+        command("head -c 1000 /dev/zero | tr '\\0' x >&2; exit 3", new Limits(4, 1000, ofSeconds(10)));
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(heard.deeds().get(0))
+                .isInstanceOfSatisfying(
+                        Deed.Failed.class, failed -> assertThat(failed.reason()).endsWith("x..."));
+
+        command("while :; do echo more; echo more >&2; done", new Limits(4, 1000, ofMillis(700)));
+        driver.take(Orders.place(2, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 2);
+        assertThat(heard.deeds().get(1))
+                .isInstanceOfSatisfying(
+                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within"));
+    }
+
+    @Test
+    void aCommandGetsNoneOfTheActuatorsSettings() throws Exception {
+        command("env > %s/env".formatted(folder), new Limits(4, 1000, ofSeconds(10)));
+
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
+        assertThat(Files.readAllLines(folder.resolve("env")).stream().map(line -> line.replaceAll("=.*", "")))
+                .contains("PATH")
+                .isSubsetOf("PATH", "LENDSTREAM_COMMAND", "PWD", "OLDPWD", "SHLVL", "_");
+    }
+
+    @Test
+    void aCommandThatIsUnderWayWhenTheDriverClosesIsEnded() throws Exception {
+        command("echo $$ > %s/child; exec sleep 300".formatted(folder), new Limits(4, 1000, ofSeconds(100)));
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+        await().atMost(ofSeconds(10)).until(() -> !readChild().isEmpty());
+        long child = Long.parseLong(readChild());
+
+        driver.close();
+
+        await().atMost(ofSeconds(10))
+                .until(() ->
+                        ProcessHandle.of(child).filter(ProcessHandle::isAlive).isEmpty());
+    }
+
+    private String readChild() throws IOException {
+        Path child = folder.resolve("child");
+        return Files.exists(child) ? Files.readString(child).strip() : "";
     }
 
     @Test
@@ -187,13 +331,13 @@ class CommandDriverTest {
 
     @Test
     void saysWhatIsWrongWithIt() {
-        assertThat(new CommandDriver(List.of(), new Limits(1, 1, ofSeconds(1)), heard).complaints())
+        assertThat(new CommandDriver(List.of(), ENVIRONMENT, new Limits(1, 1, ofSeconds(1)), heard).complaints())
                 .containsExactly("actuator.command is empty; name a program and its arguments");
-        assertThat(new CommandDriver(List.of("act.sh"), new Limits(1, 1, ofSeconds(1)), heard)
+        assertThat(new CommandDriver(List.of("act.sh"), ENVIRONMENT, new Limits(1, 1, ofSeconds(1)), heard)
                         .complaints()
                         .get(0))
                 .contains("no absolute path");
-        assertThat(new CommandDriver(List.of("/no/such"), new Limits(1, 1, ofSeconds(1)), heard)
+        assertThat(new CommandDriver(List.of("/no/such"), ENVIRONMENT, new Limits(1, 1, ofSeconds(1)), heard)
                         .complaints()
                         .get(0))
                 .contains("cannot run");

@@ -4,13 +4,22 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.goodput.ThroughputParameters;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -33,6 +42,9 @@ class ProcessDriverTest {
     private Path folder;
 
     private final Map<GpuId, Device> devices = new ConcurrentHashMap<>();
+    private final Map<JobId, TrainingJob> submitted = new ConcurrentHashMap<>();
+    private final Map<String, String> environment =
+            Map.of("PATH", System.getenv("PATH"), "LENDSTREAM_KAFKA_SASL_JAAS_CONFIG", "password=broker");
     private Heard heard = new Heard();
     private ProcessDriver driver;
 
@@ -51,7 +63,7 @@ class ProcessDriverTest {
         Surroundings surroundings = new Surroundings() {
             @Override
             public Optional<TrainingJob> job(JobId job) {
-                return Optional.empty();
+                return Optional.ofNullable(submitted.get(job));
             }
 
             @Override
@@ -60,7 +72,12 @@ class ProcessDriverTest {
             }
         };
         return new ProcessDriver(
-                folder.resolve("programs"), folder.resolve("state"), surroundings, heard, InstantSource.system());
+                folder.resolve("programs"),
+                folder.resolve("state"),
+                CleanEnvironment.of(environment, List.of()),
+                surroundings,
+                heard,
+                InstantSource.system());
     }
 
     private void program(String name, String text) throws IOException {
@@ -157,6 +174,105 @@ class ProcessDriverTest {
 
         hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
         assertThat(Files.readAllLines(folder.resolve("programs/started"))).hasSize(1);
+    }
+
+    @Test
+    void aReplicaGetsNoneOfTheActuatorsSettings() throws Exception {
+        program("services/chat.json", """
+                {"command": ["sh", "-c", "env > env.new && mv env.new env; sleep 300"], "environment": {"MINE": "1"}}
+                """);
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+        Path seen = folder.resolve("programs/env");
+        await().atMost(ofSeconds(10)).until(() -> Files.exists(seen));
+
+        assertThat(Files.readAllLines(seen).stream().map(line -> line.replaceAll("=.*", "")))
+                .containsOnlyOnce("MINE", "PATH", "CUDA_VISIBLE_DEVICES")
+                .isSubsetOf(
+                        "MINE",
+                        "PATH",
+                        "CUDA_VISIBLE_DEVICES",
+                        "LENDSTREAM_GPU_INDEX",
+                        "LENDSTREAM_AFE_WORKER",
+                        "PWD",
+                        "OLDPWD",
+                        "SHLVL",
+                        "_");
+    }
+
+    @Test
+    void aReplicaWhoseProgramCanNeverStartIsToldGoneAndHoldsUpNoOther() throws Exception {
+        program("services/chat.json", "{\"command\": [\"sleep\", \"3\\u0000\"]}");
+        program("services/mail.json", "{\"command\": [\"sleep\", \"300\"], \"environment\": {\"A=B\": \"1\"}}");
+        Tenant mail = new Tenant.Service(new ServiceId("mail"));
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
+        driver.take(Orders.place(2, mail, Orders.gpus("GPU-b"), List.of()));
+
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(heard.deeds())
+                        .anyMatch(deed -> deed instanceof Deed.Left left
+                                && left.tenant().equals(Orders.CHAT)
+                                && left.reason().contains("NUL"))
+                        .anyMatch(deed -> deed instanceof Deed.Left left
+                                && left.tenant().equals(mail)
+                                && left.reason().contains("A=B")));
+        program("services/mail.json", "{\"command\": [\"sleep\", \"300\"]}");
+        driver.take(Orders.place(3, mail, Orders.gpus("GPU-b"), List.of()));
+        hears(new Deed.Came(mail, Orders.gpus("GPU-b")));
+        driver.take(new Order.Force(Orders.decision(4), mail, Orders.gpus("GPU-b")));
+        hears(new Deed.Left(mail, Orders.gpus("GPU-b"), true, ""));
+    }
+
+    @Test
+    void aJobThatNoProcessCanBeGivenTheNameOfIsReportedFailedAndNotTriedAgain() throws Exception {
+        program("jobs/train.json", "{\"mode\": \"restart\", \"command\": [\"sleep\", \"300\"]}");
+        JobId id = new JobId("a\0b");
+        submitted.put(id, job(id, "train"));
+        Tenant tenant = new Tenant.Job(id);
+        driver.take(Orders.place(1, tenant, Orders.gpus("GPU-a"), List.of()));
+
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(heard.progress())
+                        .extracting(TrainingProgress::phase)
+                        .containsExactly(JobPhase.FAILED));
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(heard.deeds())
+                        .anyMatch(deed -> deed instanceof Deed.Failed failed
+                                && failed.reason().contains("NUL"))
+                        .anyMatch(deed ->
+                                deed instanceof Deed.Left left && left.reason().contains("NUL")));
+
+        driver.take(Orders.place(2, tenant, Orders.gpus("GPU-b"), List.of()));
+
+        hears(new Deed.Settled(tenant, Orders.decision(2)));
+        assertThat(running()).isZero();
+    }
+
+    @Test
+    void anOrderForAUnitThatIsNoDeviceFailsAndIsNotThrown() throws Exception {
+        driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a,GPU-b"), List.of()));
+
+        await().atMost(ofSeconds(10))
+                .untilAsserted(() -> assertThat(heard.deeds())
+                        .anyMatch(deed -> deed instanceof Deed.Failed failed
+                                && failed.reason().contains("names one GPU or instance")));
+    }
+
+    private static TrainingJob job(JobId id, String application) {
+        return new TrainingJob(
+                id,
+                new DomainId("d"),
+                Orders.BY,
+                application,
+                1,
+                1,
+                1,
+                true,
+                0,
+                Optional.empty(),
+                new BatchRange(32, 256, 8, 64, Optional.empty()),
+                new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                new RescaleCosts(ofSeconds(5), ofSeconds(1)),
+                "process");
     }
 
     @Test

@@ -1,0 +1,132 @@
+package io.lendstream.actuator.jobs;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * The environment variables that a job, a replica or a command inherits from the actuator: those in an allow-list, and those that the
+ * site names. The actuator's own settings never pass, as they may hold the broker's password.
+ */
+public final class CleanEnvironment {
+    /** The start of the actuator's own settings. */
+    public static final String OWN = "LENDSTREAM_";
+
+    private static final Set<String> NAMES = Set.of(
+            "CONDA_DEFAULT_ENV",
+            "CONDA_PREFIX",
+            "HOME",
+            "LANG",
+            "LANGUAGE",
+            "LD_LIBRARY_PATH",
+            "LOGNAME",
+            "PATH",
+            "PYTHONPATH",
+            "SHELL",
+            "TMPDIR",
+            "TZ",
+            "USER",
+            "VIRTUAL_ENV",
+            "XDG_CACHE_HOME");
+    private static final List<String> STARTS = List.of(
+            "CUDA_",
+            "GLOO_",
+            "LC_",
+            "MKL_",
+            "NCCL_",
+            "NVIDIA_",
+            "OMP_",
+            "PYTORCH_",
+            "TORCH_",
+            "TORCHINDUCTOR_",
+            "UCX_");
+    /** A variable that is named so passes only if the site names it in full. */
+    private static final Pattern SECRET = Pattern.compile("PASSW|SECRET|TOKEN|CREDENTIAL|JAAS|AUTH|(^|_)KEYS?($|_)");
+
+    private static final Pattern NAMED = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*\\*?");
+
+    private final SortedMap<String, String> variables;
+
+    private CleanEnvironment(SortedMap<String, String> variables) {
+        this.variables = Collections.unmodifiableSortedMap(variables);
+    }
+
+    /**
+     * Selects what may be inherited.
+     *
+     * @param all the actuator's own environment
+     * @param named further names; one that ends in {@code *} stands for all names that start so
+     * @throws IllegalArgumentException where {@link #complaint} has one about {@code named}
+     */
+    public static CleanEnvironment of(Map<String, String> all, List<String> named) {
+        complaint(named).ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+        });
+        SortedMap<String, String> clean = new TreeMap<>();
+        all.forEach((name, value) -> {
+            if (passes(name, named)) {
+                clean.put(name, value);
+            }
+        });
+        return new CleanEnvironment(clean);
+    }
+
+    /** That of this process, without further names. */
+    public static CleanEnvironment ofThisProcess() {
+        return of(System.getenv(), List.of());
+    }
+
+    /** What is wrong with a list of further names, with the way out. */
+    public static Optional<String> complaint(List<String> named) {
+        for (String name : named) {
+            if (!NAMED.matcher(name).matches()) {
+                return Optional.of(
+                        "'%s' is not the name of an environment variable; use letters, digits and '_', with '*' at the end for all names that start so"
+                                .formatted(name));
+            }
+            if (name.toUpperCase(Locale.ROOT).startsWith(OWN)) {
+                return Optional.of(
+                        "%s is a setting of the actuator, which jobs never get; set it in the job's program file if the job needs it"
+                                .formatted(name));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean passes(String name, List<String> named) {
+        String upper = name.toUpperCase(Locale.ROOT);
+        if (upper.startsWith(OWN)) {
+            return false;
+        }
+        if (named.contains(name)) {
+            return true;
+        }
+        boolean allowed = NAMES.contains(name)
+                || STARTS.stream().anyMatch(name::startsWith)
+                || named.stream()
+                        .anyMatch(each -> each.endsWith("*") && name.startsWith(each.substring(0, each.length() - 1)));
+        return allowed && !SECRET.matcher(upper).find();
+    }
+
+    /** By name, in order. */
+    public SortedMap<String, String> variables() {
+        return variables;
+    }
+
+    /**
+     * Makes this the environment of a process, and adds what its program declares.
+     *
+     * @throws IllegalArgumentException if a name or a value has a NUL, or a name has '='
+     */
+    public void set(ProcessBuilder process, Map<String, String> more) {
+        process.environment().clear();
+        process.environment().putAll(variables);
+        process.environment().putAll(more);
+    }
+}

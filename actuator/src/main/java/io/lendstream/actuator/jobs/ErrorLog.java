@@ -1,0 +1,44 @@
+package io.lendstream.actuator.jobs;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+
+/** Logs an error that comes again and again once a minute; the first time with its stack trace. For one thread. */
+final class ErrorLog {
+    private static final long AGAIN_NANOS = 60_000_000_000L;
+    private static final int MOST = 1000;
+
+    private final Logger log;
+    private final Map<String, Seen> seen = new HashMap<>();
+
+    private static final class Seen {
+        long loggedNanos;
+        long silent;
+    }
+
+    ErrorLog(Logger log) {
+        this.log = log;
+    }
+
+    /** @param what says what failed, and tells one error from another */
+    void error(String what, Exception cause) {
+        long now = System.nanoTime();
+        if (seen.size() >= MOST) {
+            seen.clear();
+        }
+        Seen before = seen.get(what);
+        if (before == null) {
+            before = new Seen();
+            before.loggedNanos = now;
+            seen.put(what, before);
+            log.error("{}", what, cause);
+        } else if (now - before.loggedNanos >= AGAIN_NANOS) {
+            log.error("{}, {} times more: {}", what, before.silent + 1, cause.toString());
+            before.loggedNanos = now;
+            before.silent = 0;
+        } else {
+            before.silent++;
+        }
+    }
+}

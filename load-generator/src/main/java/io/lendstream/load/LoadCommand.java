@@ -158,7 +158,8 @@ final class LoadCommand extends ServiceCommand {
                     seed);
             if (!context.isVirtual()) {
                 LOG.info(
-                        "by the wall clock, from {} until {} or when all jobs are done; accelerated with --set time=virtual, in all services",
+                        "by the wall clock, from {} until {} or when all jobs are done; accelerated with --set"
+                                + " time=virtual, in all services",
                         start,
                         played.demandEnd());
             }

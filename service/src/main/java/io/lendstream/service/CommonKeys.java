@@ -18,13 +18,15 @@ public final class CommonKeys {
             "intakes",
             "intakes as NAME=DOMAIN[+DOMAIN...] or NAME=* between commas, such as team-a=east+west,oncall=*",
             "",
-            "Groups of writers with input topics of their own, and the domains that each may write about; the same for all services and commands of a site. Nothing for the base topics alone.",
+            "Groups of writers with input topics of their own, and the domains that each may write about; the same for"
+                    + " all services and commands of a site. Nothing for the base topics alone.",
             CommonKeys::intakes);
     public static final Key<Optional<String>> INTAKE = new Key<>(
                     "intake",
                     "the name of an intake",
                     "team-a",
-                    "The intake that an agent, the load generator or a control command writes to in place of the base topics; nothing for these.",
+                    "The intake that an agent, the load generator or a control command writes to in place of the base"
+                            + " topics; nothing for these.",
                     CommonKeys::intake)
             .optional();
     public static final Key<Optional<Integer>> HEALTH_PORT = Key.count(

@@ -30,12 +30,13 @@ import picocli.CommandLine.TypeConversionException;
 /** Publishes inventory and telemetry of nodes, and how many requests their servers are offered. */
 @Command(
         name = "agent",
-        description =
-                "Publishes what a node and its GPUs are (nodes) and do (gpu-telemetry), and how many requests its servers are offered (request-rates).",
+        description = "Publishes what a node and its GPUs are (nodes) and do (gpu-telemetry), and how many requests its"
+                + " servers are offered (request-rates).",
         footer = {
             "",
             "Rate presets, for agent.rate-endpoints=PRESET@URL:",
-            "  dynamo, envoy, generic, istio, kserve, nginx, nginx-ingress, nginx-vts, ray-serve, torchserve, triton, vllm",
+            "  dynamo, envoy, generic, istio, kserve, nginx, nginx-ingress, nginx-vts, ray-serve, torchserve, triton,"
+                    + " vllm",
             "",
             "Examples:",
             "  lendstream agent --once --dry-run",
@@ -62,7 +63,8 @@ final class AgentCommand extends ServiceCommand {
             converter = BackendNames.class,
             description = {
                 "Where samples come from: nvml, dcgm, simulated or recorded.",
-                "Default: dcgm where agent.dcgm-url is set, else the best that is there: nvml, or a dcgm-exporter on port 9400.",
+                "Default: dcgm where agent.dcgm-url is set, else the best that is there: nvml, or a dcgm-exporter on"
+                        + " port 9400.",
                 "Short for --set agent.backend=NAME."
             })
     private Optional<Backend> backend = Optional.empty();
@@ -99,14 +101,16 @@ final class AgentCommand extends ServiceCommand {
             names = "--training-nodes",
             paramLabel = "T",
             description =
-                    "Simulated nodes that are training's. Short for --set agent.training-nodes=T. Default: half of the nodes.")
+                    "Simulated nodes that are training's. Short for --set agent.training-nodes=T. Default: half of the"
+                            + " nodes.")
     private Optional<String> trainingNodes = Optional.empty();
 
     @Option(
             names = "--once",
             description = {
                 "Print inventory and one sample of everything, publish them, then end.",
-                "Without a broker they are printed all the same; what was not published is said, and the exit status is 1."
+                "Without a broker they are printed all the same; what was not published is said, and the exit status"
+                        + " is 1."
             })
     private boolean once;
 

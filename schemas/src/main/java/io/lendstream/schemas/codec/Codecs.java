@@ -70,7 +70,8 @@ public final class Codecs {
     /** The same, for those who want to know only which domain a record is for; the rest of it is passed over. */
     public static Map<String, Schema> domainSchemas(TopicCatalogue catalogue) {
         Map<String, Schema> schemas = new LinkedHashMap<>();
-        ADDRESSES.forEach((topic, mapper) -> catalogue.names(topic).forEach(name -> schemas.put(name, mapper.schema())));
+        ADDRESSES.forEach(
+                (topic, mapper) -> catalogue.names(topic).forEach(name -> schemas.put(name, mapper.schema())));
         return schemas;
     }
 

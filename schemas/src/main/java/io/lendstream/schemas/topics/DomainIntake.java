@@ -51,9 +51,7 @@ public record DomainIntake(String name, SortedSet<DomainId> domains) {
 
     /** Its domains as the setting lists them: {@code east+west}. */
     public String domainList() {
-        return domains.isEmpty()
-                ? EVERY
-                : domains.stream().map(DomainId::value).collect(Collectors.joining(AND));
+        return domains.isEmpty() ? EVERY : domains.stream().map(DomainId::value).collect(Collectors.joining(AND));
     }
 
     @Override

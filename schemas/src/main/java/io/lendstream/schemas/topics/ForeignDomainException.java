@@ -13,4 +13,11 @@ public final class ForeignDomainException extends PoisonRecordException {
                         .formatted(topic, domain, intake.name(), intake.domainList(), intake.name()),
                 null);
     }
+
+    ForeignDomainException(String topic, String intake) {
+        super(
+                "a record of %s is of intake %s, which the setting intakes does not list; add %s=DOMAIN there, the same for all services"
+                        .formatted(topic, intake, intake),
+                null);
+    }
 }

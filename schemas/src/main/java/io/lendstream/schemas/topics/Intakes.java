@@ -39,8 +39,9 @@ public record Intakes(SortedMap<String, DomainIntake> byName) {
             }
             DomainIntake intake = entry(entry.strip());
             if (byName.put(intake.name(), intake) != null) {
-                throw new IllegalArgumentException("intake %s is there twice; list all its domains in one entry, as in %s=east+west"
-                        .formatted(intake.name(), intake.name()));
+                throw new IllegalArgumentException(
+                        "intake %s is there twice; list all its domains in one entry, as in %s=east+west"
+                                .formatted(intake.name(), intake.name()));
             }
         }
         return new Intakes(byName);
@@ -83,8 +84,7 @@ public record Intakes(SortedMap<String, DomainIntake> byName) {
 
     /** Whether a restricted intake names the domain, so that its writers are apart from those of other domains. */
     public boolean isolates(DomainId domain) {
-        return byName.values().stream()
-                .anyMatch(intake -> intake.domains().contains(domain));
+        return byName.values().stream().anyMatch(intake -> intake.domains().contains(domain));
     }
 
     /** The names, for messages. */

@@ -166,29 +166,40 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
 
     /** The name of the intake that a topic is of; empty for a base topic. Intakes that the site does not list count too. */
     public Optional<String> intakeOf(String topicName) {
-        int dot = topicName.lastIndexOf(BEFORE_INTAKE);
-        return OF_INTAKES.stream()
-                .filter(topic -> dot > 0
-                        && dot < topicName.length() - 1
-                        && name(topic).length() == dot
-                        && topicName.startsWith(name(topic)))
-                .findFirst()
-                .map(topic -> topicName.substring(dot + 1));
+        return split(topicName).map(topicName::substring);
+    }
+
+    /** Where the intake's name begins; records are asked for it, so that most names are told apart without comparing. */
+    private Optional<Integer> split(String topicName) {
+        int dot = topicName.indexOf(BEFORE_INTAKE, prefix.length());
+        boolean isOurs = dot > 0
+                && dot < topicName.length() - 1
+                && topicName.startsWith(prefix)
+                && OF_INTAKES.stream().anyMatch(topic -> isNamed(topic, topicName, dot));
+        return isOurs ? Optional.of(dot + 1) : Optional.empty();
+    }
+
+    private boolean isNamed(Topic<?> topic, String topicName, int end) {
+        return topic.suffix().length() == end - prefix.length()
+                && topicName.startsWith(topic.suffix(), prefix.length());
     }
 
     /**
      * Refuses a record that an intake may not write.
      *
      * @param topicName name in Kafka of the topic that the record was found in
-     * @throws ForeignDomainException where the topic is an intake's that does not list the domain
+     * @throws ForeignDomainException where the topic is an intake's that does not list the domain, or that the site does not list
      */
     public void check(String topicName, DomainId domain) {
-        if (intakes.isEmpty()) {
+        Optional<String> name = intakeOf(topicName);
+        if (name.isEmpty() || name.equals(own)) {
             return;
         }
-        intakeOf(topicName).flatMap(intakes::find).filter(intake -> !intake.covers(domain)).ifPresent(intake -> {
+        DomainIntake intake =
+                intakes.find(name.get()).orElseThrow(() -> new ForeignDomainException(topicName, name.get()));
+        if (!intake.covers(domain)) {
             throw new ForeignDomainException(topicName, intake, domain);
-        });
+        }
     }
 
     /** Where records of the topic, and of the same topic of every intake, go that nobody can read. */
@@ -215,9 +226,8 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         }
         Optional<String> intake = intakes.isEmpty() && own.isEmpty() ? Optional.empty() : intakeOf(name);
         return intake.filter(known -> intakes.find(known).isPresent() || own.equals(intake))
-                .map(known -> name.substring(prefix.length(), name.lastIndexOf(BEFORE_INTAKE)))
-                .flatMap(suffix -> OF_INTAKES.stream()
-                        .filter(topic -> topic.suffix().equals(suffix))
+                .flatMap(known -> OF_INTAKES.stream()
+                        .filter(topic -> isNamed(topic, name, name.length() - known.length() - 1))
                         .findFirst());
     }
 
@@ -229,6 +239,16 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             OF_INTAKES.forEach(topic -> all.add(new Named(topic, name(topic, intake), Optional.of(name(topic)))));
         }
         return all;
+    }
+
+    /** Part of the description of the scheduler's topology, which stays as it is for a site without intakes. */
+    @Override
+    public String toString() {
+        return "TopicCatalogue[prefix=%s%s%s]"
+                .formatted(
+                        prefix,
+                        intakes.isEmpty() ? "" : ", intakes=" + intakes,
+                        own.map(name -> ", own=" + name).orElse(""));
     }
 
     /** A topic under one of its names; {@code base} is the base topic's where it is an intake's. */

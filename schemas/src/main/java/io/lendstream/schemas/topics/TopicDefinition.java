@@ -22,8 +22,7 @@ record TopicDefinition(
     static List<TopicDefinition> all(TopicCatalogue catalogue) {
         List<TopicDefinition> definitions = new ArrayList<>();
         for (TopicCatalogue.Named named : catalogue.everyName()) {
-            definitions.add(
-                    new TopicDefinition(named.name(), Optional.empty(), config(named.topic()), named.base()));
+            definitions.add(new TopicDefinition(named.name(), Optional.empty(), config(named.topic()), named.base()));
         }
         for (Topic<?> topic : TopicCatalogue.ALL) {
             definitions.add(new TopicDefinition(

@@ -38,7 +38,8 @@ final class IntakesTest {
     @Test
     void anIntakeHasItsOwnTopicsBesideTheBaseTopics() {
         assertThat(SITE.names(TopicCatalogue.SERVICES))
-                .containsExactly("gpus.services", "gpus.services.oncall", "gpus.services.team-a", "gpus.services.team-b");
+                .containsExactly(
+                        "gpus.services", "gpus.services.oncall", "gpus.services.team-a", "gpus.services.team-b");
         assertThat(SITE.names(TopicCatalogue.DECISIONS)).containsExactly("gpus.decisions");
         assertThat(SITE.find("gpus.services.team-a")).contains(TopicCatalogue.SERVICES);
         assertThat(SITE.find("gpus.services.team-c")).isEmpty();
@@ -67,8 +68,17 @@ final class IntakesTest {
 
         assertThatThrownBy(() -> SITE.check("gpus.services.team-a", SOUTH))
                 .isInstanceOf(ForeignDomainException.class)
-                .hasMessage(
-                        "a record of gpus.services.team-a is about domain south, but intake team-a may write only about east+west; write it to an intake of that domain, or add the domain to intake team-a in the setting intakes");
+                .hasMessage("a record of gpus.services.team-a is about domain south, but intake team-a may write only"
+                        + " about east+west; write it to an intake of that domain, or add the domain to intake"
+                        + " team-a in the setting intakes");
+    }
+
+    /** A reader may still have partitions of an intake that was taken out of the setting. */
+    @Test
+    void aRecordOfAnIntakeThatTheSiteNoLongerListsIsRefused() {
+        assertThatThrownBy(() -> new TopicCatalogue("gpus.").check("gpus.services.team-a", EAST))
+                .isInstanceOf(ForeignDomainException.class)
+                .hasMessageContaining("intake team-a, which the setting intakes does not list");
     }
 
     @Test

@@ -142,7 +142,8 @@ public final class Connection {
         if (said.startsWith("Invalid url") || said.startsWith("Invalid port")) {
             return new SettingsException(
                     setting
-                            + ", but must be HOST:PORT, or several between commas. Give the address with --bootstrap-server, such as localhost:9092.",
+                            + ", but must be HOST:PORT, or several between commas. Give the address with"
+                            + " --bootstrap-server, such as localhost:9092.",
                     reason);
         }
         return new SettingsException(

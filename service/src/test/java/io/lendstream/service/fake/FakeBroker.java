@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -38,6 +39,7 @@ public final class FakeBroker {
     public static final TopicCatalogue TOPICS = TopicCatalogue.standard();
 
     private final Map<String, List<ConsumerRecord<byte[], byte[]>>> logs = new TreeMap<>();
+    private final TopicCatalogue topics;
     private volatile Outage outage = Outage.NONE;
 
     /** What is the matter with it. */
@@ -50,9 +52,15 @@ public final class FakeBroker {
     }
 
     public FakeBroker() {
+        this(TOPICS);
+    }
+
+    /** One with the topics of a site, those of its intakes included. */
+    public FakeBroker(TopicCatalogue topics) {
+        this.topics = topics;
         for (Topic<?> topic : TopicCatalogue.ALL) {
-            logs.put(TOPICS.name(topic), new CopyOnWriteArrayList<>());
-            logs.put(TOPICS.deadLetters(topic), new CopyOnWriteArrayList<>());
+            topics.names(topic).forEach(name -> logs.put(name, new CopyOnWriteArrayList<>()));
+            logs.put(topics.deadLetters(topic), new CopyOnWriteArrayList<>());
         }
     }
 
@@ -82,22 +90,28 @@ public final class FakeBroker {
 
     /** What was written to a topic, as what it stands for; without tombstones. */
     public <T> List<T> values(Topic<T> topic) {
-        return log(TOPICS.name(topic)).stream()
+        return log(topics.name(topic)).stream()
                 .filter(record -> record.value() != null)
                 .map(record -> FakeSerdes.read(topic, record.value()))
                 .toList();
     }
 
     public RecordWriter writer(String service) {
-        return new RecordWriter(producer(), FakeSerdes.serializer(), TOPICS, "/lendstream/" + service);
+        return new RecordWriter(producer(), FakeSerdes.serializer(), topics, "/lendstream/" + service);
+    }
+
+    /** Somebody who writes for an intake. */
+    public RecordWriter writerFor(String intake) {
+        return new RecordWriter(
+                producer(), FakeSerdes.serializer(), topics.writingFor(Optional.of(intake)), "/" + intake);
     }
 
     public RecordReader reader(RecordWriter deadLettersBy) {
-        var deadLetters = new DeadLetters(deadLettersBy::send, TOPICS, "test", new SimpleMeterRegistry());
+        var deadLetters = new DeadLetters(deadLettersBy::send, topics, "test", new SimpleMeterRegistry());
         return new RecordReader(
                 consumer(),
                 FakeSerdes.deserializer(),
-                TOPICS,
+                topics,
                 deadLetters,
                 Duration.ofMinutes(5),
                 InstantSource.system());
@@ -130,7 +144,7 @@ public final class FakeBroker {
                 record.key(),
                 record.value(),
                 record.headers(),
-                java.util.Optional.<Integer>empty());
+                Optional.<Integer>empty());
         log.add(stored);
         return new RecordMetadata(new TopicPartition(record.topic(), 0), offset, 0, 0L, 0, 0);
     }

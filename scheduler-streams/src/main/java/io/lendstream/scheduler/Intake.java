@@ -7,6 +7,7 @@ import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
 import io.lendstream.schemas.events.CloudEventHeaders;
+import io.lendstream.schemas.topics.ForeignDomainException;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;
@@ -18,7 +19,6 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
-import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +33,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     private final SchedulerMetrics metrics;
     private final Spread spread;
     private @Nullable ProcessorContext<byte[], Arrival> context;
-    private @Nullable KeyValueStore<String, String> nodeDomains;
+    private @Nullable NodeDomains nodeDomains;
 
     Intake(TopicCatalogue topics, InputReader reader, TimeMode time, Spread spread, SchedulerMetrics metrics) {
         this.topics = topics;
@@ -46,7 +46,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     @Override
     public void init(ProcessorContext<byte[], Arrival> started) {
         context = started;
-        nodeDomains = started.getStateStore(SchedulerTopology.NODE_DOMAINS);
+        nodeDomains = new NodeDomains(topics, started.getStateStore(SchedulerTopology.NODE_DOMAINS));
     }
 
     @Override
@@ -104,24 +104,30 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
                 throw poison;
             }
             DomainId domain = reader.domain(topic, record.value());
+            check(origin, domain);
             return List.of(new Onward(domain, new Arrival(record.key(), record.value(), passage, Optional.empty())));
         }
+        check(origin, input.domain());
         if (input instanceof Input.GotOn got && !concernsUs(got)) {
             return List.of();
         }
         List<Onward> onward = new ArrayList<>();
         if (input instanceof Input.Happened happened && happened.event() instanceof Node node) {
-            String domain = node.domain().value();
-            String before = nodeDomains().get(node.nodeId().value());
-            if (before != null && !before.equals(domain)) {
-                onward.add(leave(node.nodeId(), new DomainId(before), node.at(), origin, record));
-            }
-            if (!domain.equals(before)) {
-                nodeDomains().put(node.nodeId().value(), domain);
-            }
+            nodeDomains()
+                    .declare(origin.topic(), node.nodeId().value(), node.domain())
+                    .ifPresent(before -> onward.add(leave(node.nodeId(), before, node.at(), origin, record)));
         }
         onward.add(new Onward(input.domain(), new Arrival(record.key(), record.value(), passage, Optional.of(input))));
         return onward;
+    }
+
+    /** An intake may write only about the domains that it is there for. */
+    private void check(Origin origin, DomainId domain) throws Poison {
+        try {
+            topics.check(origin.topic(), domain);
+        } catch (ForeignDomainException e) {
+            throw new Poison(Poison.Kind.FOREIGN_DOMAIN, e);
+        }
     }
 
     private boolean concernsUs(Input.GotOn got) {
@@ -131,8 +137,9 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
 
     private List<Onward> ofTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {
         String node = new String(record.key(), UTF_8);
-        String domain = topic.equals(TopicCatalogue.NODES) ? nodeDomains().delete(node) : null;
-        if (domain == null) {
+        Optional<DomainId> domain =
+                topic.equals(TopicCatalogue.NODES) ? nodeDomains().remove(origin.topic(), node) : Optional.empty();
+        if (domain.isEmpty()) {
             InputReader.checkKey(topic, node);
             metrics.ignoredTombstone(topic.suffix());
             return List.of();
@@ -140,7 +147,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         Instant said = CloudEventHeaders.from(record.headers())
                 .map(CloudEventHeaders::time)
                 .orElseGet(() -> Instant.ofEpochMilli(record.timestamp()));
-        return List.of(leave(new NodeId(node), new DomainId(domain), believable(said), origin, record));
+        return List.of(leave(new NodeId(node), domain.get(), believable(said), origin, record));
     }
 
     /** A header may say any time, also one that milliseconds cannot express. */
@@ -177,11 +184,11 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         return started;
     }
 
-    private KeyValueStore<String, String> nodeDomains() {
-        KeyValueStore<String, String> store = nodeDomains;
-        if (store == null) {
+    private NodeDomains nodeDomains() {
+        NodeDomains domains = nodeDomains;
+        if (domains == null) {
             throw new IllegalStateException("the intake was not started");
         }
-        return store;
+        return domains;
     }
 }

@@ -15,6 +15,8 @@ final class Poison extends Exception {
         UNREADABLE,
         FROM_THE_FUTURE,
         TOO_LARGE,
+        /** Of an intake that may not write about its domain. */
+        FOREIGN_DOMAIN,
         /** Readable, but the core threw up on it. */
         REFUSED,
         /** The domain has as many of its kind as the settings allow. */

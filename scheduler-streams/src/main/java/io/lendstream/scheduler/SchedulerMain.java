@@ -13,6 +13,7 @@ import io.lendstream.service.ServiceContext;
 import io.lendstream.service.health.Health;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.Key;
+import io.lendstream.service.settings.SettingsException;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import java.time.Duration;
 import java.time.Instant;
@@ -123,11 +124,12 @@ public final class SchedulerMain extends ServiceCommand {
                 properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG),
                 topologyVersion);
         learnSchemas(context);
+        String assignor =
+                TopologyAssignor.name(topologyVersion, context.topics().intakes());
         Properties all = new Properties();
         all.putAll(properties);
         try (Admin admin = Admin.create(context.kafka().admin());
-                KafkaStreams streams = new KafkaStreams(topology, all, clients(config))) {
-            String assignor = TopologyAssignor.name(topologyVersion);
+                KafkaStreams streams = new KafkaStreams(topology, all, clients(config, assignor))) {
             streams.setUncaughtExceptionHandler(new UncaughtErrors(
                     InstantSource.system(),
                     new Standby(
@@ -142,18 +144,30 @@ public final class SchedulerMain extends ServiceCommand {
     }
 
     /** Brokers' own protocol for Streams keeps topologies apart by itself. */
-    private KafkaClientSupplier clients(StreamsConfig config) {
+    private static KafkaClientSupplier clients(StreamsConfig config, String assignor) {
         return GroupProtocol.of(config.getString(StreamsConfig.GROUP_PROTOCOL_CONFIG)) == GroupProtocol.CLASSIC
-                ? new TopologyClients(topologyVersion)
+                ? new TopologyClients(assignor)
                 : new DefaultKafkaClientSupplier();
     }
 
-    /** Over as many partitions as an input has at most: so many tasks there are. */
+    /** Over as many partitions as a base topic has at most: so many tasks there are. */
     private static Spread spread(ServiceContext context) {
-        return new Spread(Connection.mostPartitions(
+        TopicCatalogue base = new TopicCatalogue(context.topics().prefix());
+        int partitions = mostPartitions(context, base);
+        int most = context.topics().intakes().isEmpty() ? partitions : mostPartitions(context, context.topics());
+        if (most > partitions) {
+            throw new SettingsException(
+                    "a topic of an intake has %d partitions, but no base topic has more than %d, which is what the state is kept for. Create the intake's topics anew with 'lendstream topics create', which gives them as many as the base topics, or take the intake out of %s."
+                            .formatted(most, partitions, CommonKeys.INTAKES.name()));
+        }
+        return new Spread(partitions);
+    }
+
+    private static int mostPartitions(ServiceContext context, TopicCatalogue topics) {
+        return Connection.mostPartitions(
                 context.kafka(),
-                SchedulerTopology.sources(context.topics()),
-                context.settings().get(CommonKeys.CONNECT_TIMEOUT)));
+                SchedulerTopology.sources(topics),
+                context.settings().get(CommonKeys.CONNECT_TIMEOUT));
     }
 
     /** It may have to take over while the registry does not answer. */
@@ -164,8 +178,8 @@ public final class SchedulerMain extends ServiceCommand {
             new SchemaSet(registry, context.topics()).learn();
         } catch (RegistryException e) {
             log.warn(
-                    "the registry does not answer ({}); the scheduler starts all the same, and asks again for each schema when a"
-                            + " record needs it",
+                    "the registry does not answer ({}); the scheduler starts all the same, and asks again for each"
+                            + " schema when a record needs it",
                     e.getMessage());
         }
     }

@@ -91,7 +91,7 @@ final class SchedulerTopology {
         return inputs;
     }
 
-    /** Their names in Kafka. */
+    /** Their names in Kafka, those of intakes included. */
     static Set<String> sources(TopicCatalogue topics) {
         return new TreeSet<>(names(inputs(), topics));
     }
@@ -175,7 +175,7 @@ final class SchedulerTopology {
     }
 
     private static List<String> names(List<Topic<?>> some, TopicCatalogue topics) {
-        return some.stream().map(topics::name).toList();
+        return some.stream().flatMap(topic -> topics.names(topic).stream()).toList();
     }
 
     private static Consumed<byte[], byte[]> consumed() {

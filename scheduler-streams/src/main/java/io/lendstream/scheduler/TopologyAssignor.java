@@ -1,8 +1,12 @@
 package io.lendstream.scheduler;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lendstream.schemas.topics.Intakes;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor;
 
 /**
@@ -10,7 +14,7 @@ import org.apache.kafka.streams.processor.internals.StreamsPartitionAssignor;
  * that the broker lets no instance of one version into the group of another, to which the same task is something else.
  */
 public final class TopologyAssignor extends StreamsPartitionAssignor {
-    private static final String VERSION = "lendstream.topology.version";
+    private static final String NAME = "lendstream.topology";
 
     private String name = "";
 
@@ -18,21 +22,28 @@ public final class TopologyAssignor extends StreamsPartitionAssignor {
     public TopologyAssignor() {}
 
     /** A consumer's properties, so that it uses this assignor. */
-    static Map<String, Object> in(Map<String, Object> consumer, int version) {
+    static Map<String, Object> in(Map<String, Object> consumer, String name) {
         Map<String, Object> with = new HashMap<>(consumer);
         with.put(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, TopologyAssignor.class.getName());
-        with.put(VERSION, version);
+        with.put(NAME, name);
         return with;
     }
 
-    static String name(int version) {
-        return "lendstream-topology-" + version;
+    /**
+     * The name under a topology's version and a site's intakes. Intakes are sources of the topology and say what is refused, so
+     * that instances with different ones must not work side by side either.
+     */
+    static String name(int version, Intakes intakes) {
+        String name = "lendstream-topology-" + version;
+        return intakes.isEmpty()
+                ? name
+                : name + "-" + Utils.toPositive(Utils.murmur2(intakes.toString().getBytes(UTF_8)));
     }
 
     @Override
     public void configure(Map<String, ?> consumer) {
         super.configure(consumer);
-        name = name(Integer.parseInt(String.valueOf(consumer.get(VERSION))));
+        name = String.valueOf(consumer.get(NAME));
     }
 
     @Override

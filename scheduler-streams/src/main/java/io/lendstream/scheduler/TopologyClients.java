@@ -6,14 +6,15 @@ import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /** Clients of an instance that shares its group with none of another topology. */
 final class TopologyClients extends DefaultKafkaClientSupplier {
-    private final int version;
+    private final String assignor;
 
-    TopologyClients(int version) {
-        this.version = version;
+    /** @param assignor name that all of its group have in common */
+    TopologyClients(String assignor) {
+        this.assignor = assignor;
     }
 
     @Override
     public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
-        return super.getConsumer(TopologyAssignor.in(config, version));
+        return super.getConsumer(TopologyAssignor.in(config, assignor));
     }
 }

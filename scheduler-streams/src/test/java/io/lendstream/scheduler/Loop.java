@@ -29,6 +29,7 @@ import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.registry.FakeRegistry;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;
@@ -76,6 +77,7 @@ final class Loop implements AutoCloseable {
     private static final Policy DEEPBOOT = Policies.parse("deepboot");
     private static final String APPLICATION = "loop";
 
+    private final TopicCatalogue site;
     private final FakeRegistry registry;
     private final boolean ownsRegistry;
     private final Topology topology;
@@ -92,7 +94,9 @@ final class Loop implements AutoCloseable {
             TimeMode time,
             boolean forecasts,
             Instant wallClock,
-            DomainLimits limits) {
+            DomainLimits limits,
+            TopicCatalogue topics) {
+        this.site = topics;
         this.registry = registry;
         this.ownsRegistry = ownsRegistry;
         this.wallClock = wallClock;
@@ -119,7 +123,7 @@ final class Loop implements AutoCloseable {
                 limits);
         metrics = new SchedulerMetrics(meters, MOST_LABELS);
         topology = SchedulerTopology.build(
-                TOPICS,
+                topics,
                 new StreamsConfig(config),
                 options,
                 new Spread(1),
@@ -136,8 +140,17 @@ final class Loop implements AutoCloseable {
     }
 
     static Loop with(Policy policy) {
-        return new Loop(
-                new FakeRegistry(), true, policy, TimeMode.WALL, true, WALL_CLOCK, SchedulerKeys.DEFAULT_LIMITS);
+        return wall(policy, SchedulerKeys.DEFAULT_LIMITS, TOPICS);
+    }
+
+    private static Loop wall(Policy policy, DomainLimits limits, TopicCatalogue topics) {
+        return new Loop(new FakeRegistry(), true, policy, TimeMode.WALL, true, WALL_CLOCK, limits, topics);
+    }
+
+    /** One of a site with intakes, as the setting has them. */
+    static Loop withIntakes(String intakes) {
+        TopicCatalogue topics = new TopicCatalogue(TOPICS.prefix(), Intakes.parse(intakes), Optional.empty());
+        return wall(DEEPBOOT, SchedulerKeys.DEFAULT_LIMITS, topics);
     }
 
     static Loop accelerated(boolean awaitsForecasts) {
@@ -148,11 +161,12 @@ final class Loop implements AutoCloseable {
                 TimeMode.VIRTUAL,
                 awaitsForecasts,
                 WALL_CLOCK,
-                SchedulerKeys.DEFAULT_LIMITS);
+                SchedulerKeys.DEFAULT_LIMITS,
+                TOPICS);
     }
 
     static Loop within(DomainLimits limits) {
-        return new Loop(new FakeRegistry(), true, DEEPBOOT, TimeMode.WALL, true, WALL_CLOCK, limits);
+        return wall(DEEPBOOT, limits, TOPICS);
     }
 
     /** The same application started again, with what its stores had. */
@@ -161,7 +175,7 @@ final class Loop implements AutoCloseable {
     }
 
     Loop restarted(TimeMode time, Policy policy, DomainLimits limits) {
-        Loop next = new Loop(registry, false, policy, time, true, wallClock, limits);
+        Loop next = new Loop(registry, false, policy, time, true, wallClock, limits, site);
         for (String store : List.of(SchedulerTopology.DOMAINS, SchedulerTopology.NODE_DOMAINS)) {
             KeyValueStore<String, Object> from = driver.getKeyValueStore(store);
             KeyValueStore<String, Object> to = next.driver.getKeyValueStore(store);
@@ -234,6 +248,26 @@ final class Loop implements AutoCloseable {
             return sendBytes(TopicCatalogue.NODES, left.nodeId().value().getBytes(UTF_8), null);
         }
         return send(address(event));
+    }
+
+    /** Puts an event into its topic of an intake, as it is or as one of another domain; one that intakes have no topic of into the base topic. */
+    Loop tellBy(String intake, Event event, DomainId domain) {
+        if (event instanceof NodeLeft left) {
+            byte[] key = left.nodeId().value().getBytes(UTF_8);
+            return sendTo(site.name(TopicCatalogue.NODES, intake), new TestRecord<>(key, null, wallClock));
+        }
+        return tellBy(intake, address(event), domain);
+    }
+
+    private <T> Loop tellBy(String intake, Addressed<T> event, DomainId domain) {
+        String topic = TopicCatalogue.OF_INTAKES.contains(event.topic)
+                ? site.name(event.topic, intake)
+                : site.name(event.topic);
+        GenericRecord record = Codecs.encode(event.topic, event.value);
+        if (record.getSchema().getField("domain") != null) {
+            record.put("domain", domain.value());
+        }
+        return sendTo(topic, new TestRecord<>(event.key.getBytes(UTF_8), encodeRaw(event.topic, record), wallClock));
     }
 
     private <T> Loop send(Addressed<T> event) {

@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.service.health.Health;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
@@ -140,11 +141,22 @@ class StandbyTest {
 
     @Test
     void theAssignorsNameSaysTheTopologysVersion() {
-        Map<String, Object> consumer = TopologyAssignor.in(Map.of("group.id", "g"), 7);
+        Map<String, Object> consumer =
+                TopologyAssignor.in(Map.of("group.id", "g"), TopologyAssignor.name(7, Intakes.NONE));
 
         assertThat(consumer)
                 .containsEntry("group.id", "g")
                 .containsEntry("partition.assignment.strategy", TopologyAssignor.class.getName());
-        assertThat(TopologyAssignor.name(7)).isEqualTo("lendstream-topology-7");
+        assertThat(TopologyAssignor.name(7, Intakes.NONE)).isEqualTo("lendstream-topology-7");
+    }
+
+    @Test
+    void instancesWithOtherIntakesAreOfAnotherTopology() {
+        String one = TopologyAssignor.name(7, Intakes.parse("a=east,b=south"));
+
+        assertThat(one).startsWith("lendstream-topology-7-");
+        assertThat(TopologyAssignor.name(7, Intakes.parse("b=south,a=east"))).isEqualTo(one);
+        assertThat(TopologyAssignor.name(7, Intakes.parse("a=east+west,b=south")))
+                .isNotEqualTo(one);
     }
 }

@@ -82,7 +82,10 @@ final class ActuatorService implements Exchange.Routes {
     private final Deque<PendingDecision> inbox = new ArrayDeque<>();
     private final Queue<Deed> deeds = new ConcurrentLinkedQueue<>();
     private final Queue<TrainingProgress> said = new ConcurrentLinkedQueue<>();
-    private final Inventory inventory = new Inventory();
+    private final Inventory inventory = new Inventory(job -> actuation().home(job));
+    private final Declarations<NodeId> nodesDeclared = new Declarations<>();
+    private final Declarations<ServiceId> servicesDeclared = new Declarations<>();
+    private final Declarations<JobId> jobsDeclared = new Declarations<>();
     private Optional<Driver> driver = Optional.empty();
 
     private Actuation actuation;
@@ -413,44 +416,48 @@ final class ActuatorService implements Exchange.Routes {
     }
 
     private void takeNode(Received<Node> received) {
-        NodeId id = new NodeId(received.key());
-        received.value()
-                .filter(node -> settings.covers(node.domain()))
-                .ifPresentOrElse(
-                        node -> {
-                            inventory.know(node);
-                            actuation.know(node);
-                        },
-                        () -> {
-                            inventory.forget(id);
-                            actuation.forget(id);
-                        });
+        Optional<Node> node = received.value().filter(any -> settings.covers(any.domain()));
+        NodeId id = received.value().map(Node::nodeId).orElseGet(() -> new NodeId(received.key()));
+        nodesDeclared
+                .note(received.origin().topic(), id, node.map(Node::domain))
+                .ifPresent(domain -> {
+                    inventory.forget(domain, id);
+                    actuation.forget(domain, id);
+                });
+        node.ifPresent(known -> {
+            actuation.know(known);
+            inventory.know(known, gpu -> actuation.isOf(known.domain(), gpu));
+        });
     }
 
     private void takeService(Received<InferenceService> received) {
-        received.value()
-                .ifPresentOrElse(
-                        service -> {
-                            inventory.know(service);
-                            actuation.know(service);
-                        },
-                        () -> {
-                            inventory.forget(new ServiceId(received.key()));
-                            actuation.forget(new ServiceId(received.key()));
-                        });
+        Optional<InferenceService> service = received.value().filter(any -> settings.covers(any.domain()));
+        ServiceId id = received.value().map(InferenceService::service).orElseGet(() -> new ServiceId(received.key()));
+        servicesDeclared
+                .note(received.origin().topic(), id, service.map(InferenceService::domain))
+                .ifPresent(domain -> {
+                    inventory.forget(domain, id);
+                    actuation.forget(domain, id);
+                });
+        service.ifPresent(known -> {
+            inventory.know(known);
+            actuation.know(known);
+        });
     }
 
     private void takeJob(Received<TrainingJob> received) {
-        received.value()
-                .ifPresentOrElse(
-                        job -> {
-                            inventory.know(job);
-                            actuation.know(job);
-                        },
-                        () -> {
-                            inventory.forget(new JobId(received.key()));
-                            actuation.forget(new JobId(received.key()));
-                        });
+        Optional<TrainingJob> job = received.value().filter(any -> settings.covers(any.domain()));
+        JobId id = received.value().map(TrainingJob::job).orElseGet(() -> new JobId(received.key()));
+        jobsDeclared
+                .note(received.origin().topic(), id, job.map(TrainingJob::domain))
+                .ifPresent(domain -> {
+                    inventory.forget(domain, id);
+                    actuation.forget(domain, id);
+                });
+        job.ifPresent(known -> {
+            inventory.know(known);
+            actuation.know(known);
+        });
     }
 
     private void takeDecision(Received<Decision> received) {

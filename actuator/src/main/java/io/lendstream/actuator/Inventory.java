@@ -4,33 +4,50 @@ import io.lendstream.actuator.driver.Device;
 import io.lendstream.actuator.driver.Surroundings;
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.Holding;
+import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.cluster.Tenant;
-import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.TrainingJob;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
-/** The nodes, services and jobs that are known, from the topics or, without a broker, from the state of the last run. */
+/**
+ * The nodes, services and jobs that are known, from the topics or, without a broker, from the state of the last run. Domains may use the
+ * same names, and none changes what another declares.
+ */
 final class Inventory implements Surroundings {
+    private final Function<JobId, Optional<DomainId>> homes;
     private final Map<GpuId, Device> devices = new ConcurrentHashMap<>();
-    private final Map<JobId, TrainingJob> jobs = new ConcurrentHashMap<>();
-    private final Map<NodeId, Node> nodes = new TreeMap<>();
-    private final Map<ServiceId, InferenceService> services = new TreeMap<>();
+    private final Map<JobId, Map<DomainId, TrainingJob>> jobs = new ConcurrentHashMap<>();
+    private final Map<InDomain<NodeId>, Node> nodes = new HashMap<>();
+    private final Map<InDomain<ServiceId>, InferenceService> services = new HashMap<>();
 
+    private record InDomain<I>(DomainId domain, I id) {}
+
+    /** @param homes the domain whose decisions a job follows, once it has GPUs */
+    Inventory(Function<JobId, Optional<DomainId>> homes) {
+        this.homes = homes;
+    }
+
+    /** What is known of a job: in the domain that it runs for, or in the only domain that has one of this name. */
     @Override
     public Optional<TrainingJob> job(JobId job) {
-        return Optional.ofNullable(jobs.get(job));
+        Map<DomainId, TrainingJob> named = jobs.getOrDefault(job, Map.of());
+        return named.size() == 1
+                ? named.values().stream().findFirst()
+                : homes.apply(job).map(named::get);
     }
 
     @Override
@@ -38,37 +55,45 @@ final class Inventory implements Surroundings {
         return Optional.ofNullable(devices.get(unit));
     }
 
-    void know(Node node) {
-        nodes.put(node.nodeId(), node);
-        for (Gpu gpu : node.gpus()) {
+    /**
+     * Learns of a node.
+     *
+     * @param isOurs whether a GPU is one of the node's domain: of two domains that declare it, it is that of the first
+     */
+    void know(Node node, Predicate<GpuId> isOurs) {
+        nodes.put(new InDomain<>(node.domain(), node.nodeId()), node);
+        node.gpus().stream().filter(gpu -> isOurs.test(gpu.gpuId())).forEach(gpu -> {
             devices.put(gpu.gpuId(), Device.of(gpu));
             gpu.instances().forEach(each -> devices.put(each.gpuId(), Device.of(gpu, each)));
-        }
+        });
     }
 
     void know(TrainingJob job) {
-        jobs.put(job.job(), job);
+        jobs.computeIfAbsent(job.job(), any -> new ConcurrentHashMap<>()).put(job.domain(), job);
     }
 
     void know(InferenceService service) {
-        services.put(service.service(), service);
+        services.put(new InDomain<>(service.domain(), service.service()), service);
     }
 
-    void forget(NodeId node) {
-        nodes.remove(node);
+    void forget(DomainId domain, NodeId node) {
+        nodes.remove(new InDomain<>(domain, node));
     }
 
-    void forget(JobId job) {
-        jobs.remove(job);
+    void forget(DomainId domain, JobId job) {
+        jobs.computeIfPresent(job, (any, named) -> {
+            named.remove(domain);
+            return named.isEmpty() ? null : named;
+        });
     }
 
-    void forget(ServiceId service) {
-        services.remove(service);
+    void forget(DomainId domain, ServiceId service) {
+        services.remove(new InDomain<>(domain, service));
     }
 
     /** Learns what an earlier run knew. */
     void restore(ActuatorState.Known known) {
-        known.nodes().forEach(this::know);
+        known.nodes().forEach(node -> know(node, any -> true));
         known.jobs().forEach(this::know);
         known.services().forEach(this::know);
     }
@@ -86,19 +111,22 @@ final class Inventory implements Surroundings {
                 serving.add(service.service());
             }
         }
-        List<Node> concerned = nodes.values().stream()
-                .filter(node -> node.gpus().stream()
-                        .anyMatch(gpu -> units.contains(gpu.gpuId())
-                                || gpu.instances().stream().anyMatch(each -> units.contains(each.gpuId()))))
-                .toList();
         return new ActuatorState.Known(
-                concerned,
+                nodes.values().stream()
+                        .filter(node -> node.gpus().stream()
+                                .anyMatch(gpu -> units.contains(gpu.gpuId())
+                                        || gpu.instances().stream().anyMatch(each -> units.contains(each.gpuId()))))
+                        .sorted(Comparator.comparing(Node::nodeId).thenComparing(Node::domain))
+                        .toList(),
                 jobs.values().stream()
+                        .flatMap(named -> named.values().stream())
                         .filter(job -> running.contains(job.job()))
-                        .sorted(java.util.Comparator.comparing(job -> job.job().value()))
+                        .sorted(Comparator.comparing(TrainingJob::job).thenComparing(TrainingJob::domain))
                         .toList(),
                 services.values().stream()
                         .filter(service -> serving.contains(service.service()))
+                        .sorted(Comparator.comparing(InferenceService::service)
+                                .thenComparing(InferenceService::domain))
                         .toList());
     }
 }

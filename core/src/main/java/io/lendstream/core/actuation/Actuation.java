@@ -76,6 +76,12 @@ public final class Actuation {
         snapshot.holdings().forEach(restored.holdings::put);
         restored.steps.addAll(snapshot.steps());
         snapshot.places().forEach(place -> restored.places.put(place.tenant(), place));
+        snapshot.holdings()
+                .forEach(holding -> holding.loan()
+                        .ifPresent(loan -> restored.homes.put(
+                                holding.tenant(), loan.granted().domain())));
+        restored.places.forEach(
+                (tenant, place) -> restored.homes.put(tenant, place.decision().domain()));
         snapshot.cuts().forEach(cut -> restored.cuts.put(cut.gpu(), cut));
         snapshot.refusals().forEach(count -> restored.refusals.put(count.refusal(), count.times()));
         return actuation;
@@ -99,51 +105,73 @@ public final class Actuation {
 
     /** Learns which GPUs there are; a node of an unknown pool is never touched. */
     public void know(Node node) {
-        forget(node.nodeId());
+        DomainId domain = node.domain();
+        forget(domain, node.nodeId());
+        if (node.pool() == Pool.UNKNOWN) {
+            return;
+        }
         var gpus = new ArrayList<GpuId>();
         for (Gpu gpu : node.gpus()) {
             gpus.add(gpu.gpuId());
             gpu.instances().forEach(instance -> gpus.add(instance.gpuId()));
         }
-        if (node.pool() != Pool.UNKNOWN) {
-            work.gpusByNode.put(node.nodeId(), gpus);
-            work.domains.put(node.nodeId(), node.domain());
-            gpus.forEach(gpu -> work.pools.put(gpu, node.pool()));
-            node.gpus().stream().filter(Gpu::isCuttable).forEach(gpu -> work.cuttable.put(gpu.gpuId(), gpu));
-        }
+        gpus.removeIf(gpu -> work.isElsewhere(domain, gpu));
+        work.gpusByNode.put(new Work.InDomain<>(domain, node.nodeId()), gpus);
+        gpus.forEach(gpu -> {
+            work.pools.put(gpu, node.pool());
+            work.domains.put(gpu, domain);
+        });
+        node.gpus().stream()
+                .filter(gpu -> gpu.isCuttable() && gpus.contains(gpu.gpuId()))
+                .forEach(gpu -> work.cuttable.put(gpu.gpuId(), gpu));
+    }
+
+    /** Whether a GPU may be used by decisions of a domain: a GPU that two domains declare is that of the first. */
+    public boolean isOf(DomainId domain, GpuId gpu) {
+        return !work.isElsewhere(domain, gpu);
     }
 
     public void know(TrainingJob job) {
-        work.jobs.put(job.job(), job);
+        work.jobs.put(new Work.InDomain<>(job.domain(), job.job()), job);
     }
 
     public void know(InferenceService service) {
-        work.services.put(service.service(), service);
+        work.services.put(new Work.InDomain<>(service.domain(), service.service()), service);
     }
 
-    public void forget(NodeId node) {
-        work.domains.remove(node);
-        Optional.ofNullable(work.gpusByNode.remove(node))
+    /** A domain has a node no longer; what other domains declare under the same name stays. */
+    public void forget(DomainId domain, NodeId node) {
+        Optional.ofNullable(work.gpusByNode.remove(new Work.InDomain<>(domain, node)))
                 .ifPresent(gpus -> gpus.forEach(gpu -> {
                     work.pools.remove(gpu);
+                    work.domains.remove(gpu);
                     work.cuttable.remove(gpu);
                 }));
     }
 
     /** A node is gone with all that ran on it: nobody has its GPUs any more, and nothing more is reported of them. */
     public void lose(NodeId node) {
-        List<GpuId> gone = work.gpusByNode.getOrDefault(node, List.of());
-        work.withdraw(gone, step -> true);
-        gone.forEach(work.holdings::remove);
-        forget(node);
+        for (Work.InDomain<NodeId> lost : List.copyOf(work.gpusByNode.keySet())) {
+            if (lost.id().equals(node)) {
+                List<GpuId> gone = work.gpusByNode.getOrDefault(lost, List.of());
+                work.withdraw(gone, step -> true);
+                gone.forEach(work.holdings::remove);
+                forget(lost.domain(), node);
+            }
+        }
     }
 
-    public void forget(JobId job) {
-        work.jobs.remove(job);
+    public void forget(DomainId domain, JobId job) {
+        work.jobs.remove(new Work.InDomain<>(domain, job));
     }
 
-    public void forget(ServiceId service) {
-        work.services.remove(service);
+    public void forget(DomainId domain, ServiceId service) {
+        work.services.remove(new Work.InDomain<>(domain, service));
+    }
+
+    /** The domain whose decisions a job follows that has GPUs. */
+    public Optional<DomainId> home(JobId job) {
+        return work.home(new Tenant.Job(job));
     }
 
     /** Who has which GPU, in the order of the GPUs. */
@@ -195,6 +223,11 @@ public final class Actuation {
         Optional<Refusal> fenced = fence(decision);
         if (fenced.isPresent()) {
             work.refuse(decision, fenced.get(), decision.action().gpus(), fencedText(decision, fenced.get()), reports);
+            return reports;
+        }
+        Optional<String> foreign = foreign(decision);
+        if (foreign.isPresent()) {
+            work.refuse(decision, Refusal.OTHER_DOMAIN, decision.action().gpus(), foreign.get(), reports);
             return reports;
         }
         decision.action().match(new Taking(work, decision, reports));
@@ -251,9 +284,9 @@ public final class Actuation {
     }
 
     private List<GpuId> gpusOf(DomainId domain) {
-        return work.domains.entrySet().stream()
-                .filter(node -> node.getValue().equals(domain))
-                .flatMap(node -> work.gpusByNode.getOrDefault(node.getKey(), List.of()).stream())
+        return work.gpusByNode.entrySet().stream()
+                .filter(node -> node.getKey().domain().equals(domain))
+                .flatMap(node -> node.getValue().stream())
                 .sorted()
                 .toList();
     }
@@ -347,7 +380,7 @@ public final class Actuation {
         }
         for (Loan loan : order) {
             List<GpuId> gpus = ending.getOrDefault(loan, List.of());
-            Optional<TrainingJob> job = work.jobOf(loan.tenant);
+            Optional<TrainingJob> job = work.jobOf(loan.granted.domain(), loan.tenant);
             int before = work.active(loan.tenant).size();
             Course course = work.delays.course(new Undertaking(
                     loan.granted,
@@ -395,6 +428,23 @@ public final class Actuation {
         }
         work.latest.put(id.domain(), id);
         return decision.advisory() ? Optional.of(Refusal.ADVISORY) : Optional.empty();
+    }
+
+    /** What a decision is about that is not of its domain, as text. */
+    private Optional<String> foreign(Decision decision) {
+        DomainId domain = decision.id().domain();
+        Optional<GpuId> elsewhere = decision.action().gpus().stream()
+                .filter(gpu -> work.isElsewhere(domain, gpu))
+                .findFirst();
+        if (elsewhere.isPresent()) {
+            return elsewhere.map(gpu -> "%s is a GPU of domain %s".formatted(gpu, work.domains.get(gpu)));
+        }
+        Optional<Tenant> job = Work.tenantOf(decision.action()).filter(Tenant.Job.class::isInstance);
+        Optional<DomainId> home = job.flatMap(work::home).filter(other -> !other.equals(domain));
+        job.filter(any -> home.isEmpty()).ifPresent(tenant -> work.homes.put(tenant, domain));
+        return home.map(
+                other -> "a job of this name runs in domain %s; one actuator runs jobs of one name for one domain"
+                        .formatted(other));
     }
 
     private String fencedText(Decision decision, Refusal refusal) {

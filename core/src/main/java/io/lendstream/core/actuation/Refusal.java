@@ -10,6 +10,8 @@ public enum Refusal {
     ADVISORY,
     /** It names a GPU that no known node has. */
     GPU_UNKNOWN,
+    /** It is about a GPU of another domain, or about a job whose name a running job of another domain has. */
+    OTHER_DOMAIN,
     /** It binds a GPU whose release has not been reported. */
     GPU_HELD,
     /** It is about a GPU that the tenant does not hold. */

@@ -363,8 +363,8 @@ final class Taking implements Action.Cases<Taking> {
                 allocation.mechanism(),
                 allocation.localBatch(),
                 remaining,
-                work.jobOf(tenant),
-                work.serviceOf(tenant)));
+                work.jobOf(decision.id().domain(), tenant),
+                work.serviceOf(decision.id().domain(), tenant)));
         if (course.trouble() == Course.Trouble.NO_DRIVER) {
             return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + tenant);
         }
@@ -476,6 +476,9 @@ final class Taking implements Action.Cases<Taking> {
     private Optional<Refusal> whyNotFree(GpuId gpu) {
         if (!work.pools.containsKey(gpu)) {
             return Optional.of(Refusal.GPU_UNKNOWN);
+        }
+        if (work.isElsewhere(decision.id().domain(), gpu)) {
+            return Optional.of(Refusal.OTHER_DOMAIN);
         }
         return work.holdings.of(gpu).isPresent() || isRecut(gpu) ? Optional.of(Refusal.GPU_HELD) : Optional.empty();
     }

@@ -37,11 +37,15 @@ final class Work {
     final DelayModel delays;
 
     final Map<GpuId, Pool> pools = new HashMap<>();
-    final Map<NodeId, List<GpuId>> gpusByNode = new HashMap<>();
-    final Map<NodeId, DomainId> domains = new HashMap<>();
+    final Map<InDomain<NodeId>, List<GpuId>> gpusByNode = new HashMap<>();
+    /** Of which domain a GPU is: the first that declared it keeps it until its node is forgotten. */
+    final Map<GpuId, DomainId> domains = new HashMap<>();
+
     final Map<GpuId, Gpu> cuttable = new HashMap<>();
-    final Map<JobId, TrainingJob> jobs = new HashMap<>();
-    final Map<ServiceId, InferenceService> services = new HashMap<>();
+    final Map<InDomain<JobId>, TrainingJob> jobs = new HashMap<>();
+    final Map<InDomain<ServiceId>, InferenceService> services = new HashMap<>();
+    /** Whose decisions running jobs follow. */
+    final Map<Tenant, DomainId> homes = new HashMap<>();
 
     final Map<DomainId, DecisionId> latest = new TreeMap<>();
     final Holdings holdings = new Holdings();
@@ -58,6 +62,9 @@ final class Work {
     final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     Instant clock = Instant.EPOCH;
     long nextOrder;
+
+    /** Something by its name in a domain: other domains may use the same name. */
+    record InDomain<I>(DomainId domain, I id) {}
 
     Work(String actuator, Duration leaseNotice, DelayModel delays) {
         this.actuator = actuator;
@@ -280,14 +287,28 @@ final class Work {
         return holdings.of(gpu).map(Holding::phase).orElseThrow();
     }
 
-    Optional<TrainingJob> jobOf(Tenant tenant) {
-        return tenant instanceof Tenant.Job job ? Optional.ofNullable(jobs.get(job.job())) : Optional.empty();
+    Optional<TrainingJob> jobOf(DomainId domain, Tenant tenant) {
+        return tenant instanceof Tenant.Job job
+                ? Optional.ofNullable(jobs.get(new InDomain<>(domain, job.job())))
+                : Optional.empty();
     }
 
-    Optional<InferenceService> serviceOf(Tenant tenant) {
+    Optional<InferenceService> serviceOf(DomainId domain, Tenant tenant) {
         return tenant instanceof Tenant.Service service
-                ? Optional.ofNullable(services.get(service.service()))
+                ? Optional.ofNullable(services.get(new InDomain<>(domain, service.service())))
                 : Optional.empty();
+    }
+
+    /** Whether a GPU is known as one of another domain. */
+    boolean isElsewhere(DomainId domain, GpuId gpu) {
+        return Optional.ofNullable(domains.get(gpu))
+                .filter(other -> !other.equals(domain))
+                .isPresent();
+    }
+
+    /** The domain of a job that has GPUs. */
+    Optional<DomainId> home(Tenant tenant) {
+        return holdings.of(tenant).isEmpty() ? Optional.empty() : Optional.ofNullable(homes.get(tenant));
     }
 
     static Optional<Tenant> tenantOf(Action action) {

@@ -344,17 +344,15 @@ class ActuationTest {
     void eachDomainIsFencedByItself() {
         record(actuation.take(decision(2, 5, false, 0, resize(JOB, List.of("t1"), "t1")), at(0)));
         log.clear();
+        DomainId other = new DomainId("e");
+        Gpu gpu = Gpu.whole(new GpuId("e1"), 0, "A100", 80L << 30);
+        actuation.know(new Node(new NodeId("n3"), other, Pool.TRAINING, "boot", NOON, NodeStatus.READY, List.of(gpu)));
         var elsewhere = new Decision(
-                new DecisionId(new DomainId("e"), 1, 1),
-                at(1),
-                at(61),
-                false,
-                reason(),
-                resize(OTHER, List.of("t2"), "t2"));
+                new DecisionId(other, 1, 1), at(1), at(61), false, reason(), resize(OTHER, List.of("e1"), "e1"));
 
         record(actuation.take(elsewhere, at(1)));
 
-        assertThat(log).containsExactly("1 e/1/1 ACCEPTED t2");
+        assertThat(log).containsExactly("1 e/1/1 ACCEPTED e1");
     }
 
     @Test

@@ -2,12 +2,15 @@ package io.lendstream.forecaster;
 
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.schemas.topics.DomainIntake;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
@@ -25,6 +28,7 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(DeclarationReader.class);
 
+    private final ServiceKey keys;
     private transient Counter poison = new SimpleCounter();
 
     DeclarationReader(
@@ -34,6 +38,7 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
             RateReader.Clock clock,
             long maxRecordBytes) {
         super(properties, topics, maxClockSkew, clock, maxRecordBytes);
+        keys = new ServiceKey(topics.intakes());
     }
 
     @Override
@@ -49,7 +54,7 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
 
     @Override
     Declared read(InferenceService declared) {
-        return new Declared(declared.service().value(), Optional.of(ReplicaCapacity.of(declared)));
+        return new Declared(keys.of(declared.domain(), declared.service()), Optional.of(ReplicaCapacity.of(declared)));
     }
 
     @Override
@@ -58,7 +63,15 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
             poison(record, new IllegalArgumentException("the record has neither key nor value"), out);
             return;
         }
-        out.collect(new Declared(new String(record.key(), StandardCharsets.UTF_8), Optional.empty()));
+        String service = new String(record.key(), StandardCharsets.UTF_8);
+        Optional<DomainIntake> intake = topics().intakeOf(record.topic()).flatMap(topics().intakes()::find);
+        // One of the base topic takes nothing back of a domain with an intake: it may have been declared there since
+        Set<String> gone = intake.filter(restricted -> !restricted.isUnrestricted())
+                .map(restricted -> restricted.domains().stream()
+                        .map(domain -> keys.of(domain, service))
+                        .collect(Collectors.toUnmodifiableSet()))
+                .orElse(Set.of(service));
+        gone.forEach(key -> out.collect(new Declared(key, Optional.empty())));
     }
 
     @Override

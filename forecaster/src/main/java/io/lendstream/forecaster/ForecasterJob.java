@@ -89,8 +89,9 @@ final class ForecasterJob {
                         "services",
                         DeclaredSerializer.TYPE)
                 .uid("services");
+        ServiceKey keys = new ServiceKey(settings.topics().intakes());
         SingleOutputStreamOperator<DemandForecast> forecasts = rates.keyBy(
-                        rate -> rate.service().value(), Types.STRING)
+                        rate -> keys.of(rate.domain(), rate.service()), Types.STRING)
                 .connect(declarations.keyBy(Declared::service, Types.STRING))
                 .process(forecasting(), ForecastSerializer.TYPE)
                 .name("forecast")
@@ -195,7 +196,7 @@ final class ForecasterJob {
                 .setProperties(properties)
                 .setGroupId(settings.groupId())
                 .setClientIdPrefix(settings.groupId() + client)
-                .setTopics(settings.topics().name(topic));
+                .setTopics(settings.topics().names(topic));
     }
 
     private <T> KafkaSink<T> sink(String name, KafkaRecordSerializationSchema<T> writer) {
@@ -223,8 +224,11 @@ final class ForecasterJob {
     private static final class ForecastWriter extends RecordWriter<DemandForecast> {
         private static final long serialVersionUID = 1L;
 
+        private final ServiceKey keys;
+
         ForecastWriter(Map<String, String> properties, TopicCatalogue topics) {
             super(properties, topics);
+            keys = new ServiceKey(topics.intakes());
         }
 
         @Override
@@ -234,7 +238,7 @@ final class ForecasterJob {
 
         @Override
         String key(DemandForecast forecast) {
-            return forecast.service().value();
+            return keys.of(forecast.domain(), forecast.service());
         }
 
         @Override

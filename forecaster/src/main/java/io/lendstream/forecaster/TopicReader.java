@@ -1,10 +1,12 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Limits;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.EventTimes;
@@ -15,6 +17,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
@@ -37,10 +40,12 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
 
     private final TreeMap<String, String> properties;
     private final String prefix;
+    private final String intakes;
     private final Duration maxClockSkew;
     private final RateReader.Clock clock;
     private final long maxRecordBytes;
     private transient @Nullable Deserializer<GenericRecord> deserializer;
+    private transient @Nullable TopicCatalogue topics;
 
     /** @param maxRecordBytes of a record's key, value and headers together, after decompression */
     TopicReader(
@@ -51,6 +56,7 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
             long maxRecordBytes) {
         this.properties = new TreeMap<>(properties);
         this.prefix = topics.prefix();
+        this.intakes = topics.intakes().toString();
         this.maxClockSkew = maxClockSkew;
         this.clock = clock;
         this.maxRecordBytes = maxRecordBytes;
@@ -69,8 +75,18 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
     @Override
     public void open(DeserializationSchema.InitializationContext context) {
         deserializer = SerdeFactory.of(properties)
-                .reading(Codecs.readerSchemas(new TopicCatalogue(prefix)))
+                .reading(Codecs.readerSchemas(topics()))
                 .deserializer();
+    }
+
+    /** The site's topics; not part of the job's description. */
+    final TopicCatalogue topics() {
+        TopicCatalogue known = topics;
+        if (known == null) {
+            known = new TopicCatalogue(prefix, Intakes.parse(intakes), Optional.empty());
+            topics = known;
+        }
+        return known;
     }
 
     @Override
@@ -94,6 +110,9 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         try {
             T value = Codecs.decode(
                     topic(), reader.deserialize(record.topic(), record.value()), Strictness.intake(topic()));
+            if (value instanceof Event event) {
+                topics().check(record.topic(), event.domain());
+            }
             EventTimes.check(value, clock.now(), maxClockSkew);
             read = read(value);
         } catch (SerializationException | IllegalArgumentException e) {

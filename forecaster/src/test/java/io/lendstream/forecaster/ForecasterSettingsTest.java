@@ -62,9 +62,13 @@ class ForecasterSettingsTest {
     }
 
     static ForecasterSettings settings(String... arguments) {
+        return settings(TopicCatalogue.standard(), arguments);
+    }
+
+    static ForecasterSettings settings(TopicCatalogue topics, String... arguments) {
         var keys = new ArrayList<Key<?>>(CommonKeys.ALL);
         keys.addAll(ForecasterSettings.KEYS);
         Settings settings = Settings.of(keys, arguments);
-        return ForecasterSettings.of(settings, KafkaSettings.of("forecaster", settings), TopicCatalogue.standard());
+        return ForecasterSettings.of(settings, KafkaSettings.of("forecaster", settings), topics);
     }
 }

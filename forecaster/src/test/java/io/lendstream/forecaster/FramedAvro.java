@@ -17,7 +17,10 @@ public final class FramedAvro implements Deserializer<GenericRecord> {
     @Override
     public GenericRecord deserialize(String topic, byte[] value) {
         WireFormat.schemaId(value);
-        var schema = Codecs.schema(TopicCatalogue.standard().find(topic).orElseThrow());
+        var schema = Codecs.schema(TopicCatalogue.ALL.stream()
+                .filter(any -> topic.startsWith(TopicCatalogue.standard().name(any)))
+                .findFirst()
+                .orElseThrow());
         try {
             return AvroBytes.read(Arrays.copyOfRange(value, WireFormat.HEADER_BYTES, value.length), schema, schema);
         } catch (IOException | RuntimeException e) {

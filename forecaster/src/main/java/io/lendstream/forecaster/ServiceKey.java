@@ -1,0 +1,40 @@
+package io.lendstream.forecaster;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.schemas.topics.Intakes;
+import java.io.Serializable;
+
+/**
+ * What a service's forecaster, declaration and forecasts are kept under: its ID, as before there were intakes; with its domain in
+ * front where an intake is restricted to that domain, so that a service of the same ID in another domain is another one.
+ */
+final class ServiceKey implements Serializable {
+    private static final long serialVersionUID = 1L;
+    private static final String BETWEEN = "/";
+
+    private final String text;
+    private final transient Intakes intakes;
+
+    ServiceKey(Intakes intakes) {
+        this.text = intakes.toString();
+        this.intakes = intakes;
+    }
+
+    String of(DomainId domain, ServiceId service) {
+        return of(domain, service.value());
+    }
+
+    String of(DomainId domain, String service) {
+        return intakes.isolates(domain) ? escaped(domain) + BETWEEN + service : service;
+    }
+
+    /** Where the domain ends is clear even if names have the mark between them. */
+    private static String escaped(DomainId domain) {
+        return domain.value().replace("%", "%25").replace(BETWEEN, "%2F");
+    }
+
+    private Object readResolve() {
+        return new ServiceKey(Intakes.parse(text));
+    }
+}

@@ -6,23 +6,32 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.apache.kafka.common.acl.AclBinding;
 
-/** What one principal may do: a file {@code USER.acl}, a grant a line; {@code #} begins a comment. */
+/**
+ * What one principal may do: a file {@code USER.acl}, a grant a line; {@code #} begins a comment. A file with <code>{name}</code>
+ * in its own name is a template: it stands for one principal of each intake.
+ */
 record AccessList(String user, List<Grant> grants) {
     private static final String ENDING = ".acl";
+    private static final String NAME = "{name}";
 
     AccessList {
         grants = List.copyOf(grants);
     }
 
-    /** Every list of a directory, by name. */
-    static List<AccessList> readAll(Path directory, String prefix) {
+    /**
+     * Every list of a directory, by name.
+     *
+     * @param intakes names that stand for <code>{name}</code> in templates
+     */
+    static List<AccessList> readAll(Path directory, String prefix, List<String> intakes) {
         try (Stream<Path> entries = Files.list(directory)) {
             List<AccessList> lists = entries.filter(file -> file.toString().endsWith(ENDING))
                     .sorted()
-                    .map(file -> read(file, prefix))
+                    .flatMap(file -> read(file, prefix, intakes))
                     .toList();
             if (lists.isEmpty()) {
                 throw UserError.badUsage("%s has no file that ends in %s; name a directory such as deploy/acl."
@@ -35,7 +44,24 @@ record AccessList(String user, List<Grant> grants) {
         }
     }
 
-    private static AccessList read(Path file, String prefix) {
+    private static Stream<AccessList> read(Path file, String prefix, List<String> intakes) {
+        if (!user(file).contains(NAME)) {
+            return Stream.of(read(file, prefix, Optional.empty()));
+        }
+        if (intakes.isEmpty()) {
+            throw UserError.badUsage(
+                    "%s is a template for each intake, but there is none; name them with --name, or in the setting intakes."
+                            .formatted(file));
+        }
+        return intakes.stream().map(intake -> read(file, prefix, Optional.of(intake)));
+    }
+
+    private static String user(Path file) {
+        String name = file.getFileName().toString();
+        return name.substring(0, name.length() - ENDING.length());
+    }
+
+    private static AccessList read(Path file, String prefix, Optional<String> intake) {
         List<String> lines;
         try {
             lines = Files.readAllLines(file);
@@ -49,13 +75,13 @@ record AccessList(String user, List<Grant> grants) {
                 continue;
             }
             try {
-                grants.add(Grant.parse(line, prefix));
+                grants.add(
+                        Grant.parse(intake.map(name -> line.replace(NAME, name)).orElse(line), prefix));
             } catch (IllegalArgumentException e) {
                 throw UserError.badUsage("%s, line %d: %s.".formatted(file, number, e.getMessage()));
             }
         }
-        String name = file.getFileName().toString();
-        return new AccessList(name.substring(0, name.length() - ENDING.length()), grants);
+        return new AccessList(intake.map(name -> user(file).replace(NAME, name)).orElse(user(file)), grants);
     }
 
     List<AclBinding> bindings() {

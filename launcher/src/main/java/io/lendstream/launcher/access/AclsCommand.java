@@ -6,6 +6,7 @@ import io.lendstream.launcher.CommandGroup;
 import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.schemas.topics.DomainIntake;
 import io.lendstream.service.kafka.Connection;
 import java.io.IOException;
 import java.io.Reader;
@@ -156,12 +157,31 @@ public final class AclsCommand extends CommandGroup {
 
     /** What the two have in common. */
     private abstract static class ListsCommand extends ClusterCommand {
-        @Parameters(paramLabel = "DIR", description = "The files, such as deploy/acl.")
+        @Option(
+                names = "--name",
+                paramLabel = "NAME",
+                description = {
+                    "An intake, for the templates among the files (with {name} in their names); may be repeated.",
+                    "Default: every one of the setting intakes."
+                })
+        private List<String> names = new ArrayList<>();
+
+        @Parameters(paramLabel = "DIR", description = "The files, such as deploy/acl or deploy/acl/intakes.")
         @SuppressWarnings("NullAway.Init") // picocli sets it
         private Path directory;
 
         List<AccessList> lists(Cluster cluster) {
-            return AccessList.readAll(directory, cluster.topics().prefix());
+            names.forEach(ListsCommand::check);
+            List<String> intakes = names.isEmpty() ? cluster.topics().intakes().names() : names;
+            return AccessList.readAll(directory, cluster.topics().prefix(), intakes);
+        }
+
+        private static void check(String name) {
+            try {
+                DomainIntake.check(name);
+            } catch (IllegalArgumentException e) {
+                throw UserError.badUsage("--name is '%s': %s.".formatted(name, e.getMessage()));
+            }
         }
 
         void show(List<AccessList> lists, Function<AccessList, String> line) {

@@ -66,7 +66,7 @@ final class ClusterOptions {
     private static TopicCatalogue catalogue(Settings settings) {
         String prefix = settings.get(CommonKeys.TOPIC_PREFIX);
         try {
-            return new TopicCatalogue(prefix);
+            return new TopicCatalogue(prefix, settings.get(CommonKeys.INTAKES), Optional.empty());
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage("topic-prefix is '%s': %s".formatted(prefix, e.getMessage()));
         }

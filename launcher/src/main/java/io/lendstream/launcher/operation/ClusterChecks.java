@@ -118,11 +118,11 @@ final class ClusterChecks {
         try {
             return Optional.of(new TopicAdmin(admin, cluster.topics()).describe());
         } catch (KafkaException e) {
-            to.accept(
-                    Finding.warn(
-                            "topics",
-                            "cannot be looked at: " + message(e),
-                            "ask as somebody who may describe all of them, such as deploy/acl's operator; the services were not looked at"));
+            to.accept(Finding.warn(
+                    "topics",
+                    "cannot be looked at: " + message(e),
+                    "ask as somebody who may describe all of them, such as deploy/acl's operator; the services"
+                            + " were not looked at"));
             return Optional.empty();
         }
     }
@@ -286,13 +286,11 @@ final class ClusterChecks {
 
     /** When the newest record of a topic was written, by its writer's clock. */
     private Optional<Instant> newest(Admin admin, Topic<?> topic) {
-        String name = cluster.topics().name(topic);
         Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
-        answer(admin.describeTopics(List.of(name)).allTopicNames())
-                .get(name)
-                .partitions()
-                .forEach(partition ->
-                        asked.put(new TopicPartition(name, partition.partition()), OffsetSpec.maxTimestamp()));
+        answer(admin.describeTopics(cluster.topics().names(topic)).allTopicNames())
+                .forEach((name, found) -> found.partitions()
+                        .forEach(partition ->
+                                asked.put(new TopicPartition(name, partition.partition()), OffsetSpec.maxTimestamp())));
         return answer(admin.listOffsets(asked).all()).values().stream()
                 .map(ListOffsetsResultInfo::timestamp)
                 .filter(timestamp -> timestamp >= 0)

@@ -16,7 +16,10 @@ import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.launcher.operation.ControlOrder.Taken;
+import io.lendstream.schemas.topics.DomainIntake;
+import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
@@ -264,6 +267,15 @@ public final class ControlCommands {
                 description = {"How long a scheduler may take to hear of it.", "Default: ${DEFAULT-VALUE}."})
         private String timeout = "15s";
 
+        @Option(
+                names = "--as",
+                paramLabel = "GROUP",
+                description = {
+                    "The group of operators by whose own topic it goes, so that 'explain' can tell who ordered it.",
+                    "Default: the setting intake, or the topic that every operator may write to."
+                })
+        private Optional<String> group = Optional.empty();
+
         /** Refuses names that no record may have, before anything is connected to. */
         abstract void checkNames();
 
@@ -291,16 +303,20 @@ public final class ControlCommands {
                     .orElseThrow(() -> UserError.badUsage(
                             "--timeout is '%s', but must be a length of time such as 15s.".formatted(timeout)));
             Cluster cluster = cluster();
+            Optional<String> ordersAs = group(cluster);
             Connection.check(
                     cluster.kafka(),
-                    cluster.topics(),
+                    cluster.topics().writingFor(ordersAs),
                     List.of(TopicCatalogue.CONTROL, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.DECISIONS),
                     cluster.patience());
             var reading = new Reading(cluster, this::remark);
-            var order = new ControlOrder(cluster, reading, patience);
+            var order = new ControlOrder(cluster, reading, patience, ordersAs);
             boolean followed = true;
             ArrayNode all = JsonNodeFactory.instance.arrayNode();
-            for (ControlCommand command : commands(reading, order.now())) {
+            List<ControlCommand> commands = commands(reading, order.now());
+            ordersAs.flatMap(cluster.topics().intakes()::find)
+                    .ifPresent(intake -> commands.forEach(command -> mayOrder(intake, command.domain())));
+            for (ControlCommand command : commands) {
                 Taken taken = order.give(command);
                 followed &= isFollowed(taken);
                 if (json()) {
@@ -313,6 +329,32 @@ public final class ControlCommands {
                 print(all);
             }
             return followed ? 0 : 1;
+        }
+
+        private Optional<String> group(Cluster cluster) {
+            Optional<String> chosen = group.or(() -> cluster.settings().get(CommonKeys.INTAKE));
+            Intakes intakes = cluster.topics().intakes();
+            chosen.ifPresent(name -> {
+                try {
+                    DomainIntake.check(name);
+                } catch (IllegalArgumentException e) {
+                    throw UserError.badUsage("--as is '%s': %s.".formatted(name, e.getMessage()));
+                }
+                if (!intakes.isEmpty() && intakes.find(name).isEmpty()) {
+                    throw UserError.badUsage(
+                            "--as is '%s', but the setting intakes has only %s.".formatted(name, intakes.names()));
+                }
+            });
+            return chosen;
+        }
+
+        /** The scheduler would refuse it. */
+        private static void mayOrder(DomainIntake intake, DomainId domain) {
+            if (!intake.covers(domain)) {
+                throw UserError.failed(
+                        "group %s may order only domains %s, not %s; name one of them with --domain, or order as another group."
+                                .formatted(intake.name(), intake.domainList(), domain));
+            }
         }
 
         private List<String> lines(Taken taken) {

@@ -10,6 +10,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.kafka.WriteFailedException;
 import io.lendstream.service.settings.Units;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
@@ -30,11 +31,14 @@ final class ControlOrder {
     private final Cluster cluster;
     private final Reading reading;
     private final Duration timeout;
+    private final TopicCatalogue topics;
 
-    ControlOrder(Cluster cluster, Reading reading, Duration timeout) {
+    /** @param group whose own topic it goes to; empty for the base topic */
+    ControlOrder(Cluster cluster, Reading reading, Duration timeout, Optional<String> group) {
         this.cluster = cluster;
         this.reading = reading;
         this.timeout = timeout;
+        this.topics = cluster.topics().writingFor(group);
     }
 
     /**
@@ -89,16 +93,28 @@ final class ControlOrder {
     }
 
     private void write(ControlCommand command) {
-        try (RecordWriter writer = RecordWriter.open(cluster.kafka(), cluster.topics(), "/lendstream/command")) {
+        try (RecordWriter writer = RecordWriter.open(cluster.kafka(), topics, "/lendstream/command")) {
             writer.write(TopicCatalogue.CONTROL, command.domain().value(), command);
             writer.flush();
+        } catch (WriteFailedException e) {
+            throw UserError.failed("%s. Log in as somebody who may write to %s%s"
+                    .formatted(
+                            e.getMessage(),
+                            topics.target(TopicCatalogue.CONTROL),
+                            topics.own().isPresent() ? "." : ", or name your group with --as."));
         }
     }
 
     private String silence(ControlCommand command) {
-        return "no scheduler of domain %s took the command within --timeout %s. It stays in %s and is taken when one runs; 'lendstream doctor' says what is there."
+        return "no scheduler of domain %s took the command within --timeout %s. It stays in %s and is taken when one runs%s; 'lendstream doctor' says what is there."
                 .formatted(
-                        command.domain(), Units.text(timeout), cluster.topics().name(TopicCatalogue.CONTROL));
+                        command.domain(),
+                        Units.text(timeout),
+                        topics.target(TopicCatalogue.CONTROL),
+                        topics.own()
+                                .map(group ->
+                                        " that has intake %s with this domain in its setting intakes".formatted(group))
+                                .orElse(""));
     }
 
     /** Waits for a command in the log, and for what is decided on it, whichever comes first. */

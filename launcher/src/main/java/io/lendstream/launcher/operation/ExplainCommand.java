@@ -55,19 +55,21 @@ public final class ExplainCommand extends ClusterCommand {
         reading.values(TopicCatalogue.DECISIONS, decisions::take);
         Decision decision = decisions.wanted();
         var explainer = new Explainer(decision);
+        var orders = new Orders(decision);
         if (!noReplay) {
             reading.values(
                     TopicCatalogue.DOMAIN_EVENTS,
                     event -> {
                         if (event.domain().equals(wanted.domain())) {
                             explainer.take(event);
+                            orders.take(event);
                         }
                     },
                     explainer::isDone);
         }
         reading.values(TopicCatalogue.ACTUATION_REPORTS, decisions::take);
         Fate fate = Fate.of(decision, decisions.reports, decisions.latest);
-        var explained = new Explained(explainer.explanation(), fate, noReplay);
+        var explained = new Explained(explainer.explanation(), fate, noReplay, orders.inForce(), cluster.topics());
         if (json()) {
             print(explained.json());
         } else {

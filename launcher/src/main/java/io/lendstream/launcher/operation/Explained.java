@@ -8,6 +8,7 @@ import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Timings;
@@ -15,6 +16,7 @@ import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.Fate;
 import io.lendstream.core.lending.Alternative;
 import io.lendstream.core.scheduler.Guard;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,13 +30,17 @@ import java.util.stream.Collectors;
  * An explanation as it is shown, to people and to tools.
  *
  * @param shortened whether the log was left alone, as asked for
+ * @param orders commands that were in force when it was made
+ * @param topics names of the topics, by which groups of operators are told apart
  */
-record Explained(Explanation explanation, Fate fate, boolean shortened) {
+record Explained(
+        Explanation explanation, Fate fate, boolean shortened, List<DomainEvent> orders, TopicCatalogue topics) {
 
     List<String> lines() {
         var lines = new ArrayList<String>();
         decision(lines);
         inputs(lines);
+        orders(lines);
         explanation.made().ifPresent(made -> made(lines, made));
         fate(lines);
         lines.add("");
@@ -67,13 +73,27 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
                             event.at(),
                             Words.kind(event.event()),
                             event.origin().map(origin -> "  " + origin).orElse(""),
-                            Words.gist(event.event())));
+                            gist(event)));
         }
         if (!explanation.missing().isEmpty()) {
             lines.add("  not read: %s"
                     .formatted(explanation.missing().stream()
                             .map(sequence -> Long.toString(sequence))
                             .collect(Collectors.joining(", "))));
+        }
+    }
+
+    private String gist(DomainEvent event) {
+        return Orderer.of(event, topics)
+                .map(orderer -> Words.order((ControlCommand) event.event()) + ", " + orderer.inWords())
+                .orElseGet(() -> Words.gist(event.event()));
+    }
+
+    private void orders(List<String> lines) {
+        if (!orders.isEmpty()) {
+            lines.add("");
+            lines.add("Commands in force:");
+            orders.forEach(event -> lines.add("  %d  %s  %s".formatted(event.sequence(), event.at(), gist(event))));
         }
     }
 
@@ -168,6 +188,8 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
         explanation.inputs().forEach(event -> inputs.add(json(event)));
         ArrayNode missing = json.putArray("inputsNotRead");
         explanation.missing().forEach(missing::add);
+        ArrayNode commands = json.putArray("commandsInForce");
+        orders.forEach(event -> commands.add(json(event)));
         explanation.made().ifPresent(made -> put(json, made));
         ObjectNode became = json.putObject("outcome");
         became.put("summary", fate.inWords());
@@ -208,7 +230,7 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
         return json;
     }
 
-    private static ObjectNode json(DomainEvent event) {
+    private ObjectNode json(DomainEvent event) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("sequence", event.sequence())
                 .put("epoch", event.epoch())
@@ -222,10 +244,11 @@ record Explained(Explanation explanation, Fate fate, boolean shortened) {
                     .put("partition", origin.partition())
                     .put("offset", origin.offset());
         }
+        Orderer.of(event, topics).ifPresent(orderer -> orderer.put(json));
         return json;
     }
 
-    private static void put(ObjectNode json, Explanation.Made made) {
+    private void put(ObjectNode json, Explanation.Made made) {
         json.put("policy", made.policy());
         json.putObject("mode")
                 .put("frozen", made.mode().frozen())

@@ -100,7 +100,8 @@ final class Reading {
 
     private List<TopicPartition> partitions(RecordReader reader, List<Topic<?>> topics) {
         return topics.stream()
-                .flatMap(topic -> reader.client().partitionsFor(cluster.topics().name(topic)).stream())
+                .flatMap(topic -> cluster.topics().names(topic).stream())
+                .flatMap(name -> reader.client().partitionsFor(name).stream())
                 .map(info -> new TopicPartition(info.topic(), info.partition()))
                 .toList();
     }

@@ -171,16 +171,17 @@ final class Words implements Action.Cases<String> {
                     .formatted(service.service(), service.floorReplicas(), service.replicaCapacityPerSecond());
         }
         if (event instanceof ControlCommand command) {
-            return "%s ordered: %s%s"
-                    .formatted(
-                            command.issuer(),
-                            lower(command.kind()),
-                            command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
+            return "%s ordered: %s".formatted(command.issuer(), order(command));
         }
         if (event instanceof SchedulerStarted started) {
             return "scheduler started, epoch %d, policy %s".formatted(started.epoch(), started.policy());
         }
         return event instanceof Tick ? "time has come" : kind(event);
+    }
+
+    /** What a command orders, and why. */
+    static String order(ControlCommand command) {
+        return lower(command.kind()) + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
     }
 
     /** What kind of event it is: {@code request-rate}. */

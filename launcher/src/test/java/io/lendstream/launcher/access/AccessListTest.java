@@ -22,7 +22,7 @@ final class AccessListTest {
     @Test
     void onlyTheSchedulerMayWriteDecisionsAndLeases() {
         for (String name : List.of("gpus.decisions", "gpus.leases", "gpus.domain-events", "gpus.batching-decisions")) {
-            assertThat(AccessList.readAll(OURS, "gpus.").stream()
+            assertThat(AccessList.readAll(OURS, "gpus.", List.of()).stream()
                             .filter(list -> list.bindings().stream().anyMatch(binding -> allowsWriting(binding, name))))
                     .as(name)
                     .extracting(AccessList::user)
@@ -55,7 +55,7 @@ final class AccessListTest {
                 "topic: read", "cluster x: alter", "topic x: reed", "topic x read", "queue x: read", "topic x: any")) {
             Files.writeString(directory.resolve("somebody.acl"), "# comment\n\n" + wrong + "\n");
 
-            assertThatThrownBy(() -> AccessList.readAll(directory, ""))
+            assertThatThrownBy(() -> AccessList.readAll(directory, "", List.of()))
                     .isInstanceOf(UserError.class)
                     .hasMessageContaining(
                             "somebody.acl, line 3: '" + (wrong.startsWith("topic x: ") ? wrong.substring(9) : wrong));
@@ -64,8 +64,40 @@ final class AccessListTest {
 
     @Test
     void aDirectoryWithoutListsIsRefused() {
-        assertThatThrownBy(() -> AccessList.readAll(directory, ""))
+        assertThatThrownBy(() -> AccessList.readAll(directory, "", List.of()))
                 .isInstanceOf(UserError.class)
                 .hasMessageContaining("has no file that ends in .acl");
+    }
+
+    @Test
+    void aTemplateStandsForAPrincipalOfEachIntake() {
+        List<AccessList> lists = AccessList.readAll(OURS.resolve("intakes"), "gpus.", List.of("team-a", "team-b"));
+
+        assertThat(lists)
+                .extracting(AccessList::user)
+                .containsExactlyInAnyOrder(
+                        "agent-team-a",
+                        "agent-team-b",
+                        "operator-team-a",
+                        "operator-team-b",
+                        "workload-team-a",
+                        "workload-team-b");
+        for (AccessList list : lists) {
+            String intake = list.user().substring(list.user().indexOf('-') + 1);
+            assertThat(list.bindings())
+                    .filteredOn(binding -> binding.entry().operation() == AclOperation.WRITE)
+                    .filteredOn(binding -> !binding.pattern().name().startsWith("gpus.doctor-"))
+                    .as(list.user())
+                    .isNotEmpty()
+                    .allMatch(binding -> binding.pattern().patternType() == PatternType.LITERAL
+                            && binding.pattern().name().endsWith("." + intake));
+        }
+    }
+
+    @Test
+    void aTemplateWithoutAnyIntakeIsRefused() {
+        assertThatThrownBy(() -> AccessList.readAll(OURS.resolve("intakes"), "gpus.", List.of()))
+                .isInstanceOf(UserError.class)
+                .hasMessageContaining("name them with --name, or in the setting intakes");
     }
 }

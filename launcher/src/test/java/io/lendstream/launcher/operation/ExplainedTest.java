@@ -10,13 +10,17 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Origin;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Fate;
 import io.lendstream.launcher.UserError;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ExplainedTest {
@@ -50,7 +54,14 @@ class ExplainedTest {
                 .filter(ActuationReport.class::isInstance)
                 .map(ActuationReport.class::cast)
                 .toList();
-        return new Explained(explainer.explanation(), Fate.of(decision, reports, story.now()), false);
+        Orders orders = new Orders(decision);
+        log.forEach(orders::take);
+        return new Explained(
+                explainer.explanation(),
+                Fate.of(decision, reports, story.now()),
+                false,
+                orders.inForce(),
+                TopicCatalogue.standard());
     }
 
     @Test
@@ -100,8 +111,8 @@ class ExplainedTest {
 
         assertThat(explained.lines())
                 .last()
-                .isEqualTo(
-                        "The log could not be replayed, for the log begins with event 4: earlier ones are no longer kept: this is what is recorded, and no more.");
+                .isEqualTo("The log could not be replayed, for the log begins with event 4: earlier ones are no longer"
+                        + " kept: this is what is recorded, and no more.");
         assertThat(explained.json().at("/replay/made").asBoolean()).isFalse();
     }
 
@@ -113,7 +124,8 @@ class ExplainedTest {
         assertThatThrownBy(found::wanted)
                 .isInstanceOf(UserError.class)
                 .hasMessage(
-                        "there is no decision test/1/99; of domain test the first kept is test/1/1, and the last is test/1/%d.",
+                        "there is no decision test/1/99; of domain test the first kept is test/1/1, and the last is"
+                                + " test/1/%d.",
                         story.decisions().size());
     }
 
@@ -131,5 +143,59 @@ class ExplainedTest {
         assertThatThrownBy(() -> ExplainCommand.parsed("17"))
                 .isInstanceOf(UserError.class)
                 .hasMessage("ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17.");
+    }
+
+    /** The log as if commands had come by this topic. */
+    private List<DomainEvent> by(String topic) {
+        return story.log().stream()
+                .map(event -> event.event() instanceof ControlCommand
+                        ? new DomainEvent(
+                                event.domain(),
+                                event.epoch(),
+                                event.sequence(),
+                                event.at(),
+                                Optional.of(new Origin(topic, 0, 7)),
+                                event.event())
+                        : event)
+                .toList();
+    }
+
+    @Test
+    void saysWhoOrderedWhatADecisionRestsOnAndByWhichGroup() {
+        story.control(ControlCommand.Kind.RECLAIM_ALL);
+        Decision reclaim = story.last().get(0);
+        assertThat(reclaim.action()).isInstanceOf(Action.Reclaim.class);
+
+        Explained known = explained(reclaim, by("lendstream.control.oncall"));
+        Explained unknown = explained(reclaim, by("lendstream.control"));
+
+        assertThat(String.join("\n", known.lines()))
+                .contains("reclaim-all (for the test), ordered by tester (group oncall, topic"
+                        + " lendstream.control.oncall)");
+        JsonNode input = known.json().get("inputs").findValue("orderedBy");
+        assertThat(input.get("group").asText()).isEqualTo("oncall");
+        assertThat(input.get("authenticated").asBoolean()).isTrue();
+        assertThat(String.join("\n", unknown.lines()))
+                .contains("ordered by tester (not authenticated)")
+                .doesNotContain("group");
+        assertThat(unknown.json().get("inputs").findValue("authenticated").asBoolean())
+                .isFalse();
+    }
+
+    @Test
+    void saysWhichCommandsWereInForceUntilTheyAreTakenBack() {
+        story.control(ControlCommand.Kind.FREEZE)
+                .control(ControlCommand.Kind.THAW)
+                .control(ControlCommand.Kind.FREEZE);
+        long freeze = story.log().get(story.log().size() - 1).sequence();
+        Decision reclaim = reclaim();
+
+        Explained explained = explained(reclaim, by("lendstream.control.oncall"));
+
+        assertThat(explained.lines()).contains("Commands in force:");
+        assertThat(explained.json().at("/commandsInForce")).hasSize(1);
+        assertThat(explained.json().at("/commandsInForce/0/sequence").asLong()).isEqualTo(freeze);
+        assertThat(explained.json().at("/commandsInForce/0/orderedBy/group").asText())
+                .isEqualTo("oncall");
     }
 }

@@ -1,0 +1,54 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DomainEvent;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** Which commands were in force when a decision was made, from its domain's log. */
+final class Orders {
+    private final long upTo;
+    private Optional<DomainEvent> freeze = Optional.empty();
+    private Optional<DomainEvent> reclaimAll = Optional.empty();
+    private Optional<DomainEvent> advisory = Optional.empty();
+
+    /** Of the log up to the last event that a decision rests on. */
+    Orders(Decision decision) {
+        upTo = decision.reason().inputs().stream()
+                .mapToLong(Long::longValue)
+                .max()
+                .orElse(0);
+    }
+
+    void take(DomainEvent event) {
+        if (event.sequence() > upTo || !(event.event() instanceof ControlCommand command)) {
+            return;
+        }
+        switch (command.kind()) {
+            case FREEZE -> freeze = Optional.of(event);
+            case RECLAIM_ALL -> reclaimAll = Optional.of(event);
+            case THAW -> {
+                freeze = Optional.empty();
+                reclaimAll = Optional.empty();
+            }
+            case ADVISORY_ON -> advisory = Optional.of(event);
+            case ADVISORY_OFF -> advisory = Optional.empty();
+            default -> {
+                // Approvals and resets have their effect at once, and are among a decision's inputs.
+            }
+        }
+    }
+
+    /** In their order in the log. */
+    List<DomainEvent> inForce() {
+        List<DomainEvent> all = new ArrayList<>();
+        freeze.ifPresent(all::add);
+        reclaimAll.ifPresent(all::add);
+        advisory.ifPresent(all::add);
+        all.sort(Comparator.comparingLong(DomainEvent::sequence));
+        return all;
+    }
+}

@@ -1,0 +1,66 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.scheduler.Step;
+import java.io.File;
+import java.util.Optional;
+import java.util.Properties;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.TaskId;
+import org.apache.kafka.streams.processor.api.MockProcessorContext;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is encoded is not written yet: a step of which some part cannot be encoded leaves the store as it was. */
+class DomainStoreTest {
+    @TempDir
+    File directory;
+
+    @Test
+    void nothingIsWrittenOrRememberedUntilItIsCommitted() {
+        KeyValueStore<String, byte[]> entries = entries();
+        DomainStore store = new DomainStore(entries);
+        Story before = Story.of("deepboot");
+        Story after = Story.of("deepboot").node("infer", Pool.INFERENCE, 2);
+        DomainEvent last = after.log().get(1);
+        Step step = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS).step(before.state(), last);
+
+        DomainStore.Changes tried = store.prepare(step.state(), Optional.empty(), step.changed(), false);
+        assertThat(isEmpty(entries)).isTrue();
+
+        DomainStore.Changes again = store.prepare(step.state(), Optional.empty(), step.changed(), false);
+        assertThat(again.entries())
+                .as("as if it had never been tried")
+                .usingRecursiveComparison()
+                .isEqualTo(tried.entries());
+        store.commit(again);
+        assertThat(new DomainStore(entries).load(Story.START).get(Story.DOMAIN).state())
+                .isEqualTo(after.state());
+    }
+
+    private static boolean isEmpty(KeyValueStore<String, byte[]> entries) {
+        try (KeyValueIterator<String, byte[]> all = entries.all()) {
+            return !all.hasNext();
+        }
+    }
+
+    private KeyValueStore<String, byte[]> entries() {
+        var context = new MockProcessorContext<byte[], byte[]>(new Properties(), new TaskId(0, 0), directory);
+        KeyValueStore<String, byte[]> entries = Stores.keyValueStoreBuilder(
+                        Stores.inMemoryKeyValueStore(SchedulerTopology.DOMAINS), Serdes.String(), Serdes.ByteArray())
+                .withLoggingDisabled()
+                .build();
+        entries.init(context.getStateStoreContext(), entries);
+        return entries;
+    }
+}

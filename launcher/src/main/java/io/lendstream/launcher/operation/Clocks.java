@@ -62,7 +62,10 @@ final class Clocks {
         return ahead;
     }
 
-    /** The newest stamps of a cluster; without those of topics that keep no broker's time. */
+    /**
+     * The newest stamps of a cluster, as far as they can be read in the time that a try may take. Topics that keep no broker's time are
+     * left out.
+     */
     static List<Stamp> read(Cluster cluster) {
         Map<String, Object> properties = cluster.kafka().consumer();
         properties.put("default.api.timeout.ms", (int) cluster.patience().toMillis());
@@ -77,8 +80,10 @@ final class Clocks {
             consumer.beginningOffsets(partitions)
                     .forEach((partition, beginning) ->
                             consumer.seek(partition, Math.max(beginning, ends.getOrDefault(partition, 0L) - NEWEST)));
-            while (partitions.stream()
-                    .anyMatch(partition -> consumer.position(partition) < ends.getOrDefault(partition, 0L))) {
+            long until = System.nanoTime() + cluster.patience().toNanos();
+            while (System.nanoTime() < until
+                    && partitions.stream()
+                            .anyMatch(partition -> consumer.position(partition) < ends.getOrDefault(partition, 0L))) {
                 consumer.poll(POLL).forEach(record -> stamp(record).ifPresent(stamps::add));
             }
         }

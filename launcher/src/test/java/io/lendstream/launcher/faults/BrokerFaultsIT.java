@@ -188,6 +188,31 @@ final class BrokerFaultsIT {
         }
     }
 
+    /** Far longer than leases, and than Kafka's clients keep what they could not send (two minutes). */
+    @Test
+    void whileTheBrokerIsAwayForAQuarterOfAnHourLeasesEndAndWhatWasDoneIsReportedAfterwards() throws Exception {
+        long away = Long.getLong("faults.away-seconds", 900);
+        try (Brokers brokers = brokers("absent-broker", 1)) {
+            Setup setup = Setup.named("absent").on(Site.Kafka.at(brokers.bootstrapServers(), 1));
+            ordeals.endure(directory, setup, (site, watch, traffic, actuator) -> {
+                traffic.pause();
+                brokers.broker(1).kill();
+                Thread.sleep(away * 1_000);
+                assertThat(actuator.isAlive()).as(actuator::printed).isTrue();
+                assertThat(site.running()).as("schedulers").anyMatch(Instance::isAlive);
+                brokers.restart(1, 2);
+                traffic.resume();
+                double seconds = awaitDecisions(watch, 20);
+                Ordeals.repair(watch, traffic);
+                Site.awaitReady(actuator);
+                awaitDecisions(watch, 20);
+                System.out.printf(
+                        "broker away for %d s: 20 decisions within %.1f s of its return, %d GPUs out of service%n",
+                        away, seconds, watch.quarantined().size());
+            });
+        }
+    }
+
     private Brokers brokers(String name, int count) {
         return Brokers.start(
                 ordeals.installation(),

@@ -98,7 +98,8 @@ final class Brokers implements AutoCloseable {
                 "io.lendstream.embedded.BrokerMain",
                 "broker-%d-%d".formatted(member.id(), time),
                 directory,
-                arguments);
+                arguments,
+                Map.of());
     }
 
     private static void awaitServing(Instance broker) {

@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -28,10 +30,16 @@ record Instance(String name, Process process, Path log) {
     private static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 
-    /** Starts a service with these arguments. */
+    /** Starts a service with these arguments, and these variables beside the environment of the tests. */
     static Instance start(
-            Installation installation, ServiceKind service, String name, Path directory, List<String> arguments) {
-        return start(installation.classPath(service.module()), service.mainClass(), name, directory, arguments);
+            Installation installation,
+            ServiceKind service,
+            String name,
+            Path directory,
+            List<String> arguments,
+            Map<String, String> environment) {
+        return start(
+                installation.classPath(service.module()), service.mainClass(), name, directory, arguments, environment);
     }
 
     /** Starts another program that the tests of a service's module have, with these arguments. */
@@ -46,11 +54,17 @@ record Instance(String name, Process process, Path log) {
         assertThat(tests.resolve(program.replace('.', '/') + ".class")).exists();
         List<Path> classPath = new ArrayList<>(installation.classPath(service.module()));
         classPath.add(tests);
-        return start(classPath, program, name, directory, arguments);
+        return start(classPath, program, name, directory, arguments, Map.of());
     }
 
-    /** Starts a Java program with these arguments. */
-    static Instance start(List<Path> classPath, String mainClass, String name, Path directory, List<String> arguments) {
+    /** Starts a Java program with these arguments, and these variables beside the environment of the tests. */
+    static Instance start(
+            List<Path> classPath,
+            String mainClass,
+            String name,
+            Path directory,
+            List<String> arguments,
+            Map<String, String> environment) {
         var command = new ArrayList<String>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
@@ -64,10 +78,10 @@ record Instance(String name, Process process, Path log) {
         command.addAll(arguments);
         Path log = directory.resolve(name + ".log");
         try {
-            Process process = new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(log.toFile())
-                    .start();
+            ProcessBuilder builder =
+                    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+            builder.environment().putAll(environment);
+            Process process = builder.start();
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
             return new Instance(name, process, log);
         } catch (IOException e) {
@@ -137,20 +151,29 @@ record Instance(String name, Process process, Path log) {
     }
 
     boolean isReady() {
+        return ask("/health/ready").filter(answer -> answer.statusCode() == 200).isPresent();
+    }
+
+    /** What its readiness check answers; empty where nothing answers. */
+    String readiness() {
+        return ask("/health/ready").map(HttpResponse::body).orElse("");
+    }
+
+    private Optional<HttpResponse<String>> ask(String path) {
         Matcher said = HEALTH.matcher(printed());
         if (!said.find()) {
-            return false;
+            return Optional.empty();
         }
-        HttpRequest request = HttpRequest.newBuilder(URI.create(said.group(1)).resolve("/health/ready"))
+        HttpRequest request = HttpRequest.newBuilder(URI.create(said.group(1)).resolve(path))
                 .timeout(Duration.ofSeconds(2))
                 .build();
         try {
-            return HTTP.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+            return Optional.of(HTTP.send(request, HttpResponse.BodyHandlers.ofString()));
         } catch (IOException e) {
-            return false;
+            return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return false;
+            return Optional.empty();
         }
     }
 }

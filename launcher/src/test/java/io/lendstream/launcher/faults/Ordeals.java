@@ -6,12 +6,14 @@ import static org.awaitility.Awaitility.await;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.launcher.stack.Stack;
 import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +46,7 @@ final class Ordeals implements AutoCloseable {
      * @param scheduler what its schedulers are told, in place of what all are where it is about the same
      * @param actuator what its actuator is told beside what all are
      * @param program what is started as its schedulers at first; the scheduler itself where that is not said
+     * @param environments variables of its services beside those of the tests
      */
     record Setup(
             String name,
@@ -51,29 +54,37 @@ final class Ordeals implements AutoCloseable {
             Traffic.Disorder disorder,
             List<String> scheduler,
             List<String> actuator,
-            Optional<String> program) {
+            Optional<String> program,
+            Map<ServiceKind, Map<String, String>> environments) {
         static Setup named(String name) {
-            return new Setup(name, Optional.empty(), Traffic.Disorder.NONE, List.of(), List.of(), Optional.empty());
+            return new Setup(
+                    name, Optional.empty(), Traffic.Disorder.NONE, List.of(), List.of(), Optional.empty(), Map.of());
         }
 
         Setup on(Site.Kafka other) {
-            return new Setup(name, Optional.of(other), disorder, scheduler, actuator, program);
+            return new Setup(name, Optional.of(other), disorder, scheduler, actuator, program, environments);
         }
 
         Setup with(Traffic.Disorder other) {
-            return new Setup(name, kafka, other, scheduler, actuator, program);
+            return new Setup(name, kafka, other, scheduler, actuator, program, environments);
         }
 
         Setup withScheduler(String... settings) {
-            return new Setup(name, kafka, disorder, List.of(settings), actuator, program);
+            return new Setup(name, kafka, disorder, List.of(settings), actuator, program, environments);
         }
 
         Setup withActuator(String... settings) {
-            return new Setup(name, kafka, disorder, scheduler, List.of(settings), program);
+            return new Setup(name, kafka, disorder, scheduler, List.of(settings), program, environments);
         }
 
         Setup upgradedFrom(String older) {
-            return new Setup(name, kafka, disorder, scheduler, actuator, Optional.of(older));
+            return new Setup(name, kafka, disorder, scheduler, actuator, Optional.of(older), environments);
+        }
+
+        Setup withEnvironment(ServiceKind service, Map<String, String> variables) {
+            Map<ServiceKind, Map<String, String>> more = new HashMap<>(environments);
+            more.put(service, variables);
+            return new Setup(name, kafka, disorder, scheduler, actuator, program, Map.copyOf(more));
         }
     }
 
@@ -104,6 +115,7 @@ final class Ordeals implements AutoCloseable {
         List<String> scheduler = new ArrayList<>(surroundings.scheduler());
         scheduler.addAll(setup.scheduler());
         try (Site site = new Site(stack, kafka, setup.name(), directory, scheduler, setup.program())) {
+            setup.environments().forEach(site::environment);
             Instance first = site.startScheduler(kafka.firstScheduler());
             Site.awaitReady(first);
             Instance second = site.startScheduler();

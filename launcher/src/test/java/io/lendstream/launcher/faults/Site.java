@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,6 +54,7 @@ final class Site implements AutoCloseable {
     private final Optional<String> schedulerProgram;
     private final List<Instance> schedulers = new ArrayList<>();
     private final List<Instance> actuators = new ArrayList<>();
+    private final Map<ServiceKind, Map<String, String>> environments = new EnumMap<>(ServiceKind.class);
     private int started;
     private boolean upgraded;
 
@@ -147,10 +149,20 @@ final class Site implements AutoCloseable {
                 .filter(older -> !upgraded)
                 .map(older ->
                         Instance.start(stack.installation(), ServiceKind.SCHEDULER, older, name, directory, arguments))
-                .orElseGet(
-                        () -> Instance.start(stack.installation(), ServiceKind.SCHEDULER, name, directory, arguments));
+                .orElseGet(() -> Instance.start(
+                        stack.installation(),
+                        ServiceKind.SCHEDULER,
+                        name,
+                        directory,
+                        arguments,
+                        environments.getOrDefault(ServiceKind.SCHEDULER, Map.of())));
         schedulers.add(scheduler);
         return scheduler;
+    }
+
+    /** Services of this kind that are started from here on have these variables in their environment. */
+    void environment(ServiceKind service, Map<String, String> variables) {
+        environments.put(service, Map.copyOf(variables));
     }
 
     /** From here on the scheduler itself is started, whatever was before. */
@@ -171,7 +183,8 @@ final class Site implements AutoCloseable {
                 ServiceKind.ACTUATOR,
                 "actuator-" + started,
                 directory,
-                arguments(where.actuator(), settings));
+                arguments(where.actuator(), settings),
+                environments.getOrDefault(ServiceKind.ACTUATOR, Map.of()));
         actuators.add(actuator);
         return actuator;
     }

@@ -60,6 +60,8 @@ final class Traffic implements AutoCloseable {
     private final Deque<JobId> running = new ArrayDeque<>();
     private final List<Runnable> late = new ArrayList<>();
     private Optional<Throwable> failure = Optional.empty();
+    private volatile Duration clockOffset = Duration.ZERO;
+    private volatile boolean paused;
     private long beats;
     private long jobs;
 
@@ -125,7 +127,24 @@ final class Traffic implements AutoCloseable {
         return new ServiceId("service-" + number);
     }
 
+    /** From now on its clock is wrong by this much; positive where it is ahead. */
+    void setClockOffset(Duration offset) {
+        clockOffset = offset;
+    }
+
+    /** Writes nothing until {@link #resume}: gateways and agents whose broker is away and that keep nothing for it. */
+    void pause() {
+        paused = true;
+    }
+
+    void resume() {
+        paused = false;
+    }
+
     private void beat() {
+        if (paused) {
+            return;
+        }
         try {
             beats++;
             for (int i = 0; i < SERVICES; i++) {
@@ -280,8 +299,8 @@ final class Traffic implements AutoCloseable {
         });
     }
 
-    private static Instant now() {
-        return Instant.now().truncatedTo(ChronoUnit.MILLIS);
+    private Instant now() {
+        return Instant.now().plus(clockOffset).truncatedTo(ChronoUnit.MILLIS);
     }
 
     /** Ends; fails where it could not write. */

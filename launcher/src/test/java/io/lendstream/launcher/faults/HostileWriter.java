@@ -31,21 +31,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A gateway or job submitter that writes what no well-behaved one writes: records that the broker accepts and that have valid
  * schemas, with values at the ends of their ranges, sizes that grow a thousandfold when they are unpacked, and names that file
  * systems, terminals and metrics trip over. It writes about domain {@code evil} and about the domain of the good traffic.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // flush() waits for all, and the call-back sees what failed
+@SuppressWarnings("FutureReturnValueIgnored") // sent() sees every outcome
 final class HostileWriter implements AutoCloseable {
     /** Unpacked size of a record that is a few kilobytes on the wire. */
     private static final int BOMB_BYTES = 3_000_000;
@@ -71,6 +74,7 @@ final class HostileWriter implements AutoCloseable {
     private final Site site;
     private final Producer<byte[], byte[]> producer;
     private final Serializer<GenericRecord> serializer;
+    private final AtomicReference<Optional<Exception>> failure = new AtomicReference<>(Optional.empty());
 
     HostileWriter(Site site) {
         this.site = site;
@@ -91,6 +95,9 @@ final class HostileWriter implements AutoCloseable {
         unknownSchemas();
         manyNodes();
         producer.flush();
+        failure.get().ifPresent(refused -> {
+            throw new AssertionError("the broker refused an attack, which tests nothing then", refused);
+        });
     }
 
     private void decompressionBombs() {
@@ -151,7 +158,9 @@ final class HostileWriter implements AutoCloseable {
             write(TopicCatalogue.SERVICES, name, service("named", EVIL), "service", name);
             write(TopicCatalogue.TRAINING_JOBS, name, job("named", Site.DOMAIN), "job", name);
             write(TopicCatalogue.SERVICES, name, service("of-a-strange-domain", EVIL), "domain", name);
-            producer.send(new ProducerRecord<>(site.topics().name(TopicCatalogue.NODES), name.getBytes(UTF_8), null));
+            producer.send(
+                    new ProducerRecord<>(site.topics().name(TopicCatalogue.NODES), name.getBytes(UTF_8), null),
+                    this::sent);
         }
     }
 
@@ -191,12 +200,13 @@ final class HostileWriter implements AutoCloseable {
     }
 
     private void send(Topic<?> topic, String key, byte[] value) {
-        producer.send(
-                new ProducerRecord<>(site.topics().name(topic), key.getBytes(UTF_8), value), (written, failure) -> {
-                    if (failure != null) {
-                        throw new AssertionError("the broker refused an attack on " + topic, failure);
-                    }
-                });
+        producer.send(new ProducerRecord<>(site.topics().name(topic), key.getBytes(UTF_8), value), this::sent);
+    }
+
+    private void sent(RecordMetadata written, @Nullable Exception refused) {
+        if (refused != null) {
+            failure.set(Optional.of(refused));
+        }
     }
 
     private static InferenceService service(String name, DomainId domain) {

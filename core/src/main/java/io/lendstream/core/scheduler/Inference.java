@@ -38,6 +38,15 @@ final class Inference {
     /** Time to drain a sleeping replica before it is stopped by force. */
     private static final Duration DRAIN = Duration.ofSeconds(30);
 
+    /** How often a replica may be put to work while it is protected before that counts as demand that swings. */
+    private static final int SWINGS = 3;
+
+    /**
+     * How long a replica works at least before it may rest again where demand swings, so that swings faster than sources usually report
+     * are no decision each. What inference needs more is given at once all the same.
+     */
+    private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
+
     private final Draft draft;
     private final Policy policy;
     private final SchedulerSettings settings;
@@ -211,17 +220,25 @@ final class Inference {
         return gap - warm.size();
     }
 
-    /** Protects the replicas beyond the need that are up; those still coming up do not count as there yet. */
+    /**
+     * Protects the replicas beyond the need that are up, save those for which demand swings; those still coming up do not count as there
+     * yet.
+     */
     private void rest(ServiceId service, List<GpuState> active, int needed) {
         List<GpuState> idle = active.stream()
                 .filter(gpu -> gpu.owner() instanceof Owner.Serving)
                 .sorted(Comparator.comparing(GpuState::gpuId))
                 .skip(needed)
+                .filter(gpu -> !swings(gpu))
                 .toList();
         for (GpuState gpu : idle) {
             Instant until = draft.now().plus(policy.protectFor(gpu.warmHits()));
             draft.own(gpu.gpuId(), new Owner.Protected(service, until, gpu.warmHits()));
         }
+    }
+
+    private boolean swings(GpuState gpu) {
+        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(draft.now());
     }
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {

@@ -150,4 +150,29 @@ class DemandBoundsTest {
                 .isEqualTo(ofSeconds(45));
         story.settled();
     }
+
+    /** Two thousand swings in four seconds, each of which would put three replicas to work and to rest again. */
+    @Test
+    void demandThatSwingsFasterThanSourcesReportIsNoDecisionEach() {
+        story.node("infer", Pool.INFERENCE, 4).service("chat", 1).settled();
+        story.rate("chat", 30).settled().after(ofSeconds(20)).settled();
+        assertThat(story.count("serving")).isEqualTo(4);
+        int before = story.decisions().size();
+
+        for (int i = 0; i < 2000; i++) {
+            story.after(Duration.ofMillis(2)).rate("chat", i % 2 == 0 ? 1 : 30);
+            if (i % 2 == 1) {
+                assertThat(story.count("serving"))
+                        .as("what is needed is there at once")
+                        .isEqualTo(4);
+            }
+        }
+
+        assertThat(story.decisions().size() - before).isLessThanOrEqualTo(4);
+        story.settled();
+        story.after(ofSeconds(15)).rate("chat", 1);
+        assertThat(story.count("serving"))
+                .as("and rests when the swings are over")
+                .isEqualTo(1);
+    }
 }

@@ -92,8 +92,8 @@ class PoisonTest {
                         (loop, sound) -> Arrays.copyOf(sound, sound.length - 9),
                         "UndecodableRecordException"),
                 new Case("another topic's record", (loop, sound) -> node(loop), "UndecodableRecordException"),
-                new Case("a check fails", (loop, sound) -> changed(loop, "arrivals", -1L), "InvalidRecordException"),
-                new Case("no domain", (loop, sound) -> changed(loop, "domain", " "), "InvalidRecordException"),
+                new Case("a check fails", (loop, sound) -> changed(loop, "arrivals", -1L), "OutOfBoundsException"),
+                new Case("no domain", (loop, sound) -> changed(loop, "domain", " "), "OutOfBoundsException"),
                 new Case("from the future", (loop, sound) -> future(loop), "Poison"));
     }
 

@@ -39,11 +39,13 @@ import org.junit.jupiter.api.io.TempDir;
  * Records that are small on the wire and large when they are unpacked, on a real broker, with the scheduler under exactly-once:
  * what reads them goes on, also after a restart, and what follows them is decided.
  */
-@Timeout(value = 5, unit = TimeUnit.MINUTES)
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
 final class OversizeIT {
     private static final DomainId DOMAIN = new DomainId("default");
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final int BYTES = 3_000_000;
+    /** Five processes start at once, beside whatever else this machine does. */
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final List<Topic<?>> READ = List.of(
             TopicCatalogue.SERVICES,
             TopicCatalogue.REQUEST_RATES,
@@ -79,21 +81,21 @@ final class OversizeIT {
                 "1",
                 "--set",
                 "agent.period=2s");
-        List.of(scheduler, actuator, forecaster).forEach(Deployment.Running::ready);
-
-        sendBombs();
+        sendBombs(); // they wait for whoever starts
+        List.of(scheduler, actuator, forecaster).forEach(OversizeIT::awaitReady);
 
         try (var gateway = new SteadyGateway(deployment.kafka(), Duration.ofSeconds(1), List.of(CHAT))) {
             gateway.start();
             declare();
             awaitDecidedAndDone(0);
-            await().atMost(Deployment.PATIENCE)
+            await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(deployment.read(TopicCatalogue.DEMAND_FORECASTS))
                             .anyMatch(forecast -> forecast.service().equals(CHAT)));
-            await().atMost(Deployment.PATIENCE).untilAsserted(this::assertLetters);
+            await().atMost(PATIENCE).untilAsserted(this::assertLetters);
             int before = deployment.read(TopicCatalogue.DOMAIN_EVENTS).size();
             scheduler.process().destroyForcibly().waitFor();
-            Deployment.Running second = scheduler("second").ready();
+            Deployment.Running second = scheduler("second");
+            awaitReady(second);
             awaitDecidedAndDone(before);
             assertThat(List.of(second, actuator, forecaster))
                     .allSatisfy(running -> assertThat(running.process().isAlive())
@@ -103,9 +105,17 @@ final class OversizeIT {
         assertThat(scheduler.printed()).contains("lendstream.control-dlq and is sent without its value");
     }
 
+    private static void awaitReady(Deployment.Running service) {
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(service.health()).isPresent();
+            assertThat(Deployment.status(service.health().get().resolve("/health/ready")))
+                    .isEqualTo(200);
+        });
+    }
+
     /** A decision for the service was made and carried out, and the log has gone on beyond so many events. */
     private void awaitDecidedAndDone(int events) {
-        await().atMost(Deployment.PATIENCE).untilAsserted(() -> {
+        await().atMost(PATIENCE).untilAsserted(() -> {
             assertThat(deployment.read(TopicCatalogue.DECISIONS))
                     .anyMatch(decision -> decision.action().kind().equals("serve"));
             assertThat(deployment.read(TopicCatalogue.ACTUATION_REPORTS)).isNotEmpty();
@@ -221,7 +231,7 @@ final class OversizeIT {
 
     private Deployment.Running start(ServiceKind service, String name, String... arguments) {
         List<String> all = new java.util.ArrayList<>(deployment.with(arguments));
-        all.addAll(List.of("--set", "health.port=0"));
+        all.addAll(List.of("--set", "health.port=0", "--set", "connect-timeout=60s"));
         return deployment.start(service, directory.resolve(name + ".log"), all);
     }
 }

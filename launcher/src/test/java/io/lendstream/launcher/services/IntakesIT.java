@@ -98,9 +98,11 @@ final class IntakesIT {
     void aTeamChangesNothingInTheDomainOfAnother() throws Exception {
         try (Deployment deployment = new Deployment(broker(), client("admin"))) {
             prepare(deployment);
-            start(deployment, ServiceKind.SCHEDULER, "kafka.state.dir=" + directory.resolve("state"));
-            start(deployment, ServiceKind.ACTUATOR, "actuator.state-dir=" + directory.resolve("done"));
-            start(deployment, ServiceKind.FORECASTER, "forecaster.step=15s\nforecaster.horizons=15s,60s");
+            List<Deployment.Running> services = List.of(
+                    start(deployment, ServiceKind.SCHEDULER, "kafka.state.dir=" + directory.resolve("state")),
+                    start(deployment, ServiceKind.ACTUATOR, "actuator.state-dir=" + directory.resolve("done")),
+                    start(deployment, ServiceKind.FORECASTER, "forecaster.step=15s\nforecaster.horizons=15s,60s"));
+            services.forEach(Deployment.Running::ready);
 
             nobodyWritesToAnothersTopics(deployment);
             try (RecordWriter agentA = writer(deployment, "agent-team-a", "team-a");
@@ -270,9 +272,9 @@ final class IntakesIT {
                         kafka(deployment, "workload-team-b").producer())) {
             await().atMost(Duration.ofMinutes(2)).until(() -> {
                 for (int i = 0; i < 10; i++) {
-                    flooding.send(new ProducerRecord<>(SITE.name(TopicCatalogue.SERVICES, "team-a"), noise, noise));
+                    flooding.send(new ProducerRecord<>(SITE.name(TopicCatalogue.SERVICES, "team-a"), noise, noise))
+                            .get(60, TimeUnit.SECONDS);
                 }
-                flooding.flush();
                 return throttled(flooding) > 0;
             });
             for (int i = 0; i < 10; i++) {
@@ -312,12 +314,11 @@ final class IntakesIT {
                 .register();
     }
 
-    private void start(Deployment deployment, ServiceKind kind, String settings) throws IOException {
+    private Deployment.Running start(Deployment deployment, ServiceKind kind, String settings) throws IOException {
         Path config = config(kind.command());
         Files.writeString(config, "%n%s%nhealth.port=0%n".formatted(settings), StandardOpenOption.APPEND);
-        deployment
-                .start(kind, directory.resolve(kind.command() + ".log"), deployment.with("--config", config.toString()))
-                .ready();
+        return deployment.start(
+                kind, directory.resolve(kind.command() + ".log"), deployment.with("--config", config.toString()));
     }
 
     private Printed command(Deployment deployment, String user, String... arguments) throws IOException {

@@ -125,8 +125,7 @@ final class Inventory implements Surroundings {
                         .toList(),
                 services.values().stream()
                         .filter(service -> serving.contains(service.service()))
-                        .sorted(Comparator.comparing(InferenceService::service)
-                                .thenComparing(InferenceService::domain))
+                        .sorted(Comparator.comparing(InferenceService::service).thenComparing(InferenceService::domain))
                         .toList());
     }
 }

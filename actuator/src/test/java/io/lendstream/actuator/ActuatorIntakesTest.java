@@ -98,15 +98,10 @@ final class ActuatorIntakesTest {
 
     private ActuatorService started(String... settings) {
         RecordWriter writer = broker.writer("actuator");
+        ActuatorSettings all = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings));
+        var exchange = new DirectExchange(all.name(), broker.reader(writer), writer, () -> broker.reader(writer));
         var actuator = new ActuatorService(
-                ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings)),
-                broker.reader(writer),
-                writer,
-                () -> broker.reader(writer),
-                new Health(),
-                new SimpleMeterRegistry(),
-                () -> now,
-                false);
+                all, exchange, Optional.empty(), new Health(), new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }

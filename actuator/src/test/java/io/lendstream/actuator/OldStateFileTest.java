@@ -68,7 +68,12 @@ class OldStateFileTest {
 
         StateFile.in(folder)
                 .save(new ActuatorState(
-                        "actuator", actuation.snapshot(), state.decisions(), state.reports(), state.answered()));
+                        "actuator",
+                        actuation.snapshot(),
+                        state.decisions(),
+                        state.reports(),
+                        state.answered(),
+                        state.alone()));
         assertThat(StateFile.in(folder).load().orElseThrow().actuation()).isEqualTo(actuation.snapshot());
     }
 

@@ -50,7 +50,9 @@ class SecretsInFilesTest {
         KafkaSettings kafka = KafkaSettings.of("actuator", settings);
 
         for (AbstractConfig client : List.<AbstractConfig>of(
-                new ProducerConfig(kafka.producer()), new ConsumerConfig(kafka.consumer()), new AdminClientConfig(kafka.admin()))) {
+                new ProducerConfig(kafka.producer()),
+                new ConsumerConfig(kafka.consumer()),
+                new AdminClientConfig(kafka.admin()))) {
             assertThat(client.getPassword(SaslConfigs.SASL_JAAS_CONFIG)).isEqualTo(new Password(LOGIN));
         }
         assertThat(String.join(" ", settings.lines())).doesNotContain("a=b");

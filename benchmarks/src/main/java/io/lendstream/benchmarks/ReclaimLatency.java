@@ -88,8 +88,7 @@ final class ReclaimLatency {
             int records = Integer.parseInt(options.getOrDefault("--records", ""));
             int spikes = Integer.parseInt(options.getOrDefault("--spikes", ""));
             int crowd = Integer.parseInt(options.getOrDefault("--crowd", ""));
-            boolean isBad =
-                    samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND || spikes < 1 || crowd < 0;
+            boolean isBad = samples < 1 || warmUp < 0 || records < 2 * SAMPLES_PER_SECOND || spikes < 1 || crowd < 0;
             return chosen.isEmpty() || isBad
                     ? Optional.empty()
                     : Optional.of(new ReclaimLatency(samples, warmUp, records, spikes, crowd, chosen));

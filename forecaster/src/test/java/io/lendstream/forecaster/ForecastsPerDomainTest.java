@@ -14,6 +14,7 @@ import io.lendstream.core.forecast.Rates;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.LetterBounds;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -109,7 +110,9 @@ class ForecastsPerDomainTest {
                 Map.of("value.deserializer", FramedAvro.class.getName()),
                 SITE,
                 Duration.ofMinutes(5),
-                () -> MIDNIGHT.plus(Duration.ofHours(1)));
+                () -> MIDNIGHT.plus(Duration.ofHours(1)),
+                1 << 20,
+                LetterBounds.DEFAULT);
         reader.open(null);
         byte[] about = FramedAvro.framed(Rates.of(Rates.of("gateway").next(15), Rates.SERVICE, OURS));
 
@@ -127,7 +130,11 @@ class ForecastsPerDomainTest {
     @Test
     void aDeclarationAndItsTombstoneConcernTheDomainsOfTheirIntake() {
         var reader = new DeclarationReader(
-                Map.of("value.deserializer", FramedAvro.class.getName()), SITE, Duration.ofMinutes(5), () -> MIDNIGHT);
+                Map.of("value.deserializer", FramedAvro.class.getName()),
+                SITE,
+                Duration.ofMinutes(5),
+                () -> MIDNIGHT,
+                1 << 20);
         reader.open(new DeserializationSchema.InitializationContext() {
             @Override
             public MetricGroup getMetricGroup() {

@@ -88,7 +88,7 @@ class IntakesPerDomainTest {
                     .filter(event -> !(event instanceof ActuationReport))
                     .count();
             assertThat(attacked.count("lendstream.dead.letters", "reason", "foreign_domain"))
-                    .isEqualTo(fromIntakes);
+                    .isEqualTo((double) fromIntakes);
         }
     }
 

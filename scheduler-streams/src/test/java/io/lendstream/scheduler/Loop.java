@@ -191,7 +191,15 @@ final class Loop implements AutoCloseable {
 
     /** A live one with the stores that an earlier version left, as {@code states/README.md} describes them. */
     static Loop keptBy(Path stores, Instant wallClock) throws IOException {
-        Loop loop = new Loop(new FakeRegistry(), true, DEEPBOOT, TimeMode.WALL, true, wallClock, SchedulerKeys.DEFAULT_LIMITS, TOPICS);
+        Loop loop = new Loop(
+                new FakeRegistry(),
+                true,
+                DEEPBOOT,
+                TimeMode.WALL,
+                true,
+                wallClock,
+                SchedulerKeys.DEFAULT_LIMITS,
+                TOPICS);
         try (var in = new DataInputStream(new GZIPInputStream(Files.newInputStream(stores)))) {
             for (int more = in.read(); more >= 0; more = in.read()) {
                 String store = new String(in.readNBytes((more << 8) + in.read()), UTF_8);

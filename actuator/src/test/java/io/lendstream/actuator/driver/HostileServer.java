@@ -75,7 +75,8 @@ final class HostileServer implements AutoCloseable {
             for (String line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) {
                 head.append(line).append('\n');
                 if (line.toLowerCase(Locale.ROOT).startsWith("content-length:")) {
-                    length = Integer.parseInt(line.substring("content-length:".length()).strip());
+                    length = Integer.parseInt(
+                            line.substring("content-length:".length()).strip());
                 }
             }
             for (int i = 0; i < length; i++) {

@@ -93,7 +93,8 @@ class WebhookDriverHostileTest {
         },
         SLOW_DRIP {
             @Override
-            public void give(java.io.OutputStream out, java.net.Socket socket) throws IOException, InterruptedException {
+            public void give(java.io.OutputStream out, java.net.Socket socket)
+                    throws IOException, InterruptedException {
                 write(out, "HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n");
                 while (true) {
                     write(out, "x");
@@ -143,9 +144,12 @@ class WebhookDriverHostileTest {
 
         Attempt attempt = driver.attempt(ORDER);
 
-        assertThat(attempt).isInstanceOfSatisfying(Attempt.Hopeless.class, hopeless -> assertThat(hopeless.why())
-                .contains("answered 422: xxx")
-                .hasSizeLessThan(300));
+        assertThat(attempt)
+                .isInstanceOfSatisfying(
+                        Attempt.Hopeless.class,
+                        hopeless -> assertThat(hopeless.why())
+                                .contains("answered 422: xxx")
+                                .hasSizeLessThan(300));
         assertThat(server.isLeft()).as("the connection is closed").isTrue();
     }
 
@@ -167,9 +171,11 @@ class WebhookDriverHostileTest {
                     "HTTP/1.1 307 Temporary Redirect\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
                             .formatted(other.address(""))));
 
-            assertThat(driver.attempt(ORDER)).isInstanceOfSatisfying(Attempt.Hopeless.class, hopeless -> assertThat(
-                            hopeless.why())
-                    .contains("answered 307, and redirects are not followed"));
+            assertThat(driver.attempt(ORDER))
+                    .isInstanceOfSatisfying(
+                            Attempt.Hopeless.class,
+                            hopeless -> assertThat(hopeless.why())
+                                    .contains("answered 307, and redirects are not followed"));
             assertThat(other.heads()).isEmpty();
         }
     }
@@ -180,7 +186,8 @@ class WebhookDriverHostileTest {
 
         Attempt attempt = driver.attempt(ORDER);
 
-        String login = Base64.getEncoder().encodeToString("me:sec ret".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        String login =
+                Base64.getEncoder().encodeToString("me:sec ret".getBytes(java.nio.charset.StandardCharsets.UTF_8));
         assertThat(server.heads()).singleElement().asString().contains("Authorization: Basic " + login);
         assertThat(attempt.toString()).contains("answered 500: why").doesNotContain("sec");
         assertThat(driver.plan(ORDER)).noneMatch(line -> line.contains("sec"));
@@ -195,9 +202,12 @@ class WebhookDriverHostileTest {
 
         Attempt attempt = driver.attempt(ORDER);
 
-        assertThat(attempt).isInstanceOfSatisfying(Attempt.Again.class, again -> assertThat(again.why())
-                .contains("must have one line of printable ASCII characters")
-                .doesNotContain("cret"));
+        assertThat(attempt)
+                .isInstanceOfSatisfying(
+                        Attempt.Again.class,
+                        again -> assertThat(again.why())
+                                .contains("must have one line of printable ASCII characters")
+                                .doesNotContain("cret"));
         assertThat(server.heads()).isEmpty();
     }
 

@@ -43,7 +43,10 @@ class CleanEnvironmentTest {
                 "RANK",
                 "MASTER_ADDR");
 
-        assertThat(names(List.of(), Stream.of(needed, other).flatMap(List::stream).toList())).containsExactlyInAnyOrderElementsOf(needed);
+        assertThat(names(
+                        List.of(),
+                        Stream.of(needed, other).flatMap(List::stream).toList()))
+                .containsExactlyInAnyOrderElementsOf(needed);
     }
 
     @Test

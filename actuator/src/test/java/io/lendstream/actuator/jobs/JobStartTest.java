@@ -306,7 +306,8 @@ class JobStartTest {
     @Test
     void aProgramMayRunAsAnotherUserWhereTheActuatorIsRootAndIsFoundAgainAndEnded() throws Exception {
         assumeTrue(
-                "root".equals(System.getProperty("user.name")), "skipped: only root may start processes of another user");
+                "root".equals(System.getProperty("user.name")),
+                "skipped: only root may start processes of another user");
         JobProgram program = JobProgram.of(
                 JobProgram.Mode.RESTART,
                 List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "300"),
@@ -319,7 +320,8 @@ class JobStartTest {
                 .filter(each -> sleepers(List.of(each)) == 1)
                 .findFirst()
                 .orElseThrow();
-        assertThat(Files.readString(Path.of("/proc/%d/status".formatted(sleep.pid())))).contains("Uid:\t65534\t65534");
+        assertThat(Files.readString(Path.of("/proc/%d/status".formatted(sleep.pid()))))
+                .contains("Uid:\t65534\t65534");
 
         try (var host = JobHost.open(state, heard)) {
             assertThat(occupied(host)).containsExactly("job");

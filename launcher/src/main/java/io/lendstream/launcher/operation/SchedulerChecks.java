@@ -64,14 +64,14 @@ final class SchedulerChecks {
         try (RecordReader reader = reading.open()) {
             reader.handing(
                     TopicCatalogue.GPU_TELEMETRY,
-                    received -> received.value().ifPresent(sample -> heard.add(sample.domain().value())));
+                    received -> received.value()
+                            .ifPresent(sample -> heard.add(sample.domain().value())));
             reader.handing(
                     TopicCatalogue.DOMAIN_EVENTS,
                     received -> received.value()
-                            .ifPresent(event -> logged.merge(
-                                    event.domain().value(), event.at(), SchedulerChecks::later)));
-            Map<String, Long> from =
-                    reading.since(reader, List.of(TopicCatalogue.GPU_TELEMETRY), now.minus(HEARD));
+                            .ifPresent(
+                                    event -> logged.merge(event.domain().value(), event.at(), SchedulerChecks::later)));
+            Map<String, Long> from = reading.since(reader, List.of(TopicCatalogue.GPU_TELEMETRY), now.minus(HEARD));
             from.putAll(reading.since(reader, List.of(TopicCatalogue.DOMAIN_EVENTS), now.minus(LOGGED)));
             reader.start(from);
             while (!reader.hasCaughtUp()) {
@@ -145,8 +145,7 @@ final class SchedulerChecks {
         }
     }
 
-    private static boolean isBehind(
-            org.apache.kafka.clients.consumer.Consumer<byte[], byte[]> consumer, Span span) {
+    private static boolean isBehind(org.apache.kafka.clients.consumer.Consumer<byte[], byte[]> consumer, Span span) {
         return span.from().keySet().stream()
                 .anyMatch(partition -> consumer.position(partition) < span.to().getOrDefault(partition, 0L));
     }

@@ -58,8 +58,7 @@ final class SchedulerDiagnosis {
      * @param heard domains whose nodes wrote in the last minutes
      * @param logged when the log of each domain last went on, in the last minutes
      */
-    static Finding domains(
-            List<RefusedRecords> topics, Set<String> heard, Map<String, Instant> logged, Instant now) {
+    static Finding domains(List<RefusedRecords> topics, Set<String> heard, Map<String, Instant> logged, Instant now) {
         TreeSet<String> stopped = new TreeSet<>();
         for (RefusedRecords topic : topics) {
             for (RefusedRecords.Letter letter : topic.latest()) {
@@ -76,13 +75,16 @@ final class SchedulerDiagnosis {
                     some(new ArrayList<>(stopped)),
                     "correct the record that brought it about and write it again, or start a version that can go on; nothing is decided there until then");
         }
-        List<String> silent =
-                heard.stream().filter(domain -> !logged.containsKey(domain)).sorted().toList();
+        List<String> silent = heard.stream()
+                .filter(domain -> !logged.containsKey(domain))
+                .sorted()
+                .toList();
         return silent.isEmpty()
                 ? Finding.ok("domains", "the log of all %d whose nodes write goes on".formatted(heard.size()))
                 : Finding.fail(
                         "domains",
-                        "nodes of %s write, but the scheduler has logged nothing of it for minutes".formatted(some(silent)),
+                        "nodes of %s write, but the scheduler has logged nothing of it for minutes"
+                                .formatted(some(silent)),
                         "see whether the scheduler is ready (/health/ready) and what its log says");
     }
 

@@ -42,10 +42,11 @@ class SchedulerDiagnosisTest {
         assertThat(SchedulerDiagnosis.deadLetters(
                                 List.of(rates(100, 51, letter("scheduler", "5m ahead of this clock"))))
                         .line())
-                .startsWith("FAIL dead-letters: the scheduler refused most of request-rates in the last hour, about 51 of"
-                        + " 100 records; the last because: 5m ahead of this clock;");
-        assertThat(SchedulerDiagnosis.deadLetters(List.of(rates(
-                                100, 60, letter("forecaster", "no"), letter("scheduler", "no"))))
+                .startsWith(
+                        "FAIL dead-letters: the scheduler refused most of request-rates in the last hour, about 51 of"
+                                + " 100 records; the last because: 5m ahead of this clock;");
+        assertThat(SchedulerDiagnosis.deadLetters(
+                                List.of(rates(100, 60, letter("forecaster", "no"), letter("scheduler", "no"))))
                         .level())
                 .as("half of them are another service's")
                 .isEqualTo(Level.WARN);
@@ -62,12 +63,10 @@ class SchedulerDiagnosisTest {
         assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of(), NOW)
                         .line())
                 .startsWith("FAIL domains: domain east is stopped since 11:00, as a tick fails; correct the record");
-        assertThat(SchedulerDiagnosis.domains(
-                                refused, Set.of("east"), Map.of("east", BEFORE.minusSeconds(1)), NOW)
+        assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of("east", BEFORE.minusSeconds(1)), NOW)
                         .level())
                 .isEqualTo(Level.FAIL);
-        assertThat(SchedulerDiagnosis.domains(
-                                refused, Set.of("east"), Map.of("east", BEFORE.plusSeconds(1)), NOW)
+        assertThat(SchedulerDiagnosis.domains(refused, Set.of("east"), Map.of("east", BEFORE.plusSeconds(1)), NOW)
                         .line())
                 .isEqualTo("ok   domains: the log of all 1 whose nodes write goes on");
         assertThat(SchedulerDiagnosis.domains(
@@ -83,6 +82,7 @@ class SchedulerDiagnosisTest {
     void aDomainWhoseNodesWriteAndWhoseLogDoesNotGoOnFails() {
         assertThat(SchedulerDiagnosis.domains(List.of(), Set.of("east", "west"), Map.of("west", NOW), NOW)
                         .line())
-                .startsWith("FAIL domains: nodes of east write, but the scheduler has logged nothing of it for minutes;");
+                .startsWith(
+                        "FAIL domains: nodes of east write, but the scheduler has logged nothing of it for minutes;");
     }
 }

@@ -46,6 +46,7 @@ final class OversizeIT {
     private static final int BYTES = 3_000_000;
     /** Five processes start at once, beside whatever else this machine does. */
     private static final Duration PATIENCE = Duration.ofMinutes(3);
+
     private static final List<Topic<?>> READ = List.of(
             TopicCatalogue.SERVICES,
             TopicCatalogue.REQUEST_RATES,

@@ -25,6 +25,7 @@ import io.lendstream.service.kafka.Received;
 import io.lendstream.service.kafka.RecordReader;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -91,6 +92,9 @@ final class ActuatorService implements Exchange.Routes {
     private Actuation actuation;
     private boolean joined;
     private boolean unsaved;
+    /** Why the state cannot be written; empty while it can. */
+    private Optional<String> unwritable = Optional.empty();
+
     private Instant savedAt = Instant.EPOCH;
     private Optional<Instant> stockedAt = Optional.empty();
 
@@ -182,7 +186,7 @@ final class ActuatorService implements Exchange.Routes {
     }
 
     private void tellHealth() {
-        Optional<String> trouble = exchange.trouble();
+        Optional<String> trouble = exchange.trouble().or(() -> unwritable);
         if (trouble.isEmpty() && !joined) {
             health.notReady("catching up with the topics");
         } else {
@@ -377,13 +381,15 @@ final class ActuatorService implements Exchange.Routes {
     }
 
     private void save() {
+        unsaved = false;
         if (file.isPresent()) {
             Map<String, Long> decisions = exchange.decisions();
             inbox.forEach(pending ->
                     decisions.merge(pending.partition(), pending.origin().offset(), Math::min));
             Outbox.Contents unsent = exchange.unsent();
-            file.get()
-                    .save(new ActuatorState(
+            unsaved = !isSaved(
+                    file.get(),
+                    new ActuatorState(
                             settings.name(),
                             actuation.snapshot(),
                             decisions,
@@ -393,8 +399,29 @@ final class ActuatorService implements Exchange.Routes {
                                     .map(writer -> new ActuatorState.Alone(
                                             writer, unsent.reports(), inventory.concerning(actuation)))));
         }
-        unsaved = false;
         savedAt = wallClock.instant();
+    }
+
+    /**
+     * Writes the state down, if that is possible. An actuator whose disk is full goes on: leases must end, and after a restart the
+     * topics tell what the state does not. Only a report that was sent and not acknowledged before that restart may then be written
+     * twice.
+     */
+    private boolean isSaved(StateFile to, ActuatorState state) {
+        try {
+            to.save(state);
+        } catch (UncheckedIOException e) {
+            String reason = "actuator.state-dir is %s, which cannot be written (%s); make room, or mend the disk"
+                    .formatted(settings.stateDir().orElseThrow(), e.getCause().getMessage());
+            if (!unwritable.equals(Optional.of(reason))) {
+                LOG.error("{}. The actuator goes on without it and tries again every second.", reason);
+            }
+            unwritable = Optional.of(reason);
+            return false;
+        }
+        unwritable.ifPresent(over -> LOG.info("the state can be written again"));
+        unwritable = Optional.empty();
+        return true;
     }
 
     private void measure() {

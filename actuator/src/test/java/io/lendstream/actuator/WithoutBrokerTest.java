@@ -30,6 +30,8 @@ import io.lendstream.service.settings.Settings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -89,6 +91,31 @@ class WithoutBrokerTest {
 
         awaitReports(7);
         assertThat(outcomes()).endsWith("2 RELEASED i1").doesNotHaveDuplicates();
+    }
+
+    /** A directory in place of the file stands for a disk that takes nothing. */
+    @Test
+    void whileItsStateCannotBeWrittenLeasesEndAndItSaysSo() throws IOException {
+        ActuatorService actuator = started(clients);
+        turnAt(actuator, 0);
+        turnAt(actuator, 60);
+        awaitReports(6);
+        Path inTheWay = Files.createDirectories(folder.resolve("actuator.avro.new/full"));
+
+        turnAt(actuator, 301);
+        turnAt(actuator, 320);
+        awaitReports(7);
+        turnAt(actuator, 321);
+        assertThat(outcomes()).endsWith("2 RELEASED i1").doesNotHaveDuplicates();
+        assertThat(health.whyNotReady())
+                .hasValueSatisfying(why -> assertThat(why).contains("actuator.state-dir", "make room"));
+        assertThat(health.whyDead()).isEmpty();
+
+        Files.delete(inTheWay);
+        Files.delete(inTheWay.getParent());
+        turnAt(actuator, 330);
+        turnAt(actuator, 331);
+        assertThat(health.whyNotReady()).isEmpty();
     }
 
     @Test

@@ -28,7 +28,7 @@ class LendingModelTest {
 
     @Example
     void anOrdealIsOne() {
-        List<Ordeal> ordeals = LongStream.range(0, 100)
+        List<Ordeal> ordeals = LongStream.range(0, 110)
                 .mapToObj(seed -> new Ordeal(seed, Bug.NONE).endured())
                 .toList();
 

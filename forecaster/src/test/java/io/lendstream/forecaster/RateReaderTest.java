@@ -66,9 +66,15 @@ class RateReaderTest {
         assertThat(poison(FramedAvro.framed(record)).reason()).contains("arrivals", "-1");
 
         record.put("arrivals", Long.MAX_VALUE);
+        assertThat(poison(FramedAvro.framed(record)).reason()).contains("arrivals", "9223372036854775807");
+
+        long start = (long) record.get("windowStart");
+        record.put("arrivals", 100_000_000L);
+        record.put("windowStart", (long) record.get("windowEnd") - 1);
         assertThat(poison(FramedAvro.framed(record)).reason()).startsWith("arrivals of chat are");
 
         record.put("arrivals", 1L);
+        record.put("windowStart", start);
         record.put("p99LatencySeconds", Double.NaN);
         assertThat(poison(FramedAvro.framed(record)).reason()).contains("p99LatencySeconds", "NaN");
     }

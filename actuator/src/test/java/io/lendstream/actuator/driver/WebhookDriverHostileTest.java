@@ -114,7 +114,10 @@ class WebhookDriverHostileTest {
 
         assertThat(attempt).isInstanceOf(Attempt.Again.class);
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(TIMEOUT.plus(SLACK));
-        assertThat(server.isLeft()).as("the connection is closed").isTrue();
+        if (trouble
+                != Trouble.ENDLESS_HEADERS) { // of which the JDK's client reads 384 KiB, and leaves the connection open
+            assertThat(server.isLeft()).as("the connection is closed").isTrue();
+        }
         assertThat(attempt.toString()).doesNotContain("sec").contains("http://(hidden)@127.0.0.1");
     }
 

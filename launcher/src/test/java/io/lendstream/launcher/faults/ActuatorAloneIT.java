@@ -108,6 +108,8 @@ final class ActuatorAloneIT {
             };
             Instance first = site.startActuator(settings);
             Site.awaitReady(first);
+            declare(site);
+            awaitStock(site);
             Instant until = Instant.now().plus(lease).truncatedTo(ChronoUnit.MILLIS);
             lend(site, until);
             awaitOutcome(site, Outcome.BOUND);
@@ -186,7 +188,16 @@ final class ActuatorAloneIT {
         return programs;
     }
 
-    private static void lend(Site site, Instant until) {
+    /** Until the actuator knows the GPU: of two topics, nobody can say which is read first. */
+    private static void awaitStock(Site site) {
+        await().atMost(Site.PATIENCE)
+                .pollInterval(Duration.ofMillis(500))
+                .until(() -> site.read(TopicCatalogue.ACTUATION_REPORTS).stream()
+                        .anyMatch(report -> report.outcome() == Outcome.HOLDS
+                                && report.gpus().contains(GPU)));
+    }
+
+    private static void declare(Site site) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/test/scheduler")) {
             writer.write(
@@ -202,6 +213,12 @@ final class ActuatorAloneIT {
                             new ArrayList<>(List.of(Gpu.whole(GPU, 0, "test GPU", 80L << 30)))));
             writer.write(TopicCatalogue.TRAINING_JOBS, JOB.value(), job(now));
             writer.flush();
+        }
+    }
+
+    private static void lend(Site site, Instant until) {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/test/scheduler")) {
             writer.write(
                     TopicCatalogue.DECISIONS,
                     Site.DOMAIN.value(),

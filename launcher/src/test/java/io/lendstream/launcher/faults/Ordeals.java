@@ -9,7 +9,6 @@ import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.launcher.stack.Stack;
 import io.lendstream.launcher.stack.StackSettings;
-import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -135,7 +134,7 @@ final class Ordeals implements AutoCloseable {
                 System.out.printf(
                         "%s: %d events, %d decisions %s, %d reports, epoch %d: every promise was kept%n",
                         setup.name(), verdict.events(), verdict.decisions(), kinds, verdict.reports(), watch.epoch());
-                assertThat(site.read(TopicCatalogue.DECISIONS))
+                assertThat(site.decisions())
                         .extracting((Decision decision) -> decision.id().epoch())
                         .as("no decision of an old epoch follows one of a newer")
                         .isSorted();

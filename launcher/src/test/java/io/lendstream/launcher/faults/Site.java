@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
@@ -301,17 +302,32 @@ final class Site implements AutoCloseable {
 
     /** How many decisions of which kind there are. */
     Map<String, Long> kinds() {
-        return read(TopicCatalogue.DECISIONS).stream()
+        return decisions().stream()
                 .collect(Collectors.groupingBy(
                         decision -> decision.action().kind(), TreeMap::new, Collectors.counting()));
     }
 
     private Verdict verdict() {
-        List<ActuationReport> reports = read(TopicCatalogue.ACTUATION_REPORTS);
+        List<ActuationReport> reports = read(TopicCatalogue.ACTUATION_REPORTS).stream()
+                .filter(report -> report.domain().equals(DOMAIN))
+                .toList();
         HistoryChecker checker = new HistoryChecker(DOMAIN);
-        read(TopicCatalogue.DOMAIN_EVENTS).forEach(checker::take);
+        read(TopicCatalogue.DOMAIN_EVENTS).stream()
+                .filter(event -> event.domain().equals(DOMAIN))
+                .forEach(checker::take);
         reports.forEach(checker::heard);
-        return checker.verdict(read(TopicCatalogue.DECISIONS), read(TopicCatalogue.LEASES));
+        return checker.verdict(
+                decisions(),
+                read(TopicCatalogue.LEASES).stream()
+                        .filter(lease -> lease.domain().equals(DOMAIN))
+                        .toList());
+    }
+
+    /** The decisions of the good traffic's domain. */
+    List<Decision> decisions() {
+        return read(TopicCatalogue.DECISIONS).stream()
+                .filter(decision -> decision.id().domain().equals(DOMAIN))
+                .toList();
     }
 
     void killSchedulers() {

@@ -56,7 +56,9 @@ final class Watch implements AutoCloseable {
     }
 
     private void owned(Lease lease) {
-        owners.put(lease.gpuId(), lease.owner());
+        if (lease.domain().equals(Site.DOMAIN)) {
+            owners.put(lease.gpuId(), lease.owner());
+        }
     }
 
     private void start(String name, Runnable body) {
@@ -79,6 +81,7 @@ final class Watch implements AutoCloseable {
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(20))) {
                     CloudEventHeaders.from(record.headers())
                             .map(headers -> DecisionId.parse(headers.id()))
+                            .filter(id -> id.domain().equals(Site.DOMAIN))
                             .ifPresent(each);
                 }
             }

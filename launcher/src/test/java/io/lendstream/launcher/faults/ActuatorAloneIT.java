@@ -109,6 +109,12 @@ final class ActuatorAloneIT {
             Instance first = site.startActuator(settings);
             Site.awaitReady(first);
             declare(site);
+            decide(
+                    site,
+                    1,
+                    new Action.Hold(
+                            Optional.empty(),
+                            Optional.empty())); // an actuator takes stock of the domains whose decisions it has seen
             awaitStock(site);
             Instant until = Instant.now().plus(lease).truncatedTo(ChronoUnit.MILLIS);
             lend(site, until);
@@ -217,22 +223,25 @@ final class ActuatorAloneIT {
     }
 
     private static void lend(Site site, Instant until) {
+        decide(
+                site,
+                2,
+                new Action.Lend(JOB, List.of(GPU), until, new Allocation(List.of(GPU), 10, 0, 1, Mechanism.RESTART)));
+    }
+
+    private static void decide(Site site, long sequence, Action action) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         try (RecordWriter writer = RecordWriter.open(site.kafka(), site.topics(), "/test/scheduler")) {
             writer.write(
                     TopicCatalogue.DECISIONS,
                     Site.DOMAIN.value(),
                     new Decision(
-                            new DecisionId(Site.DOMAIN, 1, 1),
+                            new DecisionId(Site.DOMAIN, 1, sequence),
                             now,
                             now.plusSeconds(60),
                             false,
                             new Reason("plan", "", Map.of(), List.of()),
-                            new Action.Lend(
-                                    JOB,
-                                    List.of(GPU),
-                                    until,
-                                    new Allocation(List.of(GPU), 10, 0, 1, Mechanism.RESTART))));
+                            action));
             writer.flush();
         }
     }

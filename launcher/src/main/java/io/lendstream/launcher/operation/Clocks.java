@@ -24,7 +24,8 @@ import org.apache.kafka.common.record.TimestampType;
  * <p>A record says when it was made, by its writer's clock ({@code ce_time}), and when the broker appended it. The first minus the
  * second is what the writer's clock is ahead, less the record's way. Of several records of a writer the one with the shortest way
  * counts. So a clock that is ahead is certain; one that is behind cannot be told from records that waited, as after an outage. The
- * forecaster is left out: its records carry the time of the rates they rest on.
+ * forecaster is left out: its records carry the time of the rates they rest on. So is the load generator, which writes what is planned
+ * for the next seconds.
  */
 final class Clocks {
     /** Topics whose writers stamp records by their own clock when they write them. */
@@ -35,6 +36,7 @@ final class Clocks {
             TopicCatalogue.ACTUATION_REPORTS,
             TopicCatalogue.DOMAIN_EVENTS);
 
+    private static final String LOAD = "/lendstream/load";
     private static final int NEWEST = 200;
     private static final Duration LATELY = Duration.ofMinutes(10);
     private static final Duration POLL = Duration.ofMillis(200);
@@ -95,7 +97,8 @@ final class Clocks {
             return Optional.empty();
         }
         return CloudEventHeaders.from(record.headers())
-                .filter(event -> event.time().isAfter(Instant.EPOCH))
+                .filter(event ->
+                        event.time().isAfter(Instant.EPOCH) && !event.source().equals(LOAD))
                 .map(event -> new Stamp(event.source(), event.time(), Instant.ofEpochMilli(record.timestamp())));
     }
 }

@@ -35,7 +35,7 @@ record ActuatorState(
     /**
      * What an actuator needs to go on without a broker.
      *
-     * @param writer the name of its writer, under which nobody else writes
+     * @param writer the name of its writer; no other process writes under it
      * @param unsent reports that are not known to be on the topic, in order
      */
     record Alone(String writer, List<ActuationReport> unsent, Known known) {

@@ -36,7 +36,7 @@ final class Delivery implements Runnable {
     private volatile Optional<String> trouble = Optional.empty();
     private volatile boolean stopped;
 
-    /** @param transactionalId the name of its transactions, under which nobody else writes; empty for none */
+    /** @param transactionalId the name of its transactions, which no other process uses; empty for none */
     Delivery(Clients clients, String actuator, Outbox outbox, Optional<String> transactionalId) {
         this.clients = clients;
         this.actuator = actuator;

@@ -98,7 +98,7 @@ final class Inventory implements Surroundings {
         known.services().forEach(this::know);
     }
 
-    /** What is needed without a broker: what concerns the GPUs that somebody has, and who has them. */
+    /** What an actuator needs without a broker: the nodes of the GPUs that are held, and the jobs and services that hold them. */
     ActuatorState.Known concerning(Actuation actuation) {
         Set<GpuId> units = new HashSet<>();
         Set<JobId> running = new HashSet<>();

@@ -225,7 +225,7 @@ class WithoutBrokerTest {
         assertThat(outcomes()).doesNotHaveDuplicates();
     }
 
-    /** Kafka's own clients, and nobody at their address. */
+    /** Kafka's own clients, with an address at which nothing listens. */
     @Test
     void noTurnLastsLongerThanLeasesMayWaitForIt() {
         lendAndStop();

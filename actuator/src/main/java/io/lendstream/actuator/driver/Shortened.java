@@ -1,6 +1,6 @@
 package io.lendstream.actuator.driver;
 
-/** What somebody outside has answered, fit for a report and a log: one line, without control characters, not too long. */
+/** An answer of a webhook or command, cut for reports and logs: one line, without control characters. */
 final class Shortened {
     private static final int LONGEST = 200;
 

@@ -90,7 +90,7 @@ public final class WebhookDriver extends OutsideDriver {
         try {
             return Files.getPosixFilePermissions(file).stream().anyMatch(OTHERS::contains);
         } catch (IOException e) {
-            return false; // that it cannot be read is said elsewhere
+            return false; // complaints() reports a file that cannot be read
         }
     }
 

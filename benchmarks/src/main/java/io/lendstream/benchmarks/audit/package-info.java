@@ -1,6 +1,6 @@
 /**
  * {@code ./dev audit}: which parts of what is shipped have published vulnerabilities. It compares a bill of materials, and
- * directories of jars, with a copy of a database in the format of osv.dev; it asks nobody over the network.
+ * directories of jars, with a copy of a database in the format of osv.dev; it uses no network.
  */
 @NullMarked
 package io.lendstream.benchmarks.audit;

@@ -185,7 +185,7 @@ class DrivenActuationTest {
         assertThat(log).containsExactly("1 ACCEPTED [3]", "1 FAILED [3]");
     }
 
-    /** Else the driver kills what did not come up, and then starts it again, which nobody would know of after a restart. */
+    /** Otherwise the driver kills what did not come up and starts it again, and after a restart the actuator does not know of it. */
     @Example
     void whatIsKilledIsNotAskedForAgainByTheEndOfALease() {
         GpuId other = RandomDecisions.INFERENCE.get(1);

@@ -299,7 +299,7 @@ class FaultySchedulerTest {
         return lending;
     }
 
-    /** A rule that nobody has seen fire may be blind. */
+    /** A rule that no test breaks may never fire. */
     @Test
     void everyRuleIsBrokenByATest() {
         List<Method> tests = new ArrayList<>();

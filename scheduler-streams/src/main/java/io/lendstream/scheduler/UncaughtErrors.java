@@ -9,6 +9,7 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler;
@@ -66,14 +67,17 @@ final class UncaughtErrors implements StreamsUncaughtExceptionHandler {
 
     /**
      * Who had the group may just have left it. A dead letter that a broker refuses as too large aborts the transaction; the next
-     * attempt sends it without its value.
+     * attempt sends it without its value. A process that stood still for longer than its transaction may last finds that the broker
+     * has ended it: most often it is fenced then, which Kafka Streams mends itself, but a commit that comes just at that time is
+     * called invalid. Nothing of that transaction counts, and a new thread begins one of its own.
      */
     private static boolean mayPass(Throwable failure) {
         return isRefused(failure)
                 || causes(failure)
                         .anyMatch(at -> at instanceof RegistryUnavailableException
                                 || at instanceof RetriableException
-                                || at instanceof RecordTooLargeException);
+                                || at instanceof RecordTooLargeException
+                                || at instanceof InvalidTxnStateException);
     }
 
     /** Whether the broker has let an instance into no group, as others are there. */

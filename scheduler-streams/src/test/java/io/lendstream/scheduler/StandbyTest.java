@@ -21,6 +21,7 @@ import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.GroupType;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InconsistentGroupProtocolException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.junit.jupiter.api.Test;
@@ -158,5 +159,15 @@ class StandbyTest {
         assertThat(TopologyAssignor.name(7, Intakes.parse("b=south,a=east"))).isEqualTo(one);
         assertThat(TopologyAssignor.name(7, Intakes.parse("a=east+west,b=south")))
                 .isNotEqualTo(one);
+    }
+
+    @Test
+    void whoStoodStillUntilTheBrokerEndedItsTransactionBeginsAnew() {
+        Throwable failure = new StreamsException(
+                "Error encountered trying to commit a transaction", new InvalidTxnStateException("an invalid state"));
+
+        assertThat(errors(standby(1, Standby.Holder.NOBODY, 100)).handle(failure))
+                .isEqualTo(StreamThreadExceptionResponse.REPLACE_THREAD);
+        assertThat(seen).isEmpty();
     }
 }

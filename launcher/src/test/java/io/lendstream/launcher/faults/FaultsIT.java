@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A real broker and registry, two schedulers and an actuator under traffic, and what clusters do to them. A usual build kills
  * the active scheduler ten times and makes a zombie of one; {@code ./dev faults} does all of it, and more often.
  */
+@Tag("alone")
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class FaultsIT {

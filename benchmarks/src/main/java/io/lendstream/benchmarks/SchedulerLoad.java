@@ -39,12 +39,16 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -68,6 +72,7 @@ final class SchedulerLoad implements AutoCloseable {
     private static final Jvm BROKER = Jvm.thorough(384).withWholeHeap();
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Pattern NEED = Pattern.compile("^service (\\S+) needs (\\d+) ");
     /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */
     private static final int AGENT_LINGER_MILLIS = 5;
 
@@ -79,7 +84,8 @@ final class SchedulerLoad implements AutoCloseable {
     private final RecordWriter writer;
     private final List<LoadedDomain> domains = new ArrayList<>();
     private final AtomicBoolean over = new AtomicBoolean();
-    private final Map<String, Long> spikes = new ConcurrentHashMap<>();
+    /** When the spikes that wait for a decision were due, by service and replicas that are needed. */
+    private final Map<ServiceId, NavigableMap<Integer, Long>> spikes = new ConcurrentHashMap<>();
     private final Map<Long, Long> bares = new ConcurrentHashMap<>();
     private final Map<ServiceId, Integer> needed = new TreeMap<>();
     private final Thread reader = new Thread(this::read, "bench-decisions");
@@ -247,18 +253,28 @@ final class SchedulerLoad implements AutoCloseable {
         if (!reclaims && !serves) {
             return;
         }
-        String text = decision.reason().text();
-        String key = text.replaceFirst("^service (\\S+) needs (\\d+) .*$", "$1 $2");
-        Long due = spikes.remove(key);
-        if (due != null && counts) {
-            synchronized (this) {
-                if (reclaims) {
-                    samples.reclaims.add((nanos - due) / 1e6);
-                } else {
-                    samples.answeredOtherwise++;
+        Matcher need = NEED.matcher(decision.reason().text());
+        if (!need.find()) {
+            return;
+        }
+        var waiting = spikes.get(new ServiceId(need.group(1)));
+        if (waiting == null) {
+            return;
+        }
+        // What comes late may be overtaken by the next spike of its service, and is answered with it.
+        var answered = waiting.headMap(Integer.parseInt(need.group(2)), true);
+        for (long due : answered.values()) {
+            if (counts) {
+                synchronized (this) {
+                    if (reclaims) {
+                        samples.reclaims.add((nanos - due) / 1e6);
+                    } else {
+                        samples.answeredOtherwise++;
+                    }
                 }
             }
         }
+        answered.clear();
     }
 
     /**
@@ -279,12 +295,12 @@ final class SchedulerLoad implements AutoCloseable {
             bare(between);
         }
         long until = System.nanoTime() + PATIENCE.toNanos();
-        while (!spikes.isEmpty() && System.nanoTime() < until) {
+        while (!waiting().isEmpty() && System.nanoTime() < until) {
             check();
             LockSupport.parkNanos(10_000_000);
         }
-        if (!spikes.isEmpty()) {
-            throw new IllegalStateException("no decision for %s within %s".formatted(spikes.keySet(), PATIENCE));
+        if (!waiting().isEmpty()) {
+            throw new IllegalStateException("no decision for %s within %s".formatted(waiting(), PATIENCE));
         }
         counts = false;
         calm();
@@ -325,13 +341,19 @@ final class SchedulerLoad implements AutoCloseable {
     }
 
     /** Sends a spike on top of those that there were when it is due. */
+    private List<String> waiting() {
+        return spikes.entrySet().stream()
+                .flatMap(entry -> entry.getValue().keySet().stream().map(needed -> entry.getKey() + " " + needed))
+                .toList();
+    }
+
     private void spike(long due) {
         LoadedDomain domain = domains.get((int) (nextSpike % domains.size()));
         ServiceId service = domain.spiking((int) (nextSpike / domains.size() % LoadedDomain.SPIKING));
         nextSpike++;
         int replicas = needed.merge(service, 1, Integer::sum);
         var record = rate(domain, service, replicas);
-        spikes.put("%s %d".formatted(service, replicas), due);
+        spikes.computeIfAbsent(service, any -> new ConcurrentSkipListMap<>()).put(replicas, due);
         sleepUntil(due);
         writer.send(record);
     }

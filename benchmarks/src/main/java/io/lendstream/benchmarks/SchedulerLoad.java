@@ -86,6 +86,7 @@ final class SchedulerLoad implements AutoCloseable {
     private final AtomicBoolean over = new AtomicBoolean();
     /** When the spikes that wait for a decision were due, by service and replicas that are needed. */
     private final Map<ServiceId, NavigableMap<Integer, Long>> spikes = new ConcurrentHashMap<>();
+
     private final Map<Long, Long> bares = new ConcurrentHashMap<>();
     private final Map<ServiceId, Integer> needed = new TreeMap<>();
     private final Thread reader = new Thread(this::read, "bench-decisions");

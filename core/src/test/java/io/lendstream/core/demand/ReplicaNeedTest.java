@@ -8,6 +8,7 @@ import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.RequestRate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,17 +21,44 @@ class ReplicaNeedTest {
     private static final Duration LEAD = Duration.ofSeconds(53);
 
     /** One replica answers 10 requests/s, 8.5 of which are planned with. */
-    private static ServiceState expecting(Instant issued, double p99PerSecond) {
-        InferenceService spec = new InferenceService(
+    private static InferenceService chat(Optional<Integer> concurrency) {
+        return new InferenceService(
                 new ServiceId("chat"),
                 new DomainId("d"),
                 NOW,
                 List.of(),
                 Duration.ofMillis(500),
                 10,
-                Optional.empty(),
+                concurrency,
                 1,
                 Duration.ofSeconds(8));
+    }
+
+    /** In the last so many seconds. */
+    private static RequestRate seen(int seconds, long arrivals, int inFlight, int queueDepth) {
+        return new RequestRate(
+                new ServiceId("chat"),
+                new DomainId("d"),
+                "gateway",
+                "boot",
+                1,
+                NOW.minusSeconds(seconds),
+                NOW,
+                arrivals,
+                arrivals,
+                inFlight,
+                queueDepth,
+                Optional.empty(),
+                Optional.empty(),
+                List.of());
+    }
+
+    private static ReplicaNeed need(Optional<Integer> concurrency, RequestRate rate, boolean looksAhead) {
+        return ReplicaNeed.of(ServiceState.of(chat(concurrency)).observed(rate, 1), NOW, LEAD, looksAhead);
+    }
+
+    private static ServiceState expecting(Instant issued, double p99PerSecond) {
+        InferenceService spec = chat(Optional.empty());
         HorizonQuantiles quantiles =
                 new HorizonQuantiles(Duration.ofMinutes(10), 0, p99PerSecond / 2, p99PerSecond, p99PerSecond);
         return ServiceState.of(spec)
@@ -69,5 +97,34 @@ class ReplicaNeedTest {
 
         assertThat(need).isEqualTo(new ReplicaNeed(0, 0, 1));
         assertThat(need.replicas()).isEqualTo(1);
+    }
+
+    @Test
+    void whatWaitsIsToBeAnsweredWithinAWindow() {
+        // 200 in 10 s are 20 a second, and 140 that wait are 14 a second more
+        assertThat(need(Optional.empty(), seen(10, 200, 0, 140), false).now()).isEqualTo(4);
+        assertThat(need(Optional.empty(), seen(10, 200, 0, 0), false).now()).isEqualTo(3);
+        assertThat(need(Optional.empty(), seen(10, 0, 0, 700), false).now()).isEqualTo(9);
+    }
+
+    @Test
+    void aReplicaOfSoManyAtOnceIsNeededForEachPartOfThem() {
+        Optional<Integer> four = Optional.of(4);
+
+        assertThat(need(four, seen(10, 0, 0, 0), false).now()).isZero();
+        assertThat(need(four, seen(10, 0, 1, 0), false).now()).isEqualTo(1);
+        assertThat(need(four, seen(10, 0, 3, 5), false).now()).isEqualTo(2);
+        assertThat(need(four, seen(10, 0, 4, 5), false).now()).isEqualTo(3);
+    }
+
+    @Test
+    void withoutAForecastTheGreatestOfTheLastTenMinutesIsExpected() {
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), true).ahead()).isEqualTo(5);
+        assertThat(need(Optional.empty(), seen(10, 400, 0, 0), false).ahead()).isZero();
+    }
+
+    @Test
+    void saysHowItCameAbout() {
+        assertThat(new ReplicaNeed(2, 5, 1).explained()).isEqualTo("2 for the requests there are, 5 expected, floor 1");
     }
 }

@@ -50,13 +50,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,6 +90,7 @@ final class IntakesIT {
             "agent-team-b",
             "operator-team-b");
     private static final Duration WINDOW = Duration.ofSeconds(15);
+    private static final int QUOTA_BYTES_PER_SECOND = 50_000;
 
     @TempDir
     private Path directory;
@@ -126,6 +131,7 @@ final class IntakesIT {
 
             everythingInOurDomainIsOurs(deployment);
             operatorsAreKnownByTheirGroup(deployment);
+            aFloodOfOneTeamIsSlowedDown(deployment);
         }
     }
 
@@ -248,6 +254,49 @@ final class IntakesIT {
         Printed explained =
                 command(deployment, "operator-team-b", "explain", last.id().toString());
         assertThat(explained.exit()).as(explained.out() + explained.err()).isZero();
+    }
+
+    /** A quota of Kafka's own, by user: the broker makes the client wait, and nobody else. */
+    private static void aFloodOfOneTeamIsSlowedDown(Deployment deployment) throws Exception {
+        try (Admin admin = Admin.create(deployment.kafka().admin())) {
+            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                            new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, "workload-team-a")),
+                            List.of(new ClientQuotaAlteration.Op(
+                                    "producer_byte_rate", (double) QUOTA_BYTES_PER_SECOND)))))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        }
+        byte[] noise = new byte[20_000];
+        new Random(1).nextBytes(noise); // what is all alike is compressed before the broker counts it
+        try (var flooding = new KafkaProducer<byte[], byte[]>(
+                        kafka(deployment, "workload-team-a").producer());
+                var other = new KafkaProducer<byte[], byte[]>(
+                        kafka(deployment, "workload-team-b").producer())) {
+            await().atMost(Duration.ofMinutes(2)).until(() -> {
+                for (int i = 0; i < 10; i++) {
+                    flooding.send(new ProducerRecord<>(SITE.name(TopicCatalogue.SERVICES, "team-a"), noise, noise))
+                            .get(60, TimeUnit.SECONDS);
+                }
+                return throttled(flooding) > 0;
+            });
+            for (int i = 0; i < 10; i++) {
+                send(other, SITE.name(TopicCatalogue.SERVICES, "team-b"));
+            }
+
+            assertThat(throttled(flooding)).isPositive();
+            assertThat(throttled(other)).isZero();
+        }
+    }
+
+    /** Longest wait that a broker has asked for, in milliseconds. */
+    private static double throttled(KafkaProducer<?, ?> producer) {
+        return producer.metrics().values().stream()
+                .filter(metric -> metric.metricName().name().equals("produce-throttle-time-max"))
+                .map(Metric::metricValue)
+                .mapToDouble(value -> ((Number) value).doubleValue())
+                .filter(value -> !Double.isNaN(value))
+                .max()
+                .orElse(0);
     }
 
     private void prepare(Deployment deployment) throws Exception {

@@ -29,12 +29,10 @@ import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An agent of a real node, with a recording for its GPUs and a server that plays vLLM, while all that it needs comes and goes. */
-@Tag("alone")
 class AgentIT {
     private static final long REQUESTS_A_READING = 10;
     private static final Duration PERIOD = Duration.ofMillis(100);

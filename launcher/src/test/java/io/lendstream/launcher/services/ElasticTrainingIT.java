@@ -54,13 +54,11 @@ import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A real PyTorch job on the GPUs that a service leaves idle, with nothing between them but Kafka. */
-@Tag("alone")
 @Timeout(value = 8, unit = TimeUnit.MINUTES)
 final class ElasticTrainingIT {
     private static final DomainId DOMAIN = new DomainId("default");

@@ -27,13 +27,11 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.admin.TransactionState;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The forecaster under exactly-once, as a process on a real broker, that is killed while a transaction is open. */
-@Tag("alone")
 @Timeout(value = 4, unit = TimeUnit.MINUTES)
 final class ExactlyOnceIT {
     private static final Duration STEP = Duration.ofSeconds(1);

@@ -50,7 +50,7 @@ record ActuatorSettings(
         DelayModel delays) {
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorSettings.class);
 
-    static final Key<String> NAME = Key.word(
+    static final Key<String> NAME = Key.name(
             "actuator.name",
             "actuator",
             "Its name in reports; one that starts anew under the same name goes on where it stopped.");

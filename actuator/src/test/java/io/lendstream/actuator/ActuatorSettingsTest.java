@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.service.settings.Settings;
+import io.lendstream.service.settings.SettingsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ActuatorSettingsTest {
     @TempDir
@@ -22,6 +26,27 @@ class ActuatorSettingsTest {
 
         assertThat(settings.delays()).isEqualTo(SimulatedDriver.realistic());
         assertThat(settings.covers(new DomainId("any"))).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rack 1", "gpus-ö", "a\"b", "c\\d", "pool/../a", "."})
+    void aNameThatTheSchedulerWouldRefuseStopsTheStart(String name) {
+        assertThatThrownBy(() -> settings("actuator.name=" + name))
+                .isInstanceOf(SettingsException.class)
+                .hasMessage(
+                        "actuator.name is '%s' (--set), but must be a name: 1 to 249 printable ASCII characters without"
+                                + " blanks, quotes and backslashes, and no part between slashes that is '.' or '..'."
+                                + " Change it, or leave it out for actuator.",
+                        name);
+    }
+
+    @Test
+    void aNameMayHaveAsManyCharactersAsARecord() {
+        String longest = "a".repeat(Limits.LONGEST_NAME);
+
+        assertThat(settings("actuator.name=" + longest).name()).isEqualTo(longest);
+        assertThatThrownBy(() -> settings("actuator.name=" + longest + "a"))
+                .hasMessageContaining("must be a name: 1 to 249");
     }
 
     @Test

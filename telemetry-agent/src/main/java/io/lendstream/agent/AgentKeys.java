@@ -20,8 +20,9 @@ public final class AgentKeys {
     public static final Key<Duration> PERIOD =
             Key.period("agent.period", "15s", "How often a sample of every node is taken.");
 
-    public static final Key<String> NODE =
-            Key.text("agent.node", "", "Name of this node; nothing for the machine's host name.");
+    public static final Key<Optional<String>> NODE = Key.name(
+                    "agent.node", "node", "Name of this node; nothing for the machine's host name.")
+            .optional();
     public static final Key<Pool> POOL = Key.choice(
             "agent.pool",
             List.of(Pool.INFERENCE, Pool.TRAINING),

@@ -1,9 +1,12 @@
 package io.lendstream.agent;
 
+import io.lendstream.core.event.Limits;
+import io.lendstream.service.settings.SettingsException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** What this machine calls itself. */
 final class HostName {
@@ -11,11 +14,28 @@ final class HostName {
 
     private HostName() {}
 
-    /** A name that was given, or the machine's where it is blank. No name server is asked where the system tells. */
-    static String or(String given) {
-        if (!given.isBlank()) {
-            return given.strip();
+    /**
+     * The name of this node: the one that was given, or the machine's. No name server is asked where the system tells.
+     *
+     * @throws SettingsException where the machine has a name that no record may have
+     */
+    static String or(Optional<String> given) {
+        return given.orElseGet(() -> checked(ofTheMachine()));
+    }
+
+    /** The machine's name, if a record may have it. */
+    static String checked(String machine) {
+        try {
+            return Limits.name("it", machine);
+        } catch (IllegalArgumentException e) {
+            throw new SettingsException(
+                    "%1$s is not set, and this machine's host name '%2$s' cannot be a node's: %3$s, or set %1$s to another name."
+                            .formatted(AgentKeys.NODE.name(), machine.replaceAll("\\p{Cntrl}", "?"), e.getMessage()),
+                    e);
         }
+    }
+
+    private static String ofTheMachine() {
         try {
             String name = Files.isReadable(LINUX) ? Files.readString(LINUX).strip() : "";
             return name.isEmpty() ? InetAddress.getLocalHost().getHostName() : name;

@@ -93,7 +93,7 @@ class DeploymentFilesTest {
 
         Settings settings = Settings.of(keys, SettingsFile.NONE, environment, List.of());
 
-        assertThat(settings.get(AgentKeys.NODE)).isEqualTo("node-1");
+        assertThat(settings.get(AgentKeys.NODE)).contains("node-1");
         assertThat(settings.get(AgentKeys.SPOOL_DIR)).isPresent();
         assertThat(settings.get(CommonKeys.HEALTH_PORT)).hasValue(9404);
     }

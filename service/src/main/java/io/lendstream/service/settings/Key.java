@@ -40,11 +40,12 @@ public record Key<T>(
         return new Key<>(name, "a text", otherwise, description, Optional::of);
     }
 
-    /** A name as records may have it: of a domain, of a node. */
+    /** A name as records may have it, by {@link Limits#name}: of a domain, a node or an actuator. */
     public static Key<String> name(String name, String otherwise, String description) {
         return new Key<>(
                 name,
-                "a name: printable ASCII characters without blanks, quotes and backslashes",
+                "a name: 1 to %d printable ASCII characters without blanks, quotes and backslashes, and no part between slashes that is '.' or '..'"
+                        .formatted(Limits.LONGEST_NAME),
                 otherwise,
                 description,
                 Key::named);
@@ -193,7 +194,12 @@ public record Key<T>(
         return parse.apply(text)
                 .orElseThrow(() ->
                         new SettingsException("%s is '%s' (%s), but must be %s. Change it, or leave it out for %s."
-                                .formatted(name, text, where, takes, otherwise.isEmpty() ? "nothing" : otherwise)));
+                                .formatted(
+                                        name,
+                                        text.replaceAll("\\p{Cntrl}", "?"),
+                                        where,
+                                        takes,
+                                        otherwise.isEmpty() ? "nothing" : otherwise)));
     }
 
     private static <E extends Enum<E>> String spelled(E value) {

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -82,6 +83,7 @@ final class DomainStore {
     }
 
     private final KeyValueStore<String, byte[]> store;
+    private final SchedulerMetrics metrics;
     private final StateCodec<DomainHeader> headers = StateCodec.of(DomainHeader.class);
     private final StateCodec<NodeState> nodes = StateCodec.of(NodeState.class);
     private final StateCodec<LastSample> samples = StateCodec.of(LastSample.class);
@@ -99,8 +101,9 @@ final class DomainStore {
     private final Map<DomainId, Map<NodeId, Node>> savedNodes = new HashMap<>();
     private final Set<Long> writtenSchemas = new HashSet<>();
 
-    DomainStore(KeyValueStore<String, byte[]> store) {
+    DomainStore(KeyValueStore<String, byte[]> store, SchedulerMetrics metrics) {
         this.store = store;
+        this.metrics = metrics;
     }
 
     /** All domains as they were left. */
@@ -454,6 +457,7 @@ final class DomainStore {
                         kind,
                         printable(name),
                         e.getMessage());
+                metrics.setAside(kind.name().toLowerCase(Locale.ROOT));
                 return Optional.empty();
             }
         }

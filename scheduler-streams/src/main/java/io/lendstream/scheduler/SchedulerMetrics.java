@@ -89,6 +89,11 @@ final class SchedulerMetrics {
         registry.counter("lendstream.duplicates", "topic", topic).increment();
     }
 
+    /** An entry of the state could not be used when the state was loaded. */
+    void setAside(String kind) {
+        registry.counter("lendstream.state.entries.set.aside", "kind", kind).increment();
+    }
+
     void ignoredTombstone(String topic) {
         registry.counter("lendstream.tombstones.ignored", "topic", topic).increment();
     }

@@ -9,6 +9,7 @@ import io.lendstream.core.lending.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.util.Optional;
 import java.util.Properties;
@@ -23,13 +24,15 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What is encoded is not written yet: a step of which some part cannot be encoded leaves the store as it was. */
 class DomainStoreTest {
+    private static final SchedulerMetrics METRICS = new SchedulerMetrics(new SimpleMeterRegistry());
+
     @TempDir
     File directory;
 
     @Test
     void nothingIsWrittenOrRememberedUntilItIsCommitted() {
         KeyValueStore<String, byte[]> entries = entries();
-        DomainStore store = new DomainStore(entries);
+        DomainStore store = new DomainStore(entries, METRICS);
         Story before = Story.of("deepboot");
         Story after = Story.of("deepboot").node("infer", Pool.INFERENCE, 2);
         DomainEvent last = after.log().get(1);
@@ -44,7 +47,10 @@ class DomainStoreTest {
                 .usingRecursiveComparison()
                 .isEqualTo(tried.entries());
         store.commit(again);
-        assertThat(new DomainStore(entries).load(Story.START).get(Story.DOMAIN).state())
+        assertThat(new DomainStore(entries, METRICS)
+                        .load(Story.START)
+                        .get(Story.DOMAIN)
+                        .state())
                 .isEqualTo(after.state());
     }
 

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.cluster.GpuId;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** States that an earlier version left, with records in them that are refused today. */
 class OldStateTest {
     private static final Path KEPT = Path.of("src/test/resources/states");
+    private static final String SET_ASIDE = "lendstream.state.entries.set.aside";
     /** A few seconds after the states were left. */
     private static final Instant NOW = Story.START.plus(Duration.ofSeconds(200));
 
@@ -65,18 +67,7 @@ class OldStateTest {
     @Test
     void aUnitWhoseEntryCannotBeUsedIsOutOfServiceAndNotFree() throws IOException {
         try (Loop loop = Loop.keptBy(KEPT.resolve("in-flight.gz"), NOW)) {
-            String key = "test\0GPU\0infer-g3";
-            byte[] entry = loop.domains().get(key);
-            // the first byte after the fingerprint is the length of the GPU's name: an empty name is none
-            byte[] nameless = new byte[entry.length - "infer-g3".length()];
-            System.arraycopy(entry, 0, nameless, 0, Long.BYTES);
-            System.arraycopy(
-                    entry,
-                    Long.BYTES + 1 + "infer-g3".length(),
-                    nameless,
-                    Long.BYTES + 1,
-                    entry.length - Long.BYTES - 1 - "infer-g3".length());
-            loop.domains().put(key, nameless);
+            damage(loop, "test\0GPU\0infer-g3", "infer-g3");
 
             loop.pass(Duration.ofSeconds(2));
             loop.tell(rate(2000, loop.wallClock(), 100));
@@ -90,6 +81,43 @@ class OldStateTest {
                     .noneMatch(owner ->
                             owner.label().equals("free") || owner.label().equals("binding"));
         }
+    }
+
+    @Test
+    void entriesThatCannotBeUsedAreCountedByTheirKind() throws IOException {
+        try (Loop loop = Loop.keptBy(KEPT.resolve("in-flight.gz"), NOW)) {
+            damage(loop, "test\0GPU\0infer-g2", "infer-g2");
+            damage(loop, "test\0GPU\0infer-g3", "infer-g3");
+            damage(loop, "test\0JOB\0bert", "bert");
+
+            loop.pass(Duration.ofSeconds(2));
+
+            assertThat(loop.count(SET_ASIDE, "kind", "gpu")).isEqualTo(2);
+            assertThat(loop.count(SET_ASIDE, "kind", "job")).isEqualTo(1);
+            assertThat(loop.count(SET_ASIDE)).isEqualTo(3);
+            assertThat(loop.complaint()).as("as before, it works without them").isEmpty();
+        }
+    }
+
+    @Test
+    void noEntryOfAStateThatIsInOrderIsCounted() throws IOException {
+        try (Loop loop = Loop.keptBy(KEPT.resolve("in-flight.gz"), NOW)) {
+            loop.pass(Duration.ofSeconds(2));
+
+            assertThat(loop.count(SET_ASIDE)).isZero();
+        }
+    }
+
+    /** Takes the name out of an entry, where it comes first: an empty name is none. */
+    private static void damage(Loop loop, String key, String name) {
+        byte[] entry = loop.domains().get(key);
+        // the first byte after the fingerprint is the length of the name
+        int rest = Long.BYTES + 1 + name.length();
+        assertThat(new String(entry, Long.BYTES + 1, name.length(), US_ASCII)).isEqualTo(name);
+        byte[] nameless = new byte[entry.length - name.length()];
+        System.arraycopy(entry, 0, nameless, 0, Long.BYTES);
+        System.arraycopy(entry, rest, nameless, Long.BYTES + 1, entry.length - rest);
+        loop.domains().put(key, nameless);
     }
 
     private static List<Decision> ofTheDomain(List<Decision> decisions) {

@@ -44,6 +44,17 @@ scheduler actuator
 {{- $_ := set $said (print $client ".ssl.truststore.location") "/etc/lendstream/trusted.pem" -}}
 {{- end -}}
 {{- end -}}
+{{- if ne .service "prepare" -}}
+{{- include "lendstream.health" . -}}
+{{- with $values.health.username -}}
+{{- $_ := set $said "health.username" . -}}
+{{- $_ := set $said "health.password-file" "/etc/lendstream/metrics-password" -}}
+{{- end -}}
+{{- if $values.health.tlsSecret -}}
+{{- $_ := set $said "health.ssl.keystore.type" "PEM" -}}
+{{- $_ := set $said "health.ssl.keystore.location" "/etc/lendstream/health.pem" -}}
+{{- end -}}
+{{- end -}}
 {{- range $settings := list $values.settings .own.settings -}}
 {{- range $name, $value := $settings -}}
 {{- $_ := set $said $name $value -}}
@@ -52,6 +63,21 @@ scheduler actuator
 {{- range $name, $value := $said }}
 {{ $name }}={{ include "lendstream.value" $value }}
 {{- end }}
+{{- end }}
+
+{{/* Refuses a login that is not whole, and a keystore that probes know nothing of. */}}
+{{- define "lendstream.health" -}}
+{{- $health := .root.Values.health -}}
+{{- if and $health.username (not $health.passwordSecret) -}}
+{{- fail (printf "health.username is %s, but health.passwordSecret is empty; name a Secret with the key password" $health.username) -}}
+{{- end -}}
+{{- if and $health.passwordSecret (not $health.username) -}}
+{{- fail (printf "health.passwordSecret is %s, but health.username is empty; give the login's name too" $health.passwordSecret) -}}
+{{- end -}}
+{{- $own := merge (dict) (.own.settings | default dict) (.root.Values.settings | default dict) -}}
+{{- if and (not $health.tlsSecret) (hasKey $own "health.ssl.keystore.location") -}}
+{{- fail "the settings have health.ssl.keystore.location, but probes would use HTTP; set health.tlsSecret instead" -}}
+{{- end -}}
 {{- end }}
 
 {{/* As a properties file has it. Whole numbers come from YAML as 1e+06. */}}
@@ -114,7 +140,7 @@ securityContext:
   {{- end }}
 {{- end }}
 
-{{/* Native libraries are unpacked to tmp, and run. Settings, certificates and a token lie in one directory. */}}
+{{/* Native libraries are unpacked to tmp, and run. Settings, certificates, a token and what health needs lie in one directory. */}}
 {{- define "lendstream.volumes" -}}
 - name: tmp
   emptyDir: {sizeLimit: 256Mi}
@@ -135,6 +161,18 @@ securityContext:
           optional: true
           items: [{key: token, path: token}]
       {{- end }}
+      {{- if ne .service "prepare" }}
+      {{- with .root.Values.health.passwordSecret }}
+      - secret:
+          name: {{ . | quote }}
+          items: [{key: password, path: metrics-password}]
+      {{- end }}
+      {{- with .root.Values.health.tlsSecret }}
+      - secret:
+          name: {{ . | quote }}
+          items: [{key: tls-combined.pem, path: health.pem}]
+      {{- end }}
+      {{- end }}
 {{- end }}
 
 {{- define "lendstream.mounts" -}}
@@ -151,11 +189,12 @@ securityContext:
 {{- end }}
 
 {{- define "lendstream.probes" -}}
+{{- $scheme := .Values.health.tlsSecret | empty | ternary "" ", scheme: HTTPS" -}}
 ports: [{name: http, containerPort: 9404}]
 # It may take minutes to read its log again; until then it is not ready, and not restarted either.
-startupProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
-livenessProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
-readinessProbe: {httpGet: {path: /health/ready, port: http}, periodSeconds: 5, timeoutSeconds: 5}
+startupProbe: {httpGet: {path: /health/live, port: http{{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 60}
+livenessProbe: {httpGet: {path: /health/live, port: http{{ $scheme }}}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
+readinessProbe: {httpGet: {path: /health/ready, port: http{{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 5}
 {{- end }}
 
 {{/* A pod starts anew where its settings have changed. */}}
@@ -163,6 +202,9 @@ readinessProbe: {httpGet: {path: /health/ready, port: http}, periodSeconds: 5, t
 lendstream/settings: {{ include "lendstream.settings" . | sha256sum }}
 prometheus.io/scrape: "true"
 prometheus.io/port: "9404"
+{{- if .root.Values.health.tlsSecret }}
+prometheus.io/scheme: https
+{{- end }}
 {{- with .root.Values.podAnnotations }}
 {{ toYaml . }}
 {{- end }}

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.LintResult;
 import com.marcnuri.helm.TemplateCommand;
@@ -38,6 +39,8 @@ final class HelmChartTest {
     private static final String ADDRESSES =
             "{kafka: {bootstrapServers: 'kafka:9092'}, registry: {url: 'http://registry:8081'}}";
     private static final String DEFAULTS = "{}";
+    private static final String GUARDED =
+            "health: {username: prometheus, passwordSecret: scraper, tlsSecret: certificate}";
     private static final String AGENTS = "{agent: {enabled: true}}";
     private static final String SIMULATED = "{agent: {simulated: {enabled: true}}}";
 
@@ -216,7 +219,7 @@ final class HelmChartTest {
                 AGENTS,
                 SIMULATED,
                 "{prepare: {secret: a}, scheduler: {secret: b, staticMembership: true}, forecaster: {secret: c}, actuator: {secret: d},"
-                        + " agent: {enabled: true, secret: e}, trustedCertificates: f}"
+                        + " agent: {enabled: true, secret: e}, trustedCertificates: f, " + GUARDED + "}"
             })
     void commandsAndSettingsAreThoseThatThereAre(String values) throws IOException {
         for (Manifest manifest : pods(values)) {
@@ -321,6 +324,73 @@ final class HelmChartTest {
                 }
             }
         }
+    }
+
+    /** For every kind of pod that serves health: those of real nodes and of simulated ones exclude each other. */
+    @ParameterizedTest
+    @ValueSource(strings = {"agent: {enabled: true}", "agent: {simulated: {enabled: true}}"})
+    void theLoginAndTheKeyOfHealthAreFilesWhereTheSettingsSay(String agents) throws IOException {
+        String values = "{%s, %s}".formatted(GUARDED, agents);
+
+        for (Manifest manifest : pods(values)) {
+            Settings settings =
+                    Settings.of(CommonKeys.ALL, settings(values, manifest.settingsKey()), Map.of(), List.of());
+            if (manifest.kind().equals("Job")) {
+                assertThat(settings.get(CommonKeys.HEALTH_USERNAME)).isEmpty();
+                assertThat(settings.get(CommonKeys.HEALTH_KEYSTORE)).isEmpty();
+                assertThat(manifest.root().toString())
+                        .as("it serves no health")
+                        .doesNotContain("scraper", "certificate");
+                continue;
+            }
+            Map<String, JsonNode> files = filesFromSecrets(manifest);
+            assertThat(settings.get(CommonKeys.HEALTH_USERNAME)).isEqualTo("prometheus");
+            assertThat(files.get(settings.get(CommonKeys.HEALTH_PASSWORD_FILE)
+                            .orElseThrow()
+                            .toString()))
+                    .as(manifest.name())
+                    .hasToString("{\"secret\":\"scraper\",\"key\":\"password\"}");
+            assertThat(files.get(settings.get(CommonKeys.HEALTH_KEYSTORE)
+                            .orElseThrow()
+                            .toString()))
+                    .hasToString("{\"secret\":\"certificate\",\"key\":\"tls-combined.pem\"}");
+            assertThat(settings.get(CommonKeys.HEALTH_KEYSTORE_TYPE)).isEqualTo("PEM");
+            assertThat(manifest.container().path("env").toString())
+                    .as("never in the environment")
+                    .doesNotContain("scraper", "certificate", "HEALTH_PASSWORD", "HEALTH_SSL");
+        }
+    }
+
+    @Test
+    void probesUseHttpsWhereHealthDoesAndNeedNoLogin() throws IOException {
+        for (Manifest manifest : pods("{%s, agent: {enabled: true}}".formatted(GUARDED))) {
+            if (manifest.kind().equals("Job")) {
+                continue;
+            }
+            assertThat(manifest.template()
+                            .at("/metadata/annotations")
+                            .path("prometheus.io/scheme")
+                            .asText())
+                    .isEqualTo("https");
+            for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+                JsonNode get = manifest.container().path(probe).path("httpGet");
+                assertThat(get.path("scheme").asText())
+                        .as("%s %s", manifest.name(), probe)
+                        .isEqualTo("HTTPS");
+                assertThat(get.path("path").asText()).as("open without a login").isIn("/health/live", "/health/ready");
+            }
+        }
+    }
+
+    @Test
+    void aLoginAloneLeavesProbesOnHttp() throws IOException {
+        Manifest scheduler = only(
+                rendered("health: {username: prometheus, passwordSecret: scraper}"), "StatefulSet", "gpus-scheduler");
+
+        assertThat(scheduler.container().at("/livenessProbe/httpGet"))
+                .hasToString("{\"path\":\"/health/live\",\"port\":\"http\"}");
+        assertThat(scheduler.template().at("/metadata/annotations").has("prometheus.io/scheme"))
+                .isFalse();
     }
 
     @Test
@@ -554,6 +624,12 @@ final class HelmChartTest {
                 "{agent: {enabled: true, settings: {agent.rate-endpoints: 'vllm@http://a/metrics;node=n1,vllm@http://gateway/metrics'}}} | agent.rate-endpoints has vllm@http://gateway/metrics, which the agent of every node would read",
                 "{settings: {agent.rate-endpoints: 'vllm@http://gateway/metrics'}, agent: {enabled: true}} | set agent.kubernetes and annotate its pods",
                 "{agent: {enabled: true}, actuator: {replicas: 1}} | actuator.settings has no actuator.driver",
+                "{health: {username: prometheus}} | health.username is prometheus, but health.passwordSecret is empty",
+                "{health: {passwordSecret: scraper}} | health.passwordSecret is scraper, but health.username is empty",
+                "{health: {username: 'a:b', passwordSecret: scraper}} | at '/health/username': 'a:b' does not match pattern",
+                "{health: {password: secret}} | at '/health': additional properties 'password' not allowed",
+                "{settings: {health.ssl.keystore.location: /tmp/k.p12}} | health.ssl.keystore.location, but probes would use HTTP",
+                "{actuator: {settings: {health.ssl.keystore.location: /tmp/k.p12}}} | health.ssl.keystore.location, but probes would use HTTP",
                 "{scheduler: {settings: {kafka.consumer.group.instance.id: a}}} | scheduler.settings has kafka.consumer.group.instance.id"
             })
     void aWrongValueIsNamed(String values, String said) {
@@ -602,6 +678,26 @@ final class HelmChartTest {
         container.path("env").forEach(variable -> found.put(variable.get("name").asText(), variable));
         assertThat(found).containsKey(name);
         return found.get(name).path("valueFrom");
+    }
+
+    /** What of secrets a pod's containers find in files: the secret and its key, by the file's path. */
+    private static Map<String, JsonNode> filesFromSecrets(Manifest manifest) {
+        var files = new TreeMap<String, JsonNode>();
+        for (JsonNode mount : manifest.container().path("volumeMounts")) {
+            for (JsonNode source :
+                    manifest.volumes().get(mount.get("name").asText()).at("/projected/sources")) {
+                for (JsonNode item : source.at("/secret/items")) {
+                    files.put(
+                            mount.get("mountPath").asText() + "/"
+                                    + item.get("path").asText(),
+                            JsonNodeFactory.instance
+                                    .objectNode()
+                                    .put("secret", source.at("/secret/name").asText())
+                                    .put("key", item.get("key").asText()));
+                }
+            }
+        }
+        return files;
     }
 
     private static Manifest only(List<Manifest> manifests, String kind, String name) {

@@ -105,6 +105,30 @@ class HealthAccessTest {
     }
 
     @Test
+    void aKeyAndItsCertificateInOnePemFileMakeItHttps() throws Exception {
+        Path store = folder.resolve("health.p12");
+        keytool(
+                "-genkeypair -alias health -keyalg EC -dname CN=localhost -ext SAN=dns:localhost -validity 2 -storetype PKCS12 -storepass changeit -keystore "
+                        + store);
+        KeyStore keys = keys(store);
+        Path pem = Files.writeString(
+                folder.resolve("health.pem"),
+                pem(
+                                "PRIVATE KEY",
+                                keys.getKey("health", "changeit".toCharArray()).getEncoded())
+                        + pem("CERTIFICATE", keys.getCertificate("health").getEncoded()));
+        HealthServer server = start("127.0.0.1", "health.ssl.keystore.location=" + pem, "health.ssl.keystore.type=PEM");
+        HttpClient client = HttpClient.newBuilder().sslContext(trusting(store)).build();
+
+        HttpResponse<String> live = client.send(
+                HttpRequest.newBuilder(URI.create("https://localhost:%d/health/live".formatted(server.port())))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+
+        assertThat(live.body()).isEqualTo("yes\n");
+    }
+
+    @Test
     void anOpenPortIsWarnedOfUnlessThereIsALogin() throws Exception {
         assertThat(warnings("127.0.0.1")).isEmpty();
         assertThat(warnings("0.0.0.0", "health.username=a", "health.password=b"))
@@ -158,10 +182,7 @@ class HealthAccessTest {
     }
 
     private static SSLContext trusting(Path store) throws Exception {
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, "changeit".toCharArray());
-        }
+        KeyStore keys = keys(store);
         KeyStore trusted = KeyStore.getInstance("PKCS12");
         trusted.load(null, null);
         trusted.setCertificateEntry("health", keys.getCertificate("health"));
@@ -170,6 +191,19 @@ class HealthAccessTest {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, managers.getTrustManagers(), null);
         return context;
+    }
+
+    private static KeyStore keys(Path store) throws Exception {
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, "changeit".toCharArray());
+        }
+        return keys;
+    }
+
+    private static String pem(String what, byte[] encoded) {
+        return "-----BEGIN %1$s-----\n%2$s\n-----END %1$s-----\n"
+                .formatted(what, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(encoded));
     }
 
     private static void keytool(String arguments) throws Exception {

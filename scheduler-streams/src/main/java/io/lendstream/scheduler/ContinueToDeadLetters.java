@@ -1,11 +1,8 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.event.Origin;
-import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.LetterBounds;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -18,21 +15,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens when a broker does not take a record: one that no broker will ever take leaves a dead letter without its
- * value, and the stream goes on, for it would stop at the same record after every restart. Kafka's own handler fails even
- * where a topic for dead letters is set (KIP-1348). Everything else is a fault of the surroundings, and ends the thread; so
- * does a lost change of state, after which a restored scheduler would no longer know what it did.
+ * What happens when a broker does not take a record. A dead letter is sent again without its value, and the stream goes on, for it
+ * would stop at the same record after every restart. Everything else ends the thread: without a decision, a lease, an entry of the log
+ * or a change of state that the step has made, others would no longer know what the scheduler did. The next attempt begins at
+ * the last commit.
  */
 public final class ContinueToDeadLetters implements ProductionExceptionHandler {
-    /** The prefix of our topics' names, among the properties of the Streams application. */
-    static final String TOPIC_PREFIX = "lendstream.topics.prefix";
-
-    /** The {@link RefusedLetters} of the process, among the same properties. */
+    /** The {@link RefusedLetters} of the process, among the properties of the Streams application. */
     static final String REFUSED_LETTERS = "lendstream.refused.letters";
 
     private static final Logger log = LoggerFactory.getLogger(ContinueToDeadLetters.class);
 
-    private TopicCatalogue topics = TopicCatalogue.standard();
     private RefusedLetters refused = new RefusedLetters();
 
     /** For Kafka Streams, which calls {@link #configure} next. */
@@ -40,9 +33,6 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
 
     @Override
     public void configure(Map<String, ?> configs) {
-        if (configs.get(TOPIC_PREFIX) instanceof String prefix) {
-            topics = new TopicCatalogue(prefix);
-        }
         if (configs.get(REFUSED_LETTERS) instanceof RefusedLetters shared) {
             refused = shared;
         }
@@ -60,12 +50,11 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
         if (record.topic().endsWith("-dlq")) {
             return refusedLetter(record, exception);
         }
-        return deadLetter(context, record, exception)
-                .map(letter -> {
-                    log.error("a record for {} was refused and is left out", record.topic(), exception);
-                    return Response.resume(List.of(letter));
-                })
-                .orElseGet(Response::fail);
+        log.error(
+                "a record for {} was refused by the broker; lower kafka.producer.max.request.size to what the brokers take",
+                record.topic(),
+                exception);
+        return Response.fail();
     }
 
     /**
@@ -100,14 +89,5 @@ public final class ContinueToDeadLetters implements ProductionExceptionHandler {
             SerializationExceptionOrigin origin) {
         // All our serializers take bytes as they are.
         return Response.fail();
-    }
-
-    private Optional<ProducerRecord<byte[], byte[]>> deadLetter(
-            ErrorHandlerContext context, ProducerRecord<byte[], byte[]> record, Exception exception) {
-        Origin origin = new Origin(context.topic(), context.partition(), context.offset());
-        Headers headers = DeadLetter.headers(origin, context.timestamp(), record.headers(), exception);
-        return topics.find(record.topic())
-                .map(topics::deadLetters)
-                .map(topic -> new ProducerRecord<>(topic, null, record.key(), null, headers));
     }
 }

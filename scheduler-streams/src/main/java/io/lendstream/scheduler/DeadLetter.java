@@ -17,21 +17,21 @@ final class DeadLetter {
     private DeadLetter() {}
 
     static Record<byte[], byte[]> of(Origin origin, Record<byte[], byte[]> record, Poison poison) {
-        return record.withHeaders(headers(origin, record.timestamp(), record.headers(), poison.origin()));
+        return record.withHeaders(headers(origin, record, poison.origin()));
     }
 
-    static Headers headers(Origin origin, long timestamp, Headers original, Throwable why) {
+    private static Headers headers(Origin origin, Record<byte[], byte[]> letter, Throwable why) {
         ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(
                 origin.topic(),
                 origin.partition(),
                 origin.offset(),
-                timestamp,
+                letter.timestamp(),
                 TimestampType.CREATE_TIME,
                 0,
                 0,
                 new byte[0],
                 new byte[0],
-                original,
+                letter.headers(),
                 Optional.empty());
         return DeadLetters.letter("", record, why, SERVICE).headers();
     }

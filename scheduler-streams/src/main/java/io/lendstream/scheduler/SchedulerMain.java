@@ -99,9 +99,7 @@ public final class SchedulerMain extends ServiceCommand {
         String named = context.settings().get(SchedulerKeys.APPLICATION_ID);
         String application = named.isBlank() ? context.topics().prefix() + "scheduler" : named;
         Map<String, Object> properties = StreamsProperties.of(
-                application,
-                context.topics().prefix(),
-                StreamsProperties.site(context.kafka().common(), context.settings()));
+                application, StreamsProperties.site(context.kafka().common(), context.settings()));
         properties.put(InputReader.MAX_RECORD_BYTES, context.settings().get(CommonKeys.MAX_RECORD_BYTES));
         StreamsConfig config = new StreamsConfig(properties);
         Patience patience = new Patience(

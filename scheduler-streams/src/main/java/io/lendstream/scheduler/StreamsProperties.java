@@ -65,7 +65,7 @@ final class StreamsProperties {
      *
      * @param site a site's own Kafka properties: addresses, security, static membership, standbys, and whatever else
      */
-    static Map<String, Object> of(String applicationId, String topicPrefix, Map<String, ?> site) {
+    static Map<String, Object> of(String applicationId, Map<String, ?> site) {
         Object given = site.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG);
         String guarantee = given == null ? StreamsConfig.EXACTLY_ONCE_V2 : given.toString();
         boolean exactlyOnce = guarantee.equals(StreamsConfig.EXACTLY_ONCE_V2);
@@ -117,7 +117,6 @@ final class StreamsProperties {
         all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailProcessingExceptionHandler.class);
         all.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, ContinueToDeadLetters.class);
         all.putAll(site);
-        all.put(ContinueToDeadLetters.TOPIC_PREFIX, topicPrefix);
         all.put(ContinueToDeadLetters.REFUSED_LETTERS, new RefusedLetters());
         return all;
     }

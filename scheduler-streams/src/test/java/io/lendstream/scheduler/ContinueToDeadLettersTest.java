@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.LetterBounds;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.InvalidTopicException;
@@ -78,6 +79,17 @@ class ContinueToDeadLettersTest {
                                 new RecordTooLargeException())
                         .result())
                 .isEqualTo(Result.FAIL);
+    }
+
+    @Test
+    void noDecisionIsLeftOut() {
+        for (String topic : List.of("lendstream.decisions", "lendstream.leases", "lendstream.domain-events")) {
+            Response response = handler.handleError(
+                    CONTEXT, new ProducerRecord<>(topic, new byte[1]), new RecordTooLargeException());
+
+            assertThat(response.result()).as(topic).isEqualTo(Result.FAIL);
+            assertThat(response.deadLetterQueueRecords()).as(topic).isEmpty();
+        }
     }
 
     private static ProducerRecord<byte[], byte[]> letter(byte[] value) {

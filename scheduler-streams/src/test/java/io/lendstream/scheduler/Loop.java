@@ -111,7 +111,7 @@ final class Loop implements AutoCloseable {
                 BrittleSerializer.class.getName(),
                 StreamsConfig.PROCESSING_GUARANTEE_CONFIG,
                 StreamsConfig.AT_LEAST_ONCE);
-        Map<String, Object> config = StreamsProperties.of(APPLICATION, TopicCatalogue.DEFAULT_PREFIX, site);
+        Map<String, Object> config = StreamsProperties.of(APPLICATION, site);
         serdes = SerdeFactory.of(site);
         SchedulerOptions options = new SchedulerOptions(
                 new Scheduler(policy, SchedulerSettings.DEFAULTS),

@@ -53,6 +53,6 @@ class StreamsPropertiesTest {
     private static StreamsConfig streams(Map<String, String> site) {
         Map<String, Object> given = new HashMap<>(site);
         given.put("bootstrap.servers", "localhost:9092");
-        return new StreamsConfig(StreamsProperties.of("scheduler", "", given));
+        return new StreamsConfig(StreamsProperties.of("scheduler", given));
     }
 }

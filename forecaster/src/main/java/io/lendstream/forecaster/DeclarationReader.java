@@ -59,10 +59,6 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
 
     @Override
     void deleted(ConsumerRecord<byte[], byte[]> record, Collector<Declared> out) {
-        if (record.key() == null) {
-            poison(record, new IllegalArgumentException("the record has neither key nor value"), out);
-            return;
-        }
         String service = new String(record.key(), StandardCharsets.UTF_8);
         Optional<DomainIntake> intake = topics().intakeOf(record.topic()).flatMap(topics().intakes()::find);
         // One of the base topic takes nothing back of a domain with an intake: it may have been declared there since

@@ -125,11 +125,14 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         out.collect(read);
     }
 
-    /** A record without a key concerns the forecaster by its value alone. */
-    private static void checkKey(byte @Nullable [] key) {
-        if (key != null) {
-            Limits.name("the record's key", new String(key, StandardCharsets.UTF_8));
+    /** The key has to be a name, as for the scheduler: a record that the scheduler refuses must not count here. */
+    private void checkKey(byte @Nullable [] key) {
+        if (key == null) {
+            throw new IllegalArgumentException("a record of %s needs a key (%s), but has none; write it with its key"
+                    .formatted(topic(), topic().key()));
         }
+        // Bytes that are not UTF-8 decode to U+FFFD, which is no character of a name.
+        Limits.name("the record's key", new String(key, StandardCharsets.UTF_8));
     }
 
     /** Whether another registry client than ours failed for want of a connection: no fault of the record. */

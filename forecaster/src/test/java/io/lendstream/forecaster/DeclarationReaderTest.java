@@ -87,8 +87,25 @@ class DeclarationReaderTest {
         assertThat(read("chat", FramedAvro.framed(nothing))).isEmpty();
         assertThat(read("chat", FramedAvro.framed(tomorrow))).isEmpty();
         assertThat(read("chat", "hello".getBytes(UTF_8))).isEmpty();
-        assertThat(read(null, null)).isEmpty();
+        assertThat(read((byte[]) null, null)).isEmpty();
         assertThat(poison.getCount()).isEqualTo(4);
+    }
+
+    @Test
+    void countsAndLeavesOutARecordWhoseKeyIsNoName() throws Exception {
+        byte[] good = FramedAvro.framed(declaration());
+        List<@Nullable String> illegal =
+                new ArrayList<>(List.of("", "..", "chat\u001b[2J", "\u202etahc", "c".repeat(250)));
+        illegal.add(null);
+
+        for (@Nullable String key : illegal) {
+            assertThat(read(key, good)).as("declared by key %s", key).isEmpty();
+            assertThat(read(key, null)).as("taken back by key %s", key).isEmpty();
+        }
+        assertThat(read(new byte[] {'c', (byte) 0xff}, good)).isEmpty();
+        assertThat(read(new byte[] {'c', (byte) 0xff}, null)).isEmpty();
+
+        assertThat(poison.getCount()).isEqualTo(2 * illegal.size() + 2);
     }
 
     private static GenericRecord declaration() {
@@ -107,10 +124,12 @@ class DeclarationReaderTest {
     }
 
     private List<Declared> read(@Nullable String key, byte @Nullable [] value) {
+        return read(key == null ? null : key.getBytes(UTF_8), value);
+    }
+
+    private List<Declared> read(byte @Nullable [] key, byte @Nullable [] value) {
         List<Declared> out = new ArrayList<>();
-        reader.deserialize(
-                new ConsumerRecord<>("lendstream.services", 0, 7L, key == null ? null : key.getBytes(UTF_8), value),
-                new ListCollector<>(out));
+        reader.deserialize(new ConsumerRecord<>("lendstream.services", 0, 7L, key, value), new ListCollector<>(out));
         return out;
     }
 

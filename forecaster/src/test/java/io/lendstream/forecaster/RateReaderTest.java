@@ -12,12 +12,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.functions.util.ListCollector;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RateReaderTest {
     private static final Instant NOW = Rates.MIDNIGHT.plus(Duration.ofHours(1));
@@ -43,6 +47,40 @@ class RateReaderTest {
         assertThat(poison(new byte[] {0, 0, 0, 0, 1, 7}).kind()).endsWith(".SerializationException");
         assertThat(poison(new byte[0]).kind()).endsWith(".MalformedFrameException");
         assertThat(poison(null).reason()).isEqualTo("request rates are never deleted, but this record has no value");
+    }
+
+    @ParameterizedTest
+    @MethodSource("illegalKeys")
+    void aRecordWhoseKeyIsNoNameIsADeadLetter(byte @Nullable [] key) throws Exception {
+        byte[] good = FramedAvro.framed(Rates.of("gateway").next(15));
+
+        assertThat(read("chat".getBytes(UTF_8), good)).isInstanceOf(Incoming.Measured.class);
+        assertThat(read(key, good)).isInstanceOfSatisfying(Incoming.Poison.class, poison -> {
+            var letter = poison.letter().toTopic("lendstream.request-rates-dlq");
+            assertThat(letter.key()).isEqualTo(key);
+            assertThat(letter.value()).isEqualTo(good);
+            assertThat(poison.letter().reason()).contains("key");
+        });
+    }
+
+    static Stream<Arguments> illegalKeys() {
+        return Stream.of(
+                        null,
+                        new byte[0],
+                        " ".getBytes(UTF_8),
+                        "chat\u001b[2J".getBytes(UTF_8),
+                        "chat\n".getBytes(UTF_8),
+                        "ch'at".getBytes(UTF_8),
+                        "..".getBytes(UTF_8),
+                        "a/../b".getBytes(UTF_8),
+                        "\u202etahc".getBytes(UTF_8),
+                        "Gr\u00f6\u00dfe".getBytes(UTF_8),
+                        "c".repeat(250).getBytes(UTF_8),
+                        new byte[] {'c', (byte) 0xff},
+                        // ".." in two bytes each, and half of a surrogate pair
+                        new byte[] {(byte) 0xc0, (byte) 0xae, (byte) 0xc0, (byte) 0xae},
+                        new byte[] {(byte) 0xed, (byte) 0xa0, (byte) 0x80})
+                .map(key -> Arguments.of((Object) key));
     }
 
     @Test
@@ -122,9 +160,13 @@ class RateReaderTest {
     }
 
     private Incoming read(byte @Nullable [] value) {
+        return read("chat".getBytes(UTF_8), value);
+    }
+
+    private Incoming read(byte @Nullable [] key, byte @Nullable [] value) {
         List<Incoming> out = new ArrayList<>();
         reader.open(null);
-        var record = new ConsumerRecord<>("lendstream.request-rates", 3, 42L, "chat".getBytes(UTF_8), value);
+        var record = new ConsumerRecord<>("lendstream.request-rates", 3, 42L, key, value);
         record.headers().add("traceparent", "00-1".getBytes(UTF_8));
         reader.deserialize(record, new ListCollector<>(out));
         assertThat(out).hasSize(1);

@@ -6,23 +6,33 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.schemas.codec.Codecs;
+import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.registry.FakeRegistry;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.serde.SerdeFactory;
+import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
+import java.util.stream.Stream;
+import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serdes;
@@ -32,8 +42,12 @@ import org.apache.kafka.streams.processor.api.MockProcessorContext.CapturedForwa
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Records of a domain that is worked on in the same partition take no way round. */
 class IntakeTest {
@@ -114,7 +128,102 @@ class IntakeTest {
         return new GpuTelemetry(new NodeId("node"), new DomainId(domain), "boot", 1, Story.START, List.of());
     }
 
+    @ParameterizedTest
+    @MethodSource("illegalKeys")
+    void aRecordWhoseKeyIsNoNameIsADeadLetterAndReachesNoDomain(byte @Nullable [] key) {
+        assertThat(INPUTS).hasSizeGreaterThan(7).containsKey(TopicCatalogue.REQUEST_RATES);
+        INPUTS.forEach((topic, record) -> {
+            for (boolean isTombstone : List.of(false, true)) {
+                List<CapturedForward<? extends byte[], ? extends Arrival>> forwarded =
+                        processed(topic, record, key, isTombstone, 0);
+
+                assertThat(forwarded).as("%s, tombstone %s", topic, isTombstone).hasSize(1);
+                assertThat(forwarded.get(0).childName()).contains(SchedulerTopology.DEAD_INPUT);
+                Record<?, ?> letter = forwarded.get(0).record();
+                assertThat(letter.key()).isEqualTo(key);
+                assertThat(new String(
+                                letter.headers()
+                                        .lastHeader(DeadLetters.ERROR_MESSAGE)
+                                        .value(),
+                                UTF_8))
+                        .contains("key");
+            }
+        });
+    }
+
+    @Test
+    void theSameRecordsWithKeysThatAreNamesReachTheirDomain() {
+        INPUTS.forEach((topic, record) -> assertThat(processed(topic, record, "name".getBytes(UTF_8), false, 0))
+                .as("%s", topic)
+                .singleElement()
+                .satisfies(forward -> assertThat(forward.childName())
+                        .isPresent()
+                        .isNotEqualTo(Optional.of(SchedulerTopology.DEAD_INPUT))));
+    }
+
+    static Stream<Arguments> illegalKeys() {
+        return Stream.of(
+                        null,
+                        new byte[0],
+                        " ".getBytes(UTF_8),
+                        "n1\u001b[2J".getBytes(UTF_8),
+                        "n1\n".getBytes(UTF_8),
+                        "n'1".getBytes(UTF_8),
+                        "..".getBytes(UTF_8),
+                        "a/../b".getBytes(UTF_8),
+                        "\u202e1n".getBytes(UTF_8),
+                        "Gr\u00f6\u00dfe".getBytes(UTF_8),
+                        "n".repeat(250).getBytes(UTF_8),
+                        new byte[] {'n', (byte) 0xff},
+                        // ".." in two bytes each, and half of a surrogate pair
+                        new byte[] {(byte) 0xc0, (byte) 0xae, (byte) 0xc0, (byte) 0xae},
+                        new byte[] {(byte) 0xed, (byte) 0xa0, (byte) 0x80})
+                .map(key -> Arguments.of((Object) key));
+    }
+
+    /** A good record of each topic that others write. */
+    private static final Map<Topic<?>, GenericRecord> INPUTS = inputs();
+
+    private static Map<Topic<?>, GenericRecord> inputs() {
+        Story story = Story.of("lendstream")
+                .node("node", Pool.INFERENCE, 2)
+                .service("chat", 0)
+                .job("bert", 2)
+                .rate("chat", 5)
+                .forecast("chat", 10)
+                .sample("node", Optional.empty())
+                .progress("bert", JobPhase.RUNNING)
+                .control(ControlCommand.Kind.FREEZE);
+        Map<Topic<?>, GenericRecord> inputs = new LinkedHashMap<>();
+        for (Topic<?> topic : TopicCatalogue.ALL) {
+            if (Strictness.intake(topic) == Strictness.REFUSE) {
+                story.log().stream()
+                        .map(DomainEvent::event)
+                        .filter(topic.type()::isInstance)
+                        .findFirst()
+                        .ifPresent(event -> inputs.put(topic, encoded(topic, event)));
+            }
+        }
+        return inputs;
+    }
+
+    private static <T> GenericRecord encoded(Topic<T> topic, Object value) {
+        return Codecs.encode(topic, topic.type().cast(value));
+    }
+
     private CapturedForward<? extends byte[], ? extends Arrival> passed(String domain, int partition) {
+        List<CapturedForward<? extends byte[], ? extends Arrival>> forwarded = processed(
+                TopicCatalogue.GPU_TELEMETRY,
+                Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample(domain)),
+                "node".getBytes(UTF_8),
+                false,
+                partition);
+        assertThat(forwarded).hasSize(1);
+        return forwarded.get(0);
+    }
+
+    private List<CapturedForward<? extends byte[], ? extends Arrival>> processed(
+            Topic<?> kind, GenericRecord record, byte @Nullable [] key, boolean isTombstone, int partition) {
         try (FakeRegistry registry = new FakeRegistry()) {
             SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
             var context =
@@ -128,7 +237,7 @@ class IntakeTest {
             nodes.init(context.getStateStoreContext(), nodes);
             context.addStateStore(nodes);
             context.setCurrentSystemTimeMs(Story.START.toEpochMilli());
-            String topic = TOPICS.name(TopicCatalogue.GPU_TELEMETRY);
+            String topic = TOPICS.name(kind);
             context.setRecordMetadata(topic, partition, 7);
             var intake = new Intake(
                     TOPICS,
@@ -138,14 +247,11 @@ class IntakeTest {
                     new Spread(PARTITIONS),
                     new SchedulerMetrics(new SimpleMeterRegistry()));
             intake.init(context);
-            byte[] value =
-                    serdes.serializer().serialize(topic, Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample(domain)));
+            byte[] value = isTombstone ? null : serdes.serializer().serialize(topic, record);
 
-            intake.process(
-                    new Record<>("node".getBytes(UTF_8), value, Story.START.toEpochMilli(), new RecordHeaders()));
+            intake.process(new Record<>(key, value, Story.START.toEpochMilli(), new RecordHeaders()));
 
-            assertThat(context.forwarded()).hasSize(1);
-            return context.forwarded().get(0);
+            return List.copyOf(context.forwarded());
         }
     }
 }

@@ -26,12 +26,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RecordReaderTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
@@ -150,6 +155,53 @@ class RecordReaderTest {
 
         assertThat(read).isEmpty();
         assertThat(broker.log("lendstream.nodes-dlq")).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("illegalKeys")
+    void aRecordWhoseKeyIsNoNameIsADeadLetterAndNotHandedOver(byte @Nullable [] key) {
+        byte[] good = FakeSerdes.serializer().serialize(NODES, Codecs.encode(TopicCatalogue.NODES, node("n1", NOON)));
+        writer.send(new ProducerRecord<>(NODES, key, good));
+        writer.send(new ProducerRecord<>(NODES, key, null));
+        writer.write(TopicCatalogue.NODES, "n2", node("n2", NOON));
+
+        reading(FakeSerdes.deserializer()).poll(Duration.ZERO);
+
+        assertThat(read).containsExactly("n2");
+        List<ConsumerRecord<byte[], byte[]>> letters = broker.log("lendstream.nodes-dlq");
+        assertThat(letters).hasSize(2).allSatisfy(letter -> {
+            assertThat(letter.key()).isEqualTo(key);
+            assertThat(headers(letter))
+                    .containsEntry("lendstream.error.class", UnusableKeyException.class.getName())
+                    .hasEntrySatisfying(
+                            "lendstream.error.message", why -> assertThat(why).contains("key"));
+        });
+        assertThat(letters.get(0).value()).isEqualTo(good);
+        assertThat(letters.get(1).value()).isNull();
+    }
+
+    static Stream<Arguments> illegalKeys() {
+        return Stream.of(
+                        null,
+                        new byte[0],
+                        bytes(" "),
+                        bytes("n1\u001b[2J"),
+                        bytes("n1\n"),
+                        bytes("n'1"),
+                        bytes(".."),
+                        bytes("a/../b"),
+                        bytes("\u202e1n"),
+                        bytes("Gr\u00f6\u00dfe"),
+                        bytes("n".repeat(250)),
+                        new byte[] {'n', (byte) 0xff},
+                        // ".." in two bytes each, and half of a surrogate pair
+                        new byte[] {(byte) 0xc0, (byte) 0xae, (byte) 0xc0, (byte) 0xae},
+                        new byte[] {(byte) 0xed, (byte) 0xa0, (byte) 0x80})
+                .map(key -> Arguments.of((Object) key));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.lendstream.simulator.report;
 
 import static io.lendstream.simulator.report.Text.escape;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.simulator.report.RunFacts.Delays;
 import io.lendstream.simulator.report.RunFacts.Parameter;
@@ -77,8 +78,7 @@ public final class HtmlReport {
                 .filter(run -> run.to().isAfter(run.from()))
                 .ifPresent(run -> parts.add("%s of virtual time from %s"
                         .formatted(
-                                Text.duration(
-                                        Duration.between(run.from(), run.to()).toMillis() / 1000.0),
+                                Text.duration(Limits.millis(Duration.between(run.from(), run.to())) / 1000.0),
                                 Text.minute(run.from()))));
         int runs = facts.runs().size();
         parts.add(runs == 1 ? "1 run" : runs + " runs");

@@ -15,6 +15,11 @@ interface Scale {
             0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0,
             7200.0, 14400.0, 28800.0, 43200.0, 86400.0, 172800.0, 345600.0, 604800.0, 1209600.0, 2419200.0);
 
+    /** The smallest and the largest end of an axis that can be divided into steps. */
+    double SMALLEST = 1e-300;
+
+    double LARGEST = 1e300;
+
     /** Where the value lies: 0 at the low end, 1 at the high end; values beyond the ends lie on them. */
     double position(double value);
 
@@ -30,7 +35,8 @@ interface Scale {
      * @param wholeSteps whether only whole numbers are marked
      */
     static Scale linear(double max, int about, boolean wholeSteps) {
-        double top = Double.isFinite(max) && max > 0 ? max : 1;
+        // Beyond these a step, or the number of steps, would be no number any more
+        double top = Double.isFinite(max) && max > 0 ? Math.min(LARGEST, Math.max(SMALLEST, max)) : 1;
         double step = niceStep(top / about);
         if (wholeSteps) {
             step = Math.max(1, Math.rint(step));

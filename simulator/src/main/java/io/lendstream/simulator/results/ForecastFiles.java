@@ -1,7 +1,6 @@
 package io.lendstream.simulator.results;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
@@ -26,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * contract with those who read them.
  */
 public final class ForecastFiles implements Closeable {
-    private static final ObjectMapper PAGES = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+    private static final ObjectMapper PAGES = Json.pages();
 
     private final Path directory;
     private final Function<Duration, String> horizonNames;
@@ -64,14 +63,14 @@ public final class ForecastFiles implements Closeable {
                     ",",
                     Csv.name(series.name()),
                     Csv.name(model),
-                    horizonNames.apply(said.horizon()),
+                    Csv.name(horizonNames.apply(said.horizon())),
                     number(series.startSecond(origin)),
                     number(series.startSecond(target)),
                     number(said.p10()),
                     number(said.p50()),
                     number(said.p90()),
                     number(said.p99()),
-                    Double.isNaN(actual) ? "" : number(actual)));
+                    number(actual)));
             if (capacity.isPresent() && said.gpus().isPresent()) {
                 GpuQuantiles gpus = said.gpus().get();
                 forecasts.write(",%d,%d,%d,%d,%s"
@@ -80,7 +79,7 @@ public final class ForecastFiles implements Closeable {
                                 gpus.p50(),
                                 gpus.p90(),
                                 gpus.p99(),
-                                Double.isNaN(actual) ? "" : capacity.get().gpusFor(actual)));
+                                !Double.isFinite(actual) ? "" : capacity.get().gpusFor(actual)));
             }
             forecasts.write('\n');
         } catch (IOException e) {
@@ -106,33 +105,26 @@ public final class ForecastFiles implements Closeable {
         fields.put("horizon", horizonNames.apply(score.horizon()));
         fields.put("model", score.model());
         fields.put("n", score.scored());
-        fields.put("mae", finite(score.mae()));
-        fields.put("nmae", finite(score.nmae()));
-        fields.put("mase", finite(score.mase()));
-        fields.put("pinball90", finite(score.pinball90()));
-        fields.put("pinball99", finite(score.pinball99()));
-        fields.put("coverage10", finite(score.coverage10()));
-        fields.put("coverage90", finite(score.coverage90()));
-        fields.put("coverage99", finite(score.coverage99()));
-        fields.put("riseCoverage99", finite(score.riseCoverage99()));
-        fields.put("p99OverMean", finite(score.p99OverMean()));
+        fields.put("mae", Json.finite(score.mae()));
+        fields.put("nmae", Json.finite(score.nmae()));
+        fields.put("mase", Json.finite(score.mase()));
+        fields.put("pinball90", Json.finite(score.pinball90()));
+        fields.put("pinball99", Json.finite(score.pinball99()));
+        fields.put("coverage10", Json.finite(score.coverage10()));
+        fields.put("coverage90", Json.finite(score.coverage90()));
+        fields.put("coverage99", Json.finite(score.coverage99()));
+        fields.put("riseCoverage99", Json.finite(score.riseCoverage99()));
+        fields.put("p99OverMean", Json.finite(score.p99OverMean()));
         score.gpus().ifPresent(gpus -> {
-            fields.put("meanGpus99", finite(gpus.p99()));
-            fields.put("meanGpusNeeded", finite(gpus.needed()));
-            fields.put("gpus99Enough", finite(gpus.enough()));
+            fields.put("meanGpus99", Json.finite(gpus.p99()));
+            fields.put("meanGpusNeeded", Json.finite(gpus.needed()));
+            fields.put("gpus99Enough", Json.finite(gpus.enough()));
         });
         return fields;
     }
 
-    private static @Nullable Double finite(double value) {
-        return Double.isFinite(value) ? value : null;
-    }
-
     private static String number(double value) {
-        if (value == Math.rint(value) && Math.abs(value) < 1e15) {
-            return Long.toString((long) value);
-        }
-        return Double.toString(Math.abs(value) < 1e6 ? Math.round(value * 1e6) / 1e6 : value);
+        return Csv.number(Math.abs(value) < 1e6 ? Math.round(value * 1e6) / 1e6 : value);
     }
 
     @Override

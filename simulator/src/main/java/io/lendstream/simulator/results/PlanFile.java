@@ -1,7 +1,6 @@
 package io.lendstream.simulator.results;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lendstream.core.batching.BatchPlan;
 import io.lendstream.core.batching.ServiceCapacity;
 import io.lendstream.simulator.batching.PlanPlayer;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes {@code plan.json}, whose fields are a contract with those who read it. */
 public final class PlanFile {
-    private static final ObjectMapper PAGES = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+    private static final ObjectMapper PAGES = Json.pages();
     private static final String NAME = "plan.json";
 
     private PlanFile() {}
@@ -114,19 +113,19 @@ public final class PlanFile {
             double slo = service.service().sloMillis();
             Map<String, @Nullable Object> fields = new LinkedHashMap<>();
             fields.put("name", service.service().name());
-            fields.put("rate", service.service().ratePerSecond());
+            fields.put("rate", Json.finite(service.service().ratePerSecond()));
             fields.put("capacity", rounded(capacities[i]));
             fields.put("predictedP99Ms", rounded(slo * result.worst(i, result.expected())));
             if (!result.played().isEmpty()) {
                 fields.put("playedP99UpperMs", rounded(slo * result.worst(i, result.played())));
             }
-            fields.put("sloMs", slo);
+            fields.put("sloMs", Json.finite(slo));
             list.add(fields);
         }
         return list;
     }
 
-    private static double rounded(double value) {
-        return Math.round(value * 1000) / 1000.0;
+    private static @Nullable Double rounded(double value) {
+        return Json.rounded(value, 1000);
     }
 }

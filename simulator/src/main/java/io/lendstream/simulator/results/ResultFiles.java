@@ -1,10 +1,10 @@
 package io.lendstream.simulator.results;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.report.RunFacts;
@@ -26,13 +26,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes what runs came to: {@code summary.json}, {@code jobs.csv}, {@code inference.csv} and {@code decisions.jsonl}. Their
- * fields are a contract with those who read them. Times in the tables are seconds since the workload's start.
+ * fields are a contract with those who read them. Times in the tables are seconds since the workload's start. A number that is not
+ * finite is an empty cell in a table, and null in JSON.
  *
  * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary.
  */
 public final class ResultFiles {
-    private static final ObjectMapper LINES = new ObjectMapper();
-    private static final ObjectMapper PAGES = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+    private static final ObjectMapper LINES = Json.lines();
+    private static final ObjectMapper PAGES = Json.pages();
 
     private final Path directory;
 
@@ -130,7 +131,7 @@ public final class ResultFiles {
                             since(zero, job.completed()),
                             job.completionTime().map(ResultFiles::seconds).orElse(""),
                             Integer.toString(job.restarts()),
-                            number(Math.round(job.gpuSeconds() * 1000) / 1000.0),
+                            gpuSeconds(job),
                             outcome(job.phase())));
                     out.write('\n');
                 }
@@ -190,11 +191,22 @@ public final class ResultFiles {
         fields.put("reason", decision.reason().text());
         fields.put("inputs", decision.reason().inputs());
         fields.put("code", decision.reason().code());
-        fields.put("numbers", decision.reason().numbers());
+        fields.put("numbers", finite(decision.reason().numbers()));
         fields.put("advisory", decision.advisory());
         fields.put("policy", run.policy());
         fields.put("lending", RunIdentity.onOrOff(run.lending()));
         return fields;
+    }
+
+    private static Map<String, @Nullable Double> finite(Map<String, Double> numbers) {
+        Map<String, @Nullable Double> finite = new LinkedHashMap<>();
+        numbers.forEach((name, value) -> finite.put(name, Json.finite(value)));
+        return finite;
+    }
+
+    private static String gpuSeconds(JobResult job) {
+        Double rounded = Json.rounded(job.gpuSeconds(), 1000);
+        return rounded == null ? "" : Csv.number(rounded);
     }
 
     private static String name(RunOutcome outcome) {
@@ -207,12 +219,6 @@ public final class ResultFiles {
     }
 
     private static String seconds(Duration duration) {
-        return number(duration.toMillis() / 1000.0);
-    }
-
-    private static String number(double value) {
-        return value == Math.rint(value) && Math.abs(value) < 1e15
-                ? Long.toString((long) value)
-                : Double.toString(value);
+        return Csv.number(Limits.millis(duration) / 1000.0);
     }
 }

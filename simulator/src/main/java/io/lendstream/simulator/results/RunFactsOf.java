@@ -1,5 +1,6 @@
 package io.lendstream.simulator.results;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.report.RunFacts;
@@ -34,7 +35,7 @@ public final class RunFactsOf {
         List<JobResult> jobs = outcome.results().jobs();
         List<Double> completions = jobs.stream()
                 .flatMap(job -> job.completionTime().stream())
-                .map(time -> time.toMillis() / 1000.0)
+                .map(time -> Limits.millis(time) / 1000.0)
                 .toList();
         return new RunFacts.Training(
                 jobs.size(),

@@ -1,6 +1,7 @@
 package io.lendstream.simulator.results;
 
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
@@ -51,7 +52,7 @@ public record Summary(
     public static Summary of(RunOutcome outcome) {
         WorldResults results = outcome.results();
         Sample jct = new Sample();
-        results.jobs().forEach(job -> job.completionTime().ifPresent(time -> jct.add(time.toMillis() / 1000.0)));
+        results.jobs().forEach(job -> job.completionTime().ifPresent(time -> jct.add(Limits.millis(time) / 1000.0)));
         Sample delays = new Sample();
         Sample overheads = new Sample();
         double answered = 0;
@@ -93,7 +94,7 @@ public record Summary(
                 results.jobs().stream().map(JobResult::submitted).min(Instant::compareTo);
         Optional<Instant> last =
                 results.jobs().stream().flatMap(job -> job.completed().stream()).max(Instant::compareTo);
-        return first.flatMap(from -> last.map(to -> Duration.between(from, to).toMillis() / 1000.0));
+        return first.flatMap(from -> last.map(to -> Limits.millis(Duration.between(from, to)) / 1000.0));
     }
 
     private static boolean failed(JobResult job) {
@@ -149,12 +150,12 @@ public record Summary(
         return fields;
     }
 
-    /** As many digits as mean something. */
-    private static double rounded(double value) {
-        return Math.round(value * 1e6) / 1e6;
+    /** As many digits as mean something; null where there is no such number. */
+    private static @Nullable Double rounded(double value) {
+        return Json.rounded(value, 1e6);
     }
 
     static @Nullable Double rounded(Optional<Double> value) {
-        return value.map(Summary::rounded).orElse(null);
+        return value.isEmpty() ? null : rounded(value.get());
     }
 }

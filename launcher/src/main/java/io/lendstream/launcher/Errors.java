@@ -8,6 +8,7 @@ import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.text.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.util.function.BooleanSupplier;
@@ -30,7 +31,9 @@ final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLin
             stack.lastLines().forEach(line -> out.println("  | " + Printable.line(line)));
         }
         if (verbose.getAsBoolean()) {
-            error.printStackTrace(out);
+            StringWriter trace = new StringWriter();
+            error.printStackTrace(new PrintWriter(trace));
+            trace.toString().lines().forEach(line -> out.println(Printable.line(line)));
         }
         out.flush();
         if (error instanceof UserError user) {

@@ -5,6 +5,7 @@ import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.Models;
 import io.lendstream.service.settings.Units;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.forecasting.Evaluation;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
@@ -347,7 +348,7 @@ final class ForecastCommand implements Callable<Integer> {
 
     private void say(String line) {
         PrintWriter writer = spec.commandLine().getOut();
-        writer.println(line);
+        writer.println(Printable.line(line));
         writer.flush();
     }
 }

@@ -4,6 +4,7 @@ import io.lendstream.core.batching.BatchPlan;
 import io.lendstream.core.batching.ServiceCapacity;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.batching.LatencyTable;
 import io.lendstream.simulator.batching.LatencyTables;
 import io.lendstream.simulator.batching.PlanStudy;
@@ -201,14 +202,14 @@ final class PlanCommand implements Callable<Integer> {
         }
         Path file = PlanFile.write(out, result, study.lines());
         print(result, study.settings());
-        spec.commandLine().getOut().printf("written to %s%n", file);
+        spec.commandLine().getOut().println(Printable.line("written to " + file));
         return 0;
     }
 
     private void say(String what, double share) {
         if (System.nanoTime() - spokeAt > BETWEEN_WORDS.toNanos()) {
             spokeAt = System.nanoTime();
-            spec.commandLine().getOut().printf("%s: %.0f %%%n", what, 100 * share);
+            spec.commandLine().getOut().println(Printable.line("%s: %.0f %%".formatted(what, 100 * share)));
         }
     }
 
@@ -231,15 +232,15 @@ final class PlanCommand implements Callable<Integer> {
         for (int i = 0; i < plan.services().size(); i++) {
             ServiceCapacity service = plan.services().get(i);
             double slo = service.service().sloMillis();
-            out.printf(
-                    "%-24s %10.1f %10.1f %10.1f %10.1f%s  %s%n",
-                    service.service().name(),
-                    service.service().ratePerSecond(),
-                    capacities[i],
-                    slo,
-                    slo * result.worst(i, result.expected()),
-                    played ? String.format(" %10.1f", slo * result.worst(i, result.played())) : "",
-                    instances(plan, i));
+            out.println(Printable.line("%-24s %10.1f %10.1f %10.1f %10.1f%s  %s"
+                    .formatted(
+                            service.service().name(),
+                            service.service().ratePerSecond(),
+                            capacities[i],
+                            slo,
+                            slo * result.worst(i, result.expected()),
+                            played ? String.format(" %10.1f", slo * result.worst(i, result.played())) : "",
+                            instances(plan, i))));
         }
         out.printf(
                 "%d GPUs, %d of %d slices in use; no plan needs fewer than %d (by linear programming %.2f, by volume %.2f)%n",

@@ -5,6 +5,7 @@ import io.lendstream.core.history.Verdict;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.service.settings.Units;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
@@ -430,7 +431,7 @@ final class ReplayCommand implements Callable<Integer> {
 
     private void say(String line) {
         PrintWriter writer = spec.commandLine().getOut();
-        writer.println(line);
+        writer.println(Printable.line(line));
         writer.flush();
     }
 

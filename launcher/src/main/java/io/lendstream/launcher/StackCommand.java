@@ -8,6 +8,7 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.Settings;
+import io.lendstream.service.text.Printable;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -60,7 +61,7 @@ final class StackCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         PrintStream out = System.out;
         StackSettings settings = settings();
-        try (Stack stack = Stack.start(settings, Installation.find(), out::println)) {
+        try (Stack stack = Stack.start(settings, Installation.find(), line -> out.println(Printable.line(line)))) {
             List<String> administrator = new ArrayList<>(List.of(
                     "kafka.bootstrap.servers=" + stack.bootstrapServers(),
                     "schema.registry.url=" + stack.confluentUrl()));

@@ -1,6 +1,7 @@
 package io.lendstream.launcher.cluster;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -58,7 +59,12 @@ final class OutputOptions {
 
     static String write(JsonNode json) {
         try {
-            return new JsonMapper().writerWithDefaultPrettyPrinter().writeValueAsString(json);
+            // Tools read the same, and a terminal obeys none of it: Jackson leaves only these as they are.
+            return new JsonMapper()
+                    .writerWithDefaultPrettyPrinter()
+                    .with(JsonWriteFeature.ESCAPE_NON_ASCII)
+                    .writeValueAsString(json)
+                    .replace("\u007f", "\\u007f");
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a tree can always be written", e);
         }

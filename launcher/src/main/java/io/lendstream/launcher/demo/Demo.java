@@ -12,6 +12,7 @@ import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.RunningChild;
 import io.lendstream.launcher.stack.Stack;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.report.FactsCollector;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -154,7 +155,7 @@ public final class Demo {
     }
 
     private void say(String line) {
-        out.println("%s  %s".formatted(Screen.clock(elapsed()), line));
+        out.println(Printable.line("%s  %s".formatted(Screen.clock(elapsed()), line)));
         out.flush();
     }
 }

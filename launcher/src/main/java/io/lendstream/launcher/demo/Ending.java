@@ -1,11 +1,14 @@
 package io.lendstream.launcher.demo;
 
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
@@ -31,7 +34,8 @@ import java.util.stream.Stream;
 
 /** What remains of a demo: figures beside those of the same input replayed without lending, files, a report. */
 final class Ending {
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON =
+            JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
     private final DemoOptions options;
     private final PrintStream out;
@@ -156,7 +160,9 @@ final class Ending {
                         new RunFacts.Parameter("floor and ceiling", "replays of the same input in virtual time")),
                 List.of(seen),
                 Optional.of(anchors));
-        Report.write(all, options.out(), Optional.of(new PngPlots())).ifPresent(out::println);
+        Report.write(all, options.out(), Optional.of(new PngPlots()))
+                .map(Printable::line)
+                .ifPresent(out::println);
     }
 
     private void printFigures(JsonNode demo, JsonNode floor, JsonNode ceiling) {
@@ -217,11 +223,11 @@ final class Ending {
                         verdict.isContent()
                                 ? "every promise was kept"
                                 : verdict.violations().size() + " violations"));
-        verdict.violations().forEach(violation -> out.println("  " + violation));
+        verdict.violations().forEach(violation -> out.println(Printable.line("  " + violation)));
         if (residentBytes > 0) {
             out.println("Memory of the whole stack: %.2f GB resident".formatted(residentBytes / 1e9));
         }
-        out.println("Report: " + options.out().resolve("report.html"));
+        out.println(Printable.line("Report: " + options.out().resolve("report.html")));
     }
 
     /** The one run of a {@code summary.json}. */

@@ -63,6 +63,8 @@ final class LivePage implements AutoCloseable {
         byte[] body = text.getBytes(StandardCharsets.UTF_8);
         try (exchange) {
             exchange.getResponseHeaders().set("Content-Type", type + "; charset=utf-8");
+            // Names in the table are text, whatever a browser makes of them
+            exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
             exchange.sendResponseHeaders(200, body.length);
             exchange.getResponseBody().write(body);
         }

@@ -1,6 +1,7 @@
 package io.lendstream.launcher.operation;
 
 import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.event.Limits;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.Topic;
@@ -109,7 +110,7 @@ public final class TopCommand extends ClusterCommand {
     }
 
     /** The screen anew, as far as it reaches. */
-    private static List<String> screen(List<String> lines) {
+    static List<String> screen(List<String> lines) {
         int rows = Integer.getInteger("lendstream.rows", USUAL_ROWS);
         int columns = Integer.getInteger("lendstream.columns", USUAL_COLUMNS);
         return lines.subList(0, Math.min(lines.size(), rows - 1)).stream()
@@ -118,6 +119,6 @@ public final class TopCommand extends ClusterCommand {
     }
 
     private static String cut(String line, int columns) {
-        return line.length() > columns ? line.substring(0, columns) : line;
+        return Limits.cut(line, columns);
     }
 }

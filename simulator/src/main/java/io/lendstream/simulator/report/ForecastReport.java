@@ -2,6 +2,7 @@ package io.lendstream.simulator.report;
 
 import static io.lendstream.simulator.report.Text.escape;
 
+import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.forecasting.Score;
 import io.lendstream.simulator.report.Figure.Swatch;
 import io.lendstream.simulator.report.Panel.At;
@@ -21,6 +22,8 @@ import java.util.Optional;
 /** The report of an evaluation of forecasts: a page with the scores and the forecast bands, and the bands as PNG files. */
 public final class ForecastReport {
     private static final int HINTS = 96;
+    /** Most characters of a file's name, without its ending: file systems take 255. */
+    private static final int LONGEST_FILE = 200;
 
     private ForecastReport() {}
 
@@ -60,7 +63,8 @@ public final class ForecastReport {
             throw new UncheckedIOException("%s cannot be written".formatted(page), e);
         }
         Map<String, List<Figure>> files = new LinkedHashMap<>();
-        figures.forEach((series, drawn) -> files.put("forecast-" + series.replaceAll("[^A-Za-z0-9._-]", "_"), drawn));
+        figures.forEach((series, drawn) ->
+                files.put(Limits.cut("forecast-" + series.replaceAll("[^A-Za-z0-9._-]", "_"), LONGEST_FILE), drawn));
         return plots.write(files, directory);
     }
 
@@ -127,6 +131,10 @@ public final class ForecastReport {
         return Duration.between(from, at).toMillis() / 1000.0;
     }
 
+    private static String digits(int decimals, double value) {
+        return Double.isFinite(value) ? String.format(Locale.ROOT, "%." + decimals + "f", value) : Text.NOTHING;
+    }
+
     private static String page(List<Score> scores, Map<String, List<Figure>> figures) {
         StringBuilder page = new StringBuilder();
         page.append("""
@@ -163,18 +171,18 @@ public final class ForecastReport {
         for (Score score : scores) {
             page.append(String.format(
                     Locale.ROOT,
-                    "<tr><td>%s</td><td>%s</td><td>%s</td><td>%d</td><td>%.4f</td><td>%.3f</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%.3f</td></tr>%n",
+                    "<tr><td>%s</td><td>%s</td><td>%s</td><td>%d</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>%n",
                     escape(score.series()),
                     escape(Text.duration(score.horizon().toMillis() / 1000.0)),
                     escape(score.model()),
                     score.scored(),
-                    score.nmae(),
-                    score.mase(),
-                    score.pinball90(),
-                    score.pinball99(),
-                    score.coverage90(),
-                    score.coverage99(),
-                    score.p99OverMean()));
+                    digits(4, score.nmae()),
+                    digits(3, score.mase()),
+                    digits(4, score.pinball90()),
+                    digits(4, score.pinball99()),
+                    digits(4, score.coverage90()),
+                    digits(4, score.coverage99()),
+                    digits(3, score.p99OverMean())));
         }
         page.append("</table></div></section>\n");
         figures.forEach((series, drawn) -> {

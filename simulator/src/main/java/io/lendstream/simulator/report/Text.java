@@ -32,9 +32,19 @@ final class Text {
         return safe.toString();
     }
 
+    /** Not so control characters, halves of surrogate pairs, marks that reverse what follows, and what XML does not have. */
     private static boolean isPrintable(int c) {
-        boolean surrogate = c >= 0xD800 && c <= 0xDFFF;
-        return c == '\n' || c == '\t' || !(Character.isISOControl(c) || surrogate);
+        if (c == '\n' || c == '\t') {
+            return true;
+        }
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            default -> (c & 0xFFFE) != 0xFFFE;
+        };
     }
 
     /** Three digits that matter, thousands grouped: {@code 1,234}, {@code 12.3}, {@code 0.0123}. */

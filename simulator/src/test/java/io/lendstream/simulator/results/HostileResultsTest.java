@@ -145,7 +145,7 @@ class HostileResultsTest {
                 -0.0,
                 1e300,
                 1e13,
-                9_223_372_036_854_775_807.0
+                0x1p63
             })
     void everyNumberIsItselfOrNone(double number) throws IOException {
         RunOutcome outcome = outcome("run", number, Instant.EPOCH);

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -48,15 +47,9 @@ abstract class OutsideDriver implements Driver {
     OutsideDriver(String name, Limits limits, Ear ear) {
         this.ear = ear;
         this.limits = limits;
-        this.workers = Executors.newFixedThreadPool(limits.concurrency(), task -> daemon(task, name));
-        this.killers = Executors.newFixedThreadPool(KILLERS, task -> daemon(task, name + "-kill"));
-        this.timer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, name + "-timer"));
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
+        this.workers = DriverThreads.pool(limits.concurrency(), name);
+        this.killers = DriverThreads.pool(KILLERS, name + "-kill");
+        this.timer = DriverThreads.timer(name + "-timer");
     }
 
     /** Tries once; must end within the limit of a try. */

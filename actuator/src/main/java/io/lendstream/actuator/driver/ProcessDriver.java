@@ -35,7 +35,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,11 +59,7 @@ public final class ProcessDriver implements Driver {
 
     private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
     private final Map<JobId, TrainingProgress> said = new ConcurrentHashMap<>();
-    private final ExecutorService later = Executors.newSingleThreadExecutor(task -> {
-        var thread = new Thread(task, "process-driver");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService later = DriverThreads.pool(1, "process-driver");
     private final Map<ServiceId, Order.Place> served = new ConcurrentHashMap<>();
 
     private record Ended(int code, List<String> lines, Instant at) {}

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Owner;
@@ -50,7 +49,6 @@ class HostileTextTest {
 
     private static final DomainId DOMAIN = new DomainId("domain" + OBEYED);
     private static final ServiceId SERVICE = new ServiceId("service" + OBEYED);
-    private static final JobId JOB = new JobId("job" + OBEYED);
     private static final GpuId GPU = new GpuId("gpu" + OBEYED);
     private static final DecisionId ID = new DecisionId(DOMAIN, 1, 1);
     private static final Decision DECISION = new Decision(

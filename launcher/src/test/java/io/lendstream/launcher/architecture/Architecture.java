@@ -41,6 +41,7 @@ record Architecture(String base) {
             Map.entry("load", Set.of("simulator", "service", "schemas", "core")),
             Map.entry("embedded", Set.of()),
             Map.entry("launcher", Set.of("simulator", "service", "schemas", "core")),
+            Map.entry("mutation", Set.of()),
             Map.entry("benchmarks", Set.of("launcher", "actuator", "simulator", "service", "schemas", "core")));
 
     /** A framework, and the one module that may know it: two of them must never meet on a class path. */

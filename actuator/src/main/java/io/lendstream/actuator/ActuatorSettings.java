@@ -55,7 +55,7 @@ record ActuatorSettings(
             "actuator",
             "Its name in reports; one that starts anew under the same name goes on where it stopped.");
     static final Key<List<String>> DOMAINS =
-            Key.words("actuator.domains", "", "The domains whose decisions it carries out; nothing for all.");
+            Key.names("actuator.domains", "", "The domains whose decisions it carries out; nothing for all.");
     static final Key<Optional<Path>> STATE_DIR = Key.path(
                     "actuator.state-dir",
                     ".",

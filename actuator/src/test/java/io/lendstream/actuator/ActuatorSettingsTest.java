@@ -40,6 +40,15 @@ class ActuatorSettingsTest {
                         name);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"east,rack 1", "..", "west,gpus-ö"})
+    void aDomainThatCannotBeStopsTheStart(String domains) {
+        assertThatThrownBy(() -> settings("actuator.domains=" + domains))
+                .isInstanceOf(SettingsException.class)
+                .hasMessageStartingWith(
+                        "actuator.domains is '%s' (--set), but must be names between commas".formatted(domains));
+    }
+
     @Test
     void aNameMayHaveAsManyCharactersAsARecord() {
         String longest = "a".repeat(Limits.LONGEST_NAME);

@@ -52,7 +52,7 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                                 .formatted(service.service(), state.services().size(), state.domain()),
                         SchedulerKeys.MAX_SERVICES.name(),
                         services,
-                        "Describe it under the name of a service that is there");
+                        "If its name is wrong, correct it");
             }
         } else if (event instanceof TrainingJob job) {
             check(state, job);

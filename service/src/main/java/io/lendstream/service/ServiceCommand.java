@@ -226,7 +226,9 @@ public abstract class ServiceCommand implements Callable<Integer> {
                     writesToIntake() ? settings.get(CommonKeys.INTAKE) : Optional.empty());
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "topic-prefix is '%s': %s".formatted(settings.get(CommonKeys.TOPIC_PREFIX), e.getMessage()), e);
+                    "topic-prefix '%s', intakes and intake do not give topics: %s"
+                            .formatted(settings.get(CommonKeys.TOPIC_PREFIX), e.getMessage()),
+                    e);
         }
     }
 

@@ -26,11 +26,11 @@ final class HostName {
     /** The machine's name, if a record may have it. */
     static String checked(String machine) {
         try {
-            return Limits.name("it", machine);
+            return Limits.name("a node's name", machine);
         } catch (IllegalArgumentException e) {
             throw new SettingsException(
-                    "%1$s is not set, and this machine's host name '%2$s' cannot be a node's: %3$s, or set %1$s to another name."
-                            .formatted(AgentKeys.NODE.name(), machine.replaceAll("\\p{Cntrl}", "?"), e.getMessage()),
+                    "%1$s is not set, and this machine's host name cannot stand in for it: %2$s, or set %1$s to another name."
+                            .formatted(AgentKeys.NODE.name(), e.getMessage()),
                     e);
         }
     }

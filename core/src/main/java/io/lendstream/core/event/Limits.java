@@ -46,6 +46,8 @@ public final class Limits {
     /** The most entries of a list or a map of an input record. */
     public static final int MOST_ENTRIES = 100_000;
 
+    private static final int LONGEST_SHOWN = 60;
+
     private static final String EVENTS = "io.lendstream.core.event";
     private static final Set<Class<?>> PARTS_OF_EVENTS =
             Set.of(RescaleCosts.class, GoodputProfile.class, ThroughputParameters.class, GradientNoise.class);
@@ -178,7 +180,7 @@ public final class Limits {
     }
 
     /**
-     * What others may call something: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes and backslashes,
+     * What others may call something: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes (double, single and back) and backslashes,
      * and with no part between slashes that is {@code .} or {@code ..}.
      *
      * @param kind what is named, for the message
@@ -187,8 +189,12 @@ public final class Limits {
      */
     public static String name(String kind, String text) {
         if (text.isEmpty() || text.length() > LONGEST_NAME) {
-            throw new IllegalArgumentException("%s must have 1 to %d characters, but has %d; choose a shorter name"
-                    .formatted(kind, LONGEST_NAME, text.length()));
+            throw new IllegalArgumentException(
+                    text.isEmpty()
+                            ? "%s must have 1 to %d characters, but is empty; give it a name"
+                                    .formatted(kind, LONGEST_NAME)
+                            : "%s must have at most %d characters, but '%s' has %d; choose a shorter name"
+                                    .formatted(kind, LONGEST_NAME, shown(text), text.length()));
         }
         int start = 0;
         for (int i = 0; i <= text.length(); i++) {
@@ -197,7 +203,7 @@ public final class Limits {
                 if (isDots(text, start, i)) {
                     throw new IllegalArgumentException(
                             "%s '%s' has a part that is '.' or '..', which no file system takes for a name; rename it"
-                                    .formatted(kind, text));
+                                    .formatted(kind, shown(text)));
                 }
                 start = i + 1;
             } else if (letter < 0x21
@@ -207,11 +213,17 @@ public final class Limits {
                     || letter == '`'
                     || letter == '\\') {
                 throw new IllegalArgumentException(
-                        "%s may have printable ASCII characters without blanks, quotes and backslashes, but character %d is U+%04X; rename it"
-                                .formatted(kind, i + 1, (int) letter));
+                        "%s may have printable ASCII characters without blanks, quotes (\" ' `) and backslashes, but character %d of '%s' is U+%04X; rename it"
+                                .formatted(kind, i + 1, shown(text), (int) letter));
             }
         }
         return text;
+    }
+
+    /** A name that breaks the rule, as a message may have it. */
+    private static String shown(String text) {
+        String start = text.length() > LONGEST_SHOWN ? text.substring(0, LONGEST_SHOWN) + "..." : text;
+        return start.replaceAll("[^\\x20-\\x7E]", "?");
     }
 
     private static boolean isDots(String text, int from, int to) {

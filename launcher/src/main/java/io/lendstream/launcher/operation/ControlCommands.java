@@ -15,6 +15,8 @@ import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.launcher.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
+import io.lendstream.launcher.operation.ControlOrder.Answer;
+import io.lendstream.launcher.operation.ControlOrder.NotTaken;
 import io.lendstream.launcher.operation.ControlOrder.Taken;
 import io.lendstream.schemas.topics.DomainIntake;
 import io.lendstream.schemas.topics.Intakes;
@@ -316,13 +318,17 @@ public final class ControlCommands {
             List<ControlCommand> commands = commands(reading, order.now());
             ordersAs.flatMap(cluster.topics().intakes()::find)
                     .ifPresent(intake -> commands.forEach(command -> mayOrder(intake, command.domain())));
-            for (ControlCommand command : commands) {
-                Taken taken = order.give(command);
-                followed &= isFollowed(taken);
-                if (json()) {
+            for (Answer answer : order.give(commands)) {
+                if (answer instanceof NotTaken silent) {
+                    followed = false;
+                    all.add(json(silent.command()).put("followed", false).put("why", silent.why()));
+                    remark(silent.why());
+                } else if (answer instanceof Taken taken) {
+                    followed &= isFollowed(taken);
                     all.add(json(taken));
-                } else {
-                    print(lines(taken));
+                    if (!json()) {
+                        print(lines(taken));
+                    }
                 }
             }
             if (json()) {
@@ -375,17 +381,20 @@ public final class ControlCommands {
         }
 
         private ObjectNode json(Taken taken) {
-            ControlCommand command = (ControlCommand) taken.event().event();
-            ObjectNode json = JsonNodeFactory.instance.objectNode();
-            json.put("domain", command.domain().value())
-                    .put("command", command.id())
-                    .put("kind", Words.lower(command.kind()))
-                    .put("event", taken.event().sequence())
-                    .put("at", command.at().toString())
-                    .put("followed", isFollowed(taken));
+            ObjectNode json = json((ControlCommand) taken.event().event());
+            json.put("event", taken.event().sequence()).put("followed", isFollowed(taken));
             ArrayNode decisions = json.putArray("decisions");
             taken.decisions().forEach(decision -> decisions.add(Explained.json(decision)));
             return json;
+        }
+
+        private static ObjectNode json(ControlCommand command) {
+            return JsonNodeFactory.instance
+                    .objectNode()
+                    .put("domain", command.domain().value())
+                    .put("command", command.id())
+                    .put("kind", Words.lower(command.kind()))
+                    .put("at", command.at().toString());
         }
     }
 }

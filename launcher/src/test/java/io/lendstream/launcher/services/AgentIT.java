@@ -29,10 +29,12 @@ import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An agent of a real node, with a recording for its GPUs and a server that plays vLLM, while all that it needs comes and goes. */
+@Tag("alone")
 class AgentIT {
     private static final long REQUESTS_A_READING = 10;
     private static final Duration PERIOD = Duration.ofMillis(100);
@@ -89,6 +91,9 @@ class AgentIT {
         first.process().destroyForcibly().waitFor();
         Deployment.Running second = agent(recording);
         Thread.sleep(OUTAGE.toMillis());
+        long looks = OUTAGE.plusSeconds(2).toMillis() / PERIOD.toMillis();
+        await().atMost(Deployment.PATIENCE)
+                .until(() -> second.health().isPresent() && lastSequence(second) > looks * 7 / 10);
         signal("CONT", "quarkus.http.port");
         signal("CONT", "BrokerMain");
         second.ready();
@@ -114,7 +119,6 @@ class AgentIT {
         assertThat(lasts.get(0))
                 .as("what the first had said when it was killed")
                 .isGreaterThanOrEqualTo(said);
-        long looks = OUTAGE.plusSeconds(2).toMillis() / PERIOD.toMillis();
         assertThat(lasts.get(1)).as("what the second said").isGreaterThan(looks * 7 / 10);
         assertThat(ending).isLessThan(Duration.ofSeconds(6));
         rates(2);
@@ -170,7 +174,8 @@ class AgentIT {
         await().atMost(Deployment.PATIENCE)
                 .until(() -> !deployment.read(TopicCatalogue.GPU_TELEMETRY).isEmpty());
         signal("STOP", "BrokerMain");
-        await().atMost(Deployment.PATIENCE).until(() -> metric(first, "lendstream_spool_lost_total") >= 50);
+        // More than one batch: that which waits in the socket of the broker arrives, although the spool has dropped it.
+        await().atMost(Deployment.PATIENCE).until(() -> metric(first, "lendstream_spool_lost_total") >= 600);
 
         long asked = System.nanoTime();
         first.process().destroy();

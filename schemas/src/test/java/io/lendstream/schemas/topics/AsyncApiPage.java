@@ -118,7 +118,7 @@ final class AsyncApiPage {
     private static ObjectNode deadLetters(TopicDefinition definition) {
         ObjectNode channel = JSON.createObjectNode();
         channel.put("address", CATALOGUE.prefix() + "{topic}-dlq");
-        channel.put("description", "Records that nobody can ever read, as they were, with their origin in headers.");
+        channel.put("description", "Records that were refused, with their origin and the reason in headers.");
         ArrayNode topics = channel.putObject("parameters")
                 .putObject("topic")
                 .put("description", "The topic that the record was read from, without the prefix.")

@@ -1,7 +1,14 @@
 package io.lendstream.schemas.topics;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -40,13 +47,34 @@ final class TopicsPage {
                   `content-type`. Nothing of ours depends on them.
                 - **Times** are milliseconds since 1970 in UTC, of the event and not of the broker; Kafka's own timestamp only decides when a
                   record is deleted (`message.timestamp.type=LogAppendTime`).
-                - **Dead letters:** a record that nobody can ever read goes, as it is, to `<topic>-dlq` (one partition, %s), with
-                  `lendstream.origin.topic`, `.partition`, `.offset`, `.timestamp` and `lendstream.error.class`, `.message`, `.service` as headers.
+                - **Bounds** of what others write: keys and IDs have 1 to %d printable ASCII characters without blanks, quotes and backslashes; lists
+                  and maps have at most %,d entries; times are from %s to %s; lengths of time are at most %d days, and at most %d h for a warm-up, a
+                  rescale or a forecast's step, %d h for a window of rates; requests are at most %,d, GPUs, nodes and replicas at most %,d. What is
+                  beyond a bound is refused. Texts of more than %,d characters are cut.
+                - **Dead letters:** a record that was refused goes to `<topic>-dlq` (one partition, %s), with `lendstream.origin.topic`, `.partition`,
+                  `.offset`, `.timestamp` and `lendstream.error.class`, `.message`, `.service` as headers. It is as it was, unless it does not fit:
+                  `lendstream-cut-from` (bytes of the value before), `lendstream-key-cut-from` and `lendstream-headers-left-out` tell what is missing.
+                  Letters about a record of an intake's topic (`<topic>.<intake>`) are in the same `<topic>-dlq`.
 
                 `lendstream topics create` makes them all.
 
                 """.formatted(
-                TopicCatalogue.DEFAULT_PREFIX, WireSchemas.NAMESPACE, length(TopicCatalogue.DEAD_LETTER_RETENTION)));
+                TopicCatalogue.DEFAULT_PREFIX,
+                WireSchemas.NAMESPACE,
+                Limits.LONGEST_NAME,
+                Limits.MOST_ENTRIES,
+                day(Limits.EARLIEST),
+                day(Limits.LATEST),
+                Duration.ofMillis(Limits.lengths(TrainingJob.class, "any").most())
+                        .toDays(),
+                Duration.ofMillis(
+                                Limits.lengths(InferenceService.class, "warmUp").most())
+                        .toHours(),
+                Limits.LONGEST_WINDOW.toHours(),
+                Limits.wholes(RequestRate.class, "arrivals", long.class).most(),
+                Limits.wholes(TrainingJob.class, "maxGpus", int.class).most(),
+                Limits.LONGEST_TEXT,
+                length(TopicCatalogue.DEAD_LETTER_RETENTION)));
         topics();
         Map<String, Schema> own = new LinkedHashMap<>();
         for (Topic<?> topic : TopicCatalogue.ALL) {
@@ -72,6 +100,10 @@ final class TopicsPage {
                             topic.content()));
         }
         page.append('\n');
+    }
+
+    private static String day(Instant time) {
+        return LocalDate.ofInstant(time, ZoneOffset.UTC).toString();
     }
 
     private static String length(Duration kept) {

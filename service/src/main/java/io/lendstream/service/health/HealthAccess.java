@@ -1,6 +1,7 @@
 package io.lendstream.service.health;
 
 import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
@@ -65,6 +67,10 @@ public record HealthAccess(Optional<String> login, Optional<SSLContext> tls) {
             throw new SettingsException("%s is '%s', but must not contain a colon. Choose another name."
                     .formatted(CommonKeys.HEALTH_USERNAME.name(), user));
         }
+        if (file.isPresent() && !password.isEmpty()) {
+            throw new SettingsException("%s and %s are both set. Leave one of them out."
+                    .formatted(CommonKeys.HEALTH_PASSWORD.name(), CommonKeys.HEALTH_PASSWORD_FILE.name()));
+        }
         String secret = file.map(HealthAccess::secret).orElse(password);
         if (secret.isEmpty()) {
             throw new SettingsException("%s is %s, but there is no password. Set %s to a file with the password, or %s."
@@ -92,6 +98,16 @@ public record HealthAccess(Optional<String> login, Optional<SSLContext> tls) {
     private static Optional<SSLContext> tls(Settings settings) {
         Optional<Path> keystore = settings.get(CommonKeys.HEALTH_KEYSTORE);
         if (keystore.isEmpty()) {
+            for (Key<String> key : List.of(
+                    CommonKeys.HEALTH_KEYSTORE_TYPE,
+                    CommonKeys.HEALTH_KEYSTORE_PASSWORD,
+                    CommonKeys.HEALTH_KEY_PASSWORD)) {
+                if (!settings.get(key).equals(key.otherwise())) {
+                    throw new SettingsException(
+                            "%s is set, but %s is not, so that metrics would go over plain HTTP. Set the keystore too, or leave %1$s out."
+                                    .formatted(key.name(), CommonKeys.HEALTH_KEYSTORE.name()));
+                }
+            }
             return Optional.empty();
         }
         Map<String, Object> ssl = new HashMap<>();

@@ -51,6 +51,19 @@ public record Key<T>(
                 Key::named);
     }
 
+    /** Names as {@link #name} between commas; none for an empty text. */
+    public static Key<List<String>> names(String name, String otherwise, String description) {
+        return new Key<>(
+                name,
+                "names between commas, each of 1 to %d printable ASCII characters without blanks, quotes and backslashes, and no part between slashes that is '.' or '..'"
+                        .formatted(Limits.LONGEST_NAME),
+                otherwise,
+                description,
+                text -> Optional.of(parts(text))
+                        .filter(parts ->
+                                parts.stream().allMatch(part -> named(part).isPresent())));
+    }
+
     private static Optional<String> named(String text) {
         try {
             return Optional.of(Limits.name("the name", text.strip()));
@@ -71,15 +84,14 @@ public record Key<T>(
 
     /** Words between commas; none for an empty text. */
     public static Key<List<String>> words(String name, String otherwise, String description) {
-        return new Key<>(
-                name,
-                "words between commas",
-                otherwise,
-                description,
-                text -> Optional.of(Arrays.stream(text.split(",", -1))
-                        .map(String::strip)
-                        .filter(word -> !word.isEmpty())
-                        .toList()));
+        return new Key<>(name, "words between commas", otherwise, description, text -> Optional.of(parts(text)));
+    }
+
+    private static List<String> parts(String text) {
+        return Arrays.stream(text.split(",", -1))
+                .map(String::strip)
+                .filter(part -> !part.isEmpty())
+                .toList();
     }
 
     public static Key<Boolean> flag(String name, boolean otherwise, String description) {

@@ -65,6 +65,27 @@ class HealthAccessTest {
     }
 
     @Test
+    void aKeystoreWithoutALocationStopsTheStart() {
+        for (String setting : List.of(
+                "health.ssl.keystore.type=PEM", "health.ssl.keystore.password=x", "health.ssl.key.password=x")) {
+            assertThatThrownBy(() -> access(setting))
+                    .isInstanceOf(SettingsException.class)
+                    .hasMessage(
+                            "%1$s is set, but health.ssl.keystore.location is not, so that metrics would go over plain HTTP."
+                                    + " Set the keystore too, or leave %1$s out.",
+                            setting.substring(0, setting.indexOf('=')));
+        }
+    }
+
+    @Test
+    void twoPasswordsStopTheStart() {
+        assertThatThrownBy(() ->
+                        access("health.username=prometheus", "health.password=x", "health.password-file=/tmp/password"))
+                .isInstanceOf(SettingsException.class)
+                .hasMessage("health.password and health.password-file are both set. Leave one of them out.");
+    }
+
+    @Test
     void aHalfConfiguredLoginStopsTheStart() {
         assertThatThrownBy(() -> access("health.username=prometheus"))
                 .isInstanceOf(SettingsException.class)

@@ -10,7 +10,6 @@ import java.io.BufferedWriter;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -21,13 +20,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what an evaluation of forecasts came to: {@code forecasts.csv} as it goes, {@code summary.json} at its end. Their fields are a
- * contract with those who read them.
+ * Writes what an evaluation of forecasts came to: {@code forecasts.csv} as it goes, {@code summary.json} at its end, when both get
+ * their names. Their fields are a contract with those who read them.
  */
 public final class ForecastFiles implements Closeable {
     private static final ObjectMapper PAGES = Json.pages();
 
-    private final Path directory;
+    private final WholeFiles files;
     private final Function<Duration, String> horizonNames;
     private final Optional<ReplicaCapacity> capacity;
     private final BufferedWriter forecasts;
@@ -43,11 +42,11 @@ public final class ForecastFiles implements Closeable {
 
     /** @param capacity of a replica, in the unit of the series; with it, lines end with GPUs */
     public ForecastFiles(Path directory, Function<Duration, String> horizonNames, Optional<ReplicaCapacity> capacity) {
-        this.directory = directory;
+        this.files = new WholeFiles(directory);
         this.horizonNames = horizonNames;
         this.capacity = capacity;
         try {
-            forecasts = Files.newBufferedWriter(directory.resolve("forecasts.csv"));
+            forecasts = files.writer("forecasts.csv");
             forecasts.write("series,model,horizon,issued_epoch_s,target_epoch_s,p10,p50,p90,p99,actual"
                     + (capacity.isPresent() ? ",gpus10,gpus50,gpus90,gpus99,gpusActual\n" : "\n"));
         } catch (IOException e) {
@@ -87,12 +86,14 @@ public final class ForecastFiles implements Closeable {
         }
     }
 
-    /** Writes {@code summary.json}. */
+    /** Writes {@code summary.json}; no forecast may follow. Without it, no file is left. */
     public void summary(List<Score> scores) {
         try {
+            forecasts.close();
             PAGES.writeValue(
-                    directory.resolve("summary.json").toFile(),
+                    files.part("summary.json").toFile(),
                     scores.stream().map(this::fields).toList());
+            files.publish();
         } catch (IOException e) {
             throw new UncheckedIOException("the summary cannot be written: " + e.getMessage(), e);
         }
@@ -129,7 +130,7 @@ public final class ForecastFiles implements Closeable {
 
     @Override
     public void close() {
-        try {
+        try (files) {
             forecasts.close();
         } catch (IOException e) {
             throw new UncheckedIOException("forecasts cannot be written: " + e.getMessage(), e);

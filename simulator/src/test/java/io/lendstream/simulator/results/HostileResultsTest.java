@@ -114,6 +114,18 @@ class HostileResultsTest {
         assertThat(summary.get(0).get("policy").asText()).isEqualTo(text);
     }
 
+    @Test
+    void forecastsWithoutASummaryLeaveNoFiles() throws IOException {
+        var series = new RateSeries("series", Duration.ofMinutes(5), 0, 1, 2, 3);
+        try (var files = new ForecastFiles(folder, Duration::toString)) {
+            files.forecast(series, "model", 0, 1, new HorizonQuantiles(Duration.ofMinutes(5), 1, 2, 3, 4));
+        }
+
+        try (var left = Files.list(folder)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("texts")
     void everyTextOfAForecastComesBack(String text) throws IOException {

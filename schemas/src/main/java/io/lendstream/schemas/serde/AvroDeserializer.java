@@ -58,8 +58,11 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
             return AvroBytes.read(
                     value,
                     WireFormat.HEADER_BYTES,
-                    readers.computeIfAbsent(new Way(id, topic), any -> AvroBytes.reader(writer, reader)));
-        } catch (IOException | RuntimeException e) {
+                    readers.computeIfAbsent(new Way(id, topic), any -> {
+                        WriterSchema.check(writer);
+                        return AvroBytes.reader(writer, reader);
+                    }));
+        } catch (IOException | RuntimeException | StackOverflowError e) {
             throw new UndecodableRecordException(
                     "%d bytes from %s do not read as %s (schema id %d) resolved to %s: %s"
                             .formatted(value.length, topic, writer.getFullName(), id, reader.getFullName(), e),

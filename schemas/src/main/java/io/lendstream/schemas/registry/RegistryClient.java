@@ -22,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
@@ -231,7 +230,9 @@ public final class RegistryClient {
         try {
             parseReferences(parser, what, answer, 1, new AtomicInteger());
             return parser.parse(answer.path("schema").asText());
-        } catch (AvroRuntimeException e) {
+        } catch (RegistryException e) {
+            throw e;
+        } catch (RuntimeException | StackOverflowError e) { // Avro's own, and whatever else its parser stumbles over
             throw new UnreadableSchemaException("%s is not a valid Avro schema: %s".formatted(what, e.getMessage()), e);
         }
     }

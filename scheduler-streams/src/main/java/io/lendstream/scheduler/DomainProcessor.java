@@ -38,6 +38,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     private final TopicCatalogue topics;
     private final SchedulerOptions options;
     private final InputReader reader;
+    private final OutputWriter writer;
     private final StepEncoder encoder;
     private final SchedulerMetrics metrics;
     private final Barrier barrier;
@@ -61,6 +62,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         this.topics = topics;
         this.options = options;
         this.reader = reader;
+        this.writer = writer;
         this.encoder = new StepEncoder(writer);
         this.metrics = metrics;
         this.gauges = metrics.gauges();
@@ -72,7 +74,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     @Override
     public void init(ProcessorContext<byte[], byte[]> started) {
         context = started;
-        DomainStore opened = new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS), metrics);
+        DomainStore opened = new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS), metrics, writer.mostBytes());
         CommitPace pace = new CommitPace(started);
         EventApplier events = new EventApplier(started, opened, encoder, pace, metrics);
         store = opened;

@@ -84,6 +84,7 @@ final class DomainStore {
 
     private final KeyValueStore<String, byte[]> store;
     private final SchedulerMetrics metrics;
+    private final int mostBytes;
     private final StateCodec<DomainHeader> headers = StateCodec.of(DomainHeader.class);
     private final StateCodec<NodeState> nodes = StateCodec.of(NodeState.class);
     private final StateCodec<LastSample> samples = StateCodec.of(LastSample.class);
@@ -102,8 +103,14 @@ final class DomainStore {
     private final Set<Long> writtenSchemas = new HashSet<>();
 
     DomainStore(KeyValueStore<String, byte[]> store, SchedulerMetrics metrics) {
+        this(store, metrics, Integer.MAX_VALUE);
+    }
+
+    /** @param mostBytes of an entry that its changelog can hold */
+    DomainStore(KeyValueStore<String, byte[]> store, SchedulerMetrics metrics, int mostBytes) {
         this.store = store;
         this.metrics = metrics;
+        this.mostBytes = mostBytes;
     }
 
     /** All domains as they were left. */
@@ -296,7 +303,12 @@ final class DomainStore {
                     codec.schema().toString().getBytes(UTF_8));
             changes.afterwards(() -> writtenSchemas.add(codec.fingerprint()));
         }
-        changes.put(key, codec.write(value.get()));
+        byte[] entry = codec.write(value.get());
+        if (entry.length > mostBytes) {
+            throw new OversizeOutputException(
+                    "the state's entry %s '%s'".formatted(kind, printable(name)), entry.length, mostBytes);
+        }
+        changes.put(key, entry);
     }
 
     private static byte[] bytes(long number) {

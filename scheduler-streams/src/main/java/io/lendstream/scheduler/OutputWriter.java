@@ -5,7 +5,6 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.LetterBounds;
 import org.apache.avro.generic.GenericRecord;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.Serializer;
 
 /** Writes core records as the bytes of their topics. */
@@ -34,16 +33,19 @@ final class OutputWriter {
     /**
      * The bytes of a value.
      *
-     * @throws RecordTooLargeException where the producer could not send them: a transactional producer aborts at such a record
+     * @throws OversizeOutputException where the producer could not send them: a transactional producer aborts at such a record
      */
     <T> byte[] write(Topic<T> topic, T value) {
         GenericRecord record = Codecs.encode(topic, value);
         byte[] bytes = patience.insist(() -> serializer.serialize(topics.name(topic), record));
-        if (bytes.length > sendable.requestBytes() - ROOM_FOR_KEY_AND_HEADERS) {
-            throw new RecordTooLargeException(
-                    "a record of %s has %d bytes, but the producer can send %d; raise kafka.producer.max.request.size and the topic's max.message.bytes"
-                            .formatted(topic, bytes.length, sendable.requestBytes() - ROOM_FOR_KEY_AND_HEADERS));
+        if (bytes.length > mostBytes()) {
+            throw new OversizeOutputException("a record of " + topic, bytes.length, mostBytes());
         }
         return bytes;
+    }
+
+    /** The most bytes of a value that the producer can send. */
+    int mostBytes() {
+        return sendable.requestBytes() - ROOM_FOR_KEY_AND_HEADERS;
     }
 }

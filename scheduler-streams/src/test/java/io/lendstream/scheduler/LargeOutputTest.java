@@ -1,0 +1,63 @@
+package io.lendstream.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a step decides may be larger than a record can be; that is the fault of its domain, and of no other. */
+class LargeOutputTest {
+    private static final DomainId OTHER = new DomainId("elsewhere");
+    /** With names of 245 characters, a decision about all of their GPUs has more than 1 MiB. */
+    private static final int NODES = 5;
+
+    private static final int GPUS = 1_000;
+
+    private final Loop loop = Loop.live();
+    private final Story story =
+            new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
+
+    @AfterEach
+    void close() {
+        loop.close();
+    }
+
+    private static Node node(String name, DomainId domain, int gpus) {
+        List<Gpu> all = new ArrayList<>();
+        for (int i = 0; i < gpus; i++) {
+            all.add(Gpu.whole(new GpuId("%s-%s-%06d".formatted(name, "x".repeat(235), i)), i, "H100", 80L << 30));
+        }
+        return new Node(new NodeId(name), domain, Pool.TRAINING, "boot", Loop.WALL_CLOCK, NodeStatus.READY, all);
+    }
+
+    @Test
+    void aDecisionThatNoRecordCanHoldStopsItsDomainAndNotTheProcess() {
+        loop.tell(node("far", OTHER, 1));
+        for (int i = 0; i < NODES; i++) {
+            loop.tell(node("n" + i, Story.DOMAIN, GPUS));
+        }
+        loop.tell(story.jobRecord("wide", NODES * GPUS, false));
+
+        assertThatCode(() -> loop.pass(Duration.ofSeconds(61))).doesNotThrowAnyException();
+
+        assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isEqualTo(1);
+        assertThat(loop.gauge("lendstream.domain.stopped", "domain", "elsewhere"))
+                .isZero();
+        assertThat(loop.complaint()).hasValueSatisfying(why -> assertThat(why).contains("test", "bytes"));
+    }
+}

@@ -115,9 +115,12 @@ final class BackgroundExchange implements Exchange {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        Optional.ofNullable(intake).flatMap(Intake::failure).ifPresent(failure -> {
-            throw failure;
-        });
+        Optional.ofNullable(intake)
+                .flatMap(Intake::failure)
+                .or(() -> Optional.ofNullable(delivery).flatMap(Delivery::failure))
+                .ifPresent(failure -> {
+                    throw failure;
+                });
     }
 
     @Override

@@ -34,6 +34,7 @@ final class Delivery implements Runnable {
     private @Nullable RecordWriter writer;
     private boolean singly;
     private volatile Optional<String> trouble = Optional.empty();
+    private volatile Optional<RuntimeException> failure = Optional.empty();
     private volatile boolean stopped;
 
     /** @param transactionalId the name of its transactions, which no other process uses; empty for none */
@@ -51,6 +52,9 @@ final class Delivery implements Runnable {
                 round(LOOK);
             } catch (InterruptedException | InterruptException e) {
                 LOG.debug("woken up", e);
+            } catch (Error e) { // thrown on, it would end the sending without a word
+                failure = Optional.of(new IllegalStateException("sending has ended: " + e, e));
+                break;
             }
         }
         closeWriter();
@@ -169,6 +173,11 @@ final class Delivery implements Runnable {
     /** Why nothing is sent; empty when all is well. */
     Optional<String> trouble() {
         return trouble;
+    }
+
+    /** What has ended it. */
+    Optional<RuntimeException> failure() {
+        return failure;
     }
 
     void stop() {

@@ -88,6 +88,9 @@ final class Intake implements Runnable {
             } catch (RuntimeException e) {
                 failure = Optional.of(e);
                 break;
+            } catch (Error e) { // thrown on, it would end the reading without a word
+                failure = Optional.of(new IllegalStateException("reading has ended: " + e, e));
+                break;
             }
         }
         closeReader();

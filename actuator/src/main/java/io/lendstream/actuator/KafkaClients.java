@@ -1,5 +1,9 @@
 package io.lendstream.actuator;
 
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceContext;
@@ -17,14 +21,19 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Clients of a real broker. */
 final class KafkaClients implements Clients, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(KafkaClients.class);
+
     private final ServiceContext context;
     private final String actuator;
     private final List<Topic<?>> needed;
     private final Map<String, KafkaClientMetrics> watched = new HashMap<>();
     private @Nullable RecordWriter letters;
+    private volatile boolean learned;
 
     /** @param needed the topics that have to be there */
     KafkaClients(ServiceContext context, String actuator, List<Topic<?>> needed) {
@@ -42,6 +51,23 @@ final class KafkaClients implements Clients, AutoCloseable {
     public void check() {
         Connection.check(
                 context.kafka(), context.topics(), needed, context.settings().get(CommonKeys.CONNECT_TIMEOUT));
+        if (!learned) {
+            learnSchemas();
+        }
+    }
+
+    /** Ids that the registry does not know are asked for so often only: records with such ids must not cost it a decision. */
+    private void learnSchemas() {
+        RegistryClient registry =
+                RegistryClient.shared(RegistrySettings.from(context.kafka().serdes()));
+        try {
+            new SchemaSet(registry, context.topics()).learn();
+            learned = true;
+        } catch (RegistryException e) {
+            LOG.warn(
+                    "the registry does not give all schemas ({}); each is asked for when a record needs it",
+                    e.getMessage());
+        }
     }
 
     @Override

@@ -123,10 +123,18 @@ public final class RegistryClient {
         return version(subject, Integer.toString(version));
     }
 
-    /** Fetches all versions of a subject, so that records of any can be read when the registry does not answer. */
+    /**
+     * Fetches all versions of a subject, so that records of any can be read when the registry does not answer, or is asked for too many
+     * ids that it does not know. A version that cannot be read is left out.
+     */
     public void learn(String subject) {
         for (int number : versions(subject)) {
-            RegisteredSchema version = version(subject, number);
+            RegisteredSchema version;
+            try {
+                version = version(subject, number);
+            } catch (UnreadableSchemaException e) {
+                continue; // its records are poison, and those of the other versions are not
+            }
             schemas.putIfAbsent(version.id(), version.schema());
             found.putIfAbsent(new SubjectSchema(subject, version.schema()), version.id());
         }

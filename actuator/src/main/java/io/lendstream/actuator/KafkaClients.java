@@ -10,6 +10,7 @@ import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.kafka.LetterBounds;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;
@@ -79,7 +80,12 @@ final class KafkaClients implements Clients, AutoCloseable {
 
     @Override
     public RecordReader reportReader() {
-        var aside = new DeadLetters(this::letter, context.topics(), context.service(), context.metrics());
+        var aside = new DeadLetters(
+                this::letter,
+                context.topics(),
+                context.service(),
+                context.metrics(),
+                LetterBounds.of(context.kafka().producer()));
         return RecordReader.open(
                 context.kafka(), context.topics(), aside, context.settings().get(CommonKeys.MAX_CLOCK_SKEW));
     }

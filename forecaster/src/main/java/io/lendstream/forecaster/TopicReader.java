@@ -4,9 +4,14 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Limits;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.serde.AvroDeserializer;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.Intakes;
+import io.lendstream.schemas.topics.SchemaSet;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.EventTimes;
@@ -27,6 +32,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads a topic's core records. What never can be read is poison; a registry that does not answer is an error, after which the job
@@ -37,6 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> {
     private static final long serialVersionUID = 1L;
+    private static final Logger LOG = LoggerFactory.getLogger(TopicReader.class);
 
     private final TreeMap<String, String> properties;
     private final String prefix;
@@ -77,6 +85,22 @@ abstract class TopicReader<T, O> implements KafkaRecordDeserializationSchema<O> 
         deserializer = SerdeFactory.of(properties)
                 .reading(Codecs.readerSchemas(topics()))
                 .deserializer();
+        if (deserializer instanceof AvroDeserializer) {
+            learnSchemas();
+        }
+    }
+
+    /** Ids that the registry does not know are asked for so often only: records with such ids must not cost it a good one. */
+    private void learnSchemas() {
+        RegistryClient registry = RegistryClient.shared(RegistrySettings.from(properties));
+        try {
+            new SchemaSet(registry, topics()).learn(topic());
+        } catch (RegistryException e) {
+            LOG.warn(
+                    "the registry does not give the schemas of {} ({}); each is asked for when a record needs it",
+                    topics().name(topic()),
+                    e.getMessage());
+        }
     }
 
     /** The site's topics; not part of the job's description. */

@@ -7,9 +7,11 @@ import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.scheduler.Scheduler;
@@ -17,6 +19,7 @@ import io.lendstream.core.scheduler.SchedulerSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -45,13 +48,32 @@ class LargeOutputTest {
         return new Node(new NodeId(name), domain, Pool.TRAINING, "boot", Loop.WALL_CLOCK, NodeStatus.READY, all);
     }
 
+    /** With a batch that leaves work for all of its GPUs. */
+    private static TrainingJob wide(TrainingJob job) {
+        return new TrainingJob(
+                job.job(),
+                job.domain(),
+                job.submittedAt(),
+                job.application(),
+                job.requestedGpus(),
+                job.maxGpus(),
+                job.maxGpus(),
+                job.elastic(),
+                job.priority(),
+                job.deadline(),
+                new BatchRange(32 * job.maxGpus(), 64 * job.maxGpus(), 32, 1024, Optional.empty()),
+                job.profile(),
+                job.costs(),
+                job.driver());
+    }
+
     @Test
     void aDecisionThatNoRecordCanHoldStopsItsDomainAndNotTheProcess() {
         loop.tell(node("far", OTHER, 1));
         for (int i = 0; i < NODES; i++) {
             loop.tell(node("n" + i, Story.DOMAIN, GPUS));
         }
-        loop.tell(story.jobRecord("wide", NODES * GPUS, false));
+        loop.tell(wide(story.jobRecord("wide", NODES * GPUS, false)));
 
         assertThatCode(() -> loop.pass(Duration.ofSeconds(61))).doesNotThrowAnyException();
 

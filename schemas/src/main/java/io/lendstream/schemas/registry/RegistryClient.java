@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * every refusal is final. One client may be used by many threads.
  */
 public final class RegistryClient {
+    private static final int FORBIDDEN = 403;
     private static final String CONTENT_TYPE = "application/vnd.schemaregistry.v1+json";
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int MOST_REFERENCES = 100;
@@ -81,7 +82,7 @@ public final class RegistryClient {
      * The schema that records with this id were written with. An id that the registry does not know is remembered for a while.
      *
      * @throws SchemaNotFoundException where the registry does not know the id, or did not a moment ago
-     * @throws UnreadableSchemaException where it is not an Avro schema within our bounds
+     * @throws UnreadableSchemaException where it is not an Avro schema within our bounds, or a schema of somebody else's subject
      */
     public Schema schemaById(int id) {
         Schema known = schemas.get(id);
@@ -97,6 +98,14 @@ public final class RegistryClient {
         } catch (SchemaNotFoundException | UnreadableSchemaException e) {
             unknown.add(id, e);
             throw e;
+        } catch (RegistryException e) {
+            if (e.status() != FORBIDDEN || schemas.isEmpty()) {
+                throw e;
+            }
+            var ofOthers = new UnreadableSchemaException(
+                    "schema id %d is kept from this user, who may read others: %s".formatted(id, e.getMessage()), e);
+            unknown.add(id, ofOthers);
+            throw ofOthers;
         }
         unknown.remove(id);
         Schema before = schemas.putIfAbsent(id, schema);

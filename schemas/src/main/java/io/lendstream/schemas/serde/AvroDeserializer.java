@@ -55,13 +55,10 @@ public final class AvroDeserializer implements Deserializer<GenericRecord> {
         Schema writer = writer(client, id);
         Schema reader = readerSchemas.get(topic) instanceof Schema wanted ? wanted : writer;
         try {
-            return AvroBytes.read(
-                    value,
-                    WireFormat.HEADER_BYTES,
-                    readers.computeIfAbsent(new Way(id, topic), any -> {
-                        WriterSchema.check(writer);
-                        return AvroBytes.reader(writer, reader);
-                    }));
+            return AvroBytes.read(value, WireFormat.HEADER_BYTES, readers.computeIfAbsent(new Way(id, topic), any -> {
+                WriterSchema.check(writer);
+                return AvroBytes.reader(writer, reader);
+            }));
         } catch (IOException | RuntimeException | StackOverflowError e) {
             throw new UndecodableRecordException(
                     "%d bytes from %s do not read as %s (schema id %d) resolved to %s: %s"

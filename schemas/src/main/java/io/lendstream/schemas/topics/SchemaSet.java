@@ -51,6 +51,11 @@ public final class SchemaSet {
         catalogue.everyName().forEach(named -> registry.learn(TopicCatalogue.subject(named.name())));
     }
 
+    /** The same for one topic, and the same topic of every intake. */
+    public void learn(Topic<?> topic) {
+        catalogue.names(topic).forEach(name -> registry.learn(TopicCatalogue.subject(name)));
+    }
+
     private SubjectReport register(TopicCatalogue.Named named) {
         String subject = TopicCatalogue.subject(named.name());
         Schema schema = schemas.apply(named.topic());

@@ -13,9 +13,11 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,6 +34,7 @@ public final class FakeRegistry implements AutoCloseable {
         System.setProperty("sun.net.httpserver.nodelay", "true");
     }
 
+    private final Set<Integer> forbidden = new HashSet<>();
     private final HttpServer server;
     private final List<JsonNode> schemas = new ArrayList<>();
     private final Map<String, List<Integer>> subjects = new TreeMap<>();
@@ -71,6 +74,11 @@ public final class FakeRegistry implements AutoCloseable {
 
     public void comeBack() {
         down = false;
+    }
+
+    /** Keeps a schema from those who ask for its id, as a registry with rights by subject does. */
+    synchronized void forbid(int id) {
+        forbidden.add(id);
     }
 
     void demandUser(String userInfo) {
@@ -141,6 +149,9 @@ public final class FakeRegistry implements AutoCloseable {
     }
 
     private Answer schemaById(int id) {
+        if (forbidden.contains(id)) {
+            return error(403, 40301, "User is denied operation Read on the subject");
+        }
         return id >= 1 && id <= schemas.size()
                 ? ok(schemas.get(id - 1))
                 : error(404, 40403, "Schema " + id + " not found");

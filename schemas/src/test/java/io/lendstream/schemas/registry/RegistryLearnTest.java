@@ -38,4 +38,20 @@ final class RegistryLearnTest {
         }
         assertThat(client.schemaById(id)).isEqualTo(DECISION);
     }
+
+    @Test
+    void aSchemaThatIsKeptFromThisUserIsUnreadableAndNotAFailureOfTheRegistry() {
+        int theirs = registry.add("\"string\"", "AVRO", List.of());
+        registry.forbid(theirs);
+        assertThatThrownBy(() -> client.schemaById(theirs))
+                .as("nothing was read yet: the login may be wrong")
+                .isExactlyInstanceOf(RegistryException.class);
+        registry.addVersion("decisions-value", registry.add(DECISION.toString(), "AVRO", List.of()));
+
+        client.learn("decisions-value");
+
+        assertThatThrownBy(() -> client.schemaById(theirs))
+                .isInstanceOf(UnreadableSchemaException.class)
+                .hasMessageContaining("is kept from this user");
+    }
 }

@@ -26,15 +26,13 @@ final class HostileSchemaTest {
     private static final Schema OURS =
             SchemaBuilder.record("Sample").fields().requiredString("name").endRecord();
     /** Compatible with ours in both directions: a field more, with a default. */
-    private static final String ENDLESS =
-            """
+    private static final String ENDLESS = """
             {"type": "record", "name": "Sample", "fields": [
               {"name": "name", "type": "string"},
               {"name": "pad", "type": {"type": "array", "items": {"type": "array", "items": "null"}}, "default": []}]}
             """;
 
-    private static final String DEEP =
-            """
+    private static final String DEEP = """
             {"type": "record", "name": "Sample", "fields": [
               {"name": "name", "type": "string"},
               {"name": "pad", "default": null, "type": ["null",
@@ -56,7 +54,10 @@ final class HostileSchemaTest {
         int id = new RegistryClient(RegistrySettings.from(Map.of(RegistrySettings.URL, registry.url())))
                 .register("samples-value", new Schema.Parser().parse(schema));
         var out = new ByteArrayOutputStream();
-        out.write(ByteBuffer.allocate(WireFormat.HEADER_BYTES).put((byte) 0).putInt(id).array());
+        out.write(ByteBuffer.allocate(WireFormat.HEADER_BYTES)
+                .put((byte) 0)
+                .putInt(id)
+                .array());
         BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
         encoder.writeString("gpu");
         body.write(encoder);

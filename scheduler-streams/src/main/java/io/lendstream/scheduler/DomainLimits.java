@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.cluster.NodeState;
 import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.Event;
@@ -33,12 +34,16 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
      */
     void checkDomains(int present, DomainId id) throws Poison {
         if (present >= domains) {
-            throw over(
-                    "domain %s would be one more than the %d of its partition".formatted(id, present),
-                    SchedulerKeys.MAX_DOMAINS.name(),
-                    domains,
-                    "Correct the record's domain");
+            throw overDomains(id, present, domains);
         }
+    }
+
+    static Poison overDomains(DomainId id, int present, int most) {
+        return over(
+                "domain %s would be one more than the %d of its partition".formatted(id, present),
+                SchedulerKeys.MAX_DOMAINS.name(),
+                most,
+                "Correct the record's domain");
     }
 
     /** Checks that a domain may have what an event brings. */
@@ -63,13 +68,8 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
 
     private void check(ClusterState state, Node node) throws Poison {
         Optional<NodeState> known = state.nodes().get(node.nodeId());
-        if (known.isEmpty() && state.nodes().size() >= nodes) {
-            throw over(
-                    "node %s would be one more than the %d of domain %s"
-                            .formatted(node.nodeId(), state.nodes().size(), state.domain()),
-                    SchedulerKeys.MAX_NODES.name(),
-                    nodes,
-                    "Write tombstones for nodes that are gone");
+        if (known.isEmpty()) {
+            checkNodes(state.nodes().size(), node.nodeId(), state.domain());
         }
         int before = known.map(there -> there.node().gpus().size()).orElse(0);
         if (node.gpus().size() > Math.max(gpusPerNode, before)) {
@@ -89,6 +89,17 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
                     "ten times " + SchedulerKeys.MAX_GPUS_PER_NODE.name(),
                     mostUnits,
                     "Correct its inventory");
+        }
+    }
+
+    /** Checks that a domain with so many nodes may have one more. */
+    void checkNodes(int present, NodeId node, DomainId domain) throws Poison {
+        if (present >= nodes) {
+            throw over(
+                    "node %s would be one more than the %d of domain %s".formatted(node, present, domain),
+                    SchedulerKeys.MAX_NODES.name(),
+                    nodes,
+                    "Write tombstones for nodes that are gone");
         }
     }
 

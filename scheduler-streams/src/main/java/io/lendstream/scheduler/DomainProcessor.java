@@ -74,7 +74,8 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     @Override
     public void init(ProcessorContext<byte[], byte[]> started) {
         context = started;
-        DomainStore opened = new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS), metrics, writer.mostBytes());
+        DomainStore opened =
+                new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS), metrics, writer.mostBytes());
         CommitPace pace = new CommitPace(started);
         EventApplier events = new EventApplier(started, opened, encoder, pace, metrics);
         store = opened;

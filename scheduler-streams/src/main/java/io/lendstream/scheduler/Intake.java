@@ -32,21 +32,31 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     private final TimeMode time;
     private final SchedulerMetrics metrics;
     private final Spread spread;
+    private final DomainLimits limits;
     private @Nullable ProcessorContext<byte[], Arrival> context;
     private @Nullable NodeDomains nodeDomains;
 
-    Intake(TopicCatalogue topics, InputReader reader, TimeMode time, Spread spread, SchedulerMetrics metrics) {
+    Intake(
+            TopicCatalogue topics,
+            InputReader reader,
+            TimeMode time,
+            Spread spread,
+            DomainLimits limits,
+            SchedulerMetrics metrics) {
         this.topics = topics;
         this.reader = reader;
         this.time = time;
         this.spread = spread;
+        this.limits = limits;
         this.metrics = metrics;
     }
 
     @Override
     public void init(ProcessorContext<byte[], Arrival> started) {
         context = started;
-        nodeDomains = new NodeDomains(topics, started.getStateStore(SchedulerTopology.NODE_DOMAINS));
+        // A node's partition is not its domain's: nodes of the domains of all partitions come here.
+        nodeDomains = new NodeDomains(topics, started.getStateStore(SchedulerTopology.NODE_DOMAINS), limits, (int)
+                Math.min(Integer.MAX_VALUE, (long) limits.domains() * spread.partitions()));
     }
 
     @Override
@@ -114,7 +124,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
         List<Onward> onward = new ArrayList<>();
         if (input instanceof Input.Happened happened && happened.event() instanceof Node node) {
             nodeDomains()
-                    .declare(origin.topic(), node.nodeId().value(), node.domain())
+                    .declare(origin.topic(), node.nodeId(), node.domain())
                     .ifPresent(before -> onward.add(leave(node.nodeId(), before, node.at(), origin, record)));
         }
         onward.add(new Onward(input.domain(), new Arrival(record.key(), record.value(), passage, Optional.of(input))));

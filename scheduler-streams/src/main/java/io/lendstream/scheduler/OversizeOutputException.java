@@ -8,7 +8,8 @@ final class OversizeOutputException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     OversizeOutputException(String what, int bytes, int mostBytes) {
-        super("%s has %d bytes, but the producer can send %d; raise kafka.producer.max.request.size and the topic's max.message.bytes"
-                .formatted(what, bytes, mostBytes));
+        super(
+                "%s has %d bytes, but the producer can send %d; raise kafka.producer.max.request.size and the topic's max.message.bytes"
+                        .formatted(what, bytes, mostBytes));
     }
 }

@@ -126,7 +126,7 @@ final class SchedulerTopology {
                 consumed().withName("signals").withOffsetResetPolicy(AutoOffsetReset.byDuration(FIRST_LOOK_BACK)));
         KStream<byte[], Arrival> taken = facts.merge(signals, Named.as("inputs"))
                 .process(
-                        () -> new Intake(topics, readers.get(), options.time(), spread, metrics),
+                        () -> new Intake(topics, readers.get(), options.time(), spread, options.limits(), metrics),
                         Named.as(INTAKE),
                         NODE_DOMAINS);
         KStream<byte[], Arrival> fromElsewhere =

@@ -245,6 +245,7 @@ class IntakeTest {
                             TOPICS, serdes, new Patience(1, Duration.ofMillis(1), () -> false), Duration.ofMinutes(5)),
                     TimeMode.WALL,
                     new Spread(PARTITIONS),
+                    SchedulerKeys.DEFAULT_LIMITS,
                     new SchedulerMetrics(new SimpleMeterRegistry()));
             intake.init(context);
             byte[] value = isTombstone ? null : serdes.serializer().serialize(topic, record);

@@ -15,14 +15,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
-import org.apache.kafka.common.errors.SerializationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,7 +61,7 @@ final class StateFile {
         try (var records = new DataFileReader<GenericRecord>(
                 new File(file.toString()), new GenericDatumReader<GenericRecord>(SCHEMA, SCHEMA))) {
             return records.hasNext() ? Optional.of(MAPPER.decode(records.next())) : Optional.empty();
-        } catch (IOException | AvroRuntimeException | SerializationException e) {
+        } catch (IOException | RuntimeException e) {
             LOG.warn("{} cannot be read and is made anew from the topics: {}", file, e.getMessage());
             return Optional.empty();
         }

@@ -1,6 +1,7 @@
 package io.lendstream.actuator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.lendstream.core.actuation.ActuationSnapshot;
 import io.lendstream.core.cluster.DomainId;
@@ -12,11 +13,14 @@ import io.lendstream.core.event.Timings;
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericData;
@@ -71,6 +75,24 @@ class StateFileTest {
 
         assertThat(before.getFields()).hasSize(schema.getFields().size() - 1);
         assertThat(StateFile.in(folder).load()).contains(state);
+    }
+
+    @Test
+    void aDamagedFileIsLeftAsideWhateverIsWrongInIt() throws IOException {
+        StateFile.in(folder).save(state(Optional.empty()));
+        Path file = folder.resolve("actuator.avro");
+        byte[] good = Files.readAllBytes(file);
+        var random = new Random(5);
+        for (int i = 0; i < 1_000; i++) {
+            byte[] bad = good.clone();
+            bad[i < 500 ? good.length - 1 - random.nextInt(200) : random.nextInt(good.length)] =
+                    (byte) random.nextInt();
+            Files.write(file, bad);
+
+            assertThatCode(() -> StateFile.in(folder).load()).doesNotThrowAnyException();
+        }
+        Files.write(file, Arrays.copyOf(good, good.length / 2));
+        assertThat(StateFile.in(folder).load()).isEmpty();
     }
 
     private static ActuatorState state(Optional<ActuatorState.Alone> alone) {

@@ -66,7 +66,7 @@ final class DeclarationReader extends TopicReader<InferenceService, Declared> {
                 .map(restricted -> restricted.domains().stream()
                         .map(domain -> keys.of(domain, service))
                         .collect(Collectors.toUnmodifiableSet()))
-                .orElse(Set.of(service));
+                .orElse(Set.of(keys.ofShared(service)));
         gone.forEach(key -> out.collect(new Declared(key, Optional.empty())));
     }
 

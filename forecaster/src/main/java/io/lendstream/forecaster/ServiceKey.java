@@ -12,6 +12,8 @@ import java.io.Serializable;
 final class ServiceKey implements Serializable {
     private static final long serialVersionUID = 1L;
     private static final String BETWEEN = "/";
+    /** No domain is written so: a percent sign in it is followed by two digits. */
+    private static final String SHARED = "%~";
 
     private final String text;
     private final transient Intakes intakes;
@@ -26,7 +28,19 @@ final class ServiceKey implements Serializable {
     }
 
     String of(DomainId domain, String service) {
-        return intakes.isolates(domain) ? escaped(domain) + BETWEEN + service : service;
+        return intakes.isolates(domain) ? escaped(domain) + BETWEEN + service : ofShared(service);
+    }
+
+    /** Of a service in a domain without an intake of its own, also where its ID looks like one in a domain that has one. */
+    String ofShared(String service) {
+        return looksIsolated(service) ? SHARED + service : service;
+    }
+
+    private boolean looksIsolated(String service) {
+        return service.contains(BETWEEN)
+                && intakes.all().stream()
+                        .flatMap(intake -> intake.domains().stream())
+                        .anyMatch(domain -> service.startsWith(escaped(domain) + BETWEEN));
     }
 
     /** Where the domain ends is clear even if names have the mark between them. */

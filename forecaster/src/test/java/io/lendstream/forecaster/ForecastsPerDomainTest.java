@@ -156,6 +156,9 @@ class ForecastsPerDomainTest {
                         new Declared("east/chat", Optional.empty()), new Declared("west/chat", Optional.empty()));
         assertThat(declared(reader, "lendstream.services", null))
                 .containsExactly(new Declared("chat", Optional.empty()));
+        assertThat(declared(reader, "lendstream.services", "south/chat", null))
+                .as("a writer of the base topic cannot take back what team-b declared")
+                .doesNotContain(new Declared("south/chat", Optional.empty()));
     }
 
     @Test
@@ -165,6 +168,11 @@ class ForecastsPerDomainTest {
         assertThat(keys.of(new DomainId("north"), "chat")).isEqualTo("chat");
         assertThat(keys.of(new DomainId("x/y"), "z")).isEqualTo("x%2Fy/z");
         assertThat(keys.of(new DomainId("x"), "y/z")).isEqualTo("x/y/z");
+        assertThat(keys.of(new DomainId("north"), "x/z"))
+                .as("a service of others that is named like one of x")
+                .isNotEqualTo(keys.of(new DomainId("x"), "z"))
+                .isEqualTo(keys.ofShared("x/z"));
+        assertThat(keys.of(new DomainId("north"), "team/z")).isEqualTo("team/z");
         assertThat(new ServiceKey(Intakes.NONE).of(OURS, Rates.SERVICE)).isEqualTo("chat");
     }
 
@@ -175,8 +183,13 @@ class ForecastsPerDomainTest {
     }
 
     private static List<Declared> declared(DeclarationReader reader, String topic, byte @Nullable [] value) {
+        return declared(reader, topic, "chat", value);
+    }
+
+    private static List<Declared> declared(
+            DeclarationReader reader, String topic, String key, byte @Nullable [] value) {
         List<Declared> out = new ArrayList<>();
-        reader.deserialize(new ConsumerRecord<>(topic, 0, 7L, "chat".getBytes(UTF_8), value), new ListCollector<>(out));
+        reader.deserialize(new ConsumerRecord<>(topic, 0, 7L, key.getBytes(UTF_8), value), new ListCollector<>(out));
         return out;
     }
 

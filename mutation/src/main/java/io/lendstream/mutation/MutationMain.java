@@ -38,7 +38,7 @@ public final class MutationMain {
             int size = name.equals("history") ? 0 : sample;
             boolean isFinished = run(name, reports, seed, size, Duration.between(Instant.now(), end));
             Path table = reports.resolve("mutations.csv");
-            Score score = isFinished && Files.exists(table) ? Score.of(Files.readAllLines(table)) : new Score(0, 0);
+            Score score = isFinished && Files.exists(table) ? Score.of(Files.readAllLines(table)) : Score.NONE;
             scores.put(name, score);
             isGood &= score.share() >= LEAST;
             System.err.println(text(name, score, isFinished));
@@ -51,10 +51,11 @@ public final class MutationMain {
         return isFinished
                 ? String.format(
                         Locale.ROOT,
-                        "core.%s: %d of %d killed, %.1f %% (95 %%: %.1f to %.1f %%); at least %.0f %% are wanted",
+                        "core.%s: %d of %d killed, %d of them by running out of time, %.1f %% (95 %%: %.1f to %.1f %%); at least %.0f %% are wanted",
                         name,
                         score.killed(),
                         score.total(),
+                        score.timedOut(),
                         100 * score.share(),
                         100 * score.low(),
                         100 * score.high(),
@@ -67,10 +68,11 @@ public final class MutationMain {
         List<String> metrics = new ArrayList<>();
         scores.forEach((name, score) -> metrics.add(String.format(
                 Locale.ROOT,
-                "\"%1$s_mutants\":%2$d,\"%1$s_killed\":%3$d,\"%1$s_share\":%4$.4f,\"%1$s_low\":%5$.4f,\"%1$s_high\":%6$.4f",
+                "\"%1$s_mutants\":%2$d,\"%1$s_killed\":%3$d,\"%1$s_timed_out\":%4$d,\"%1$s_share\":%5$.4f,\"%1$s_low\":%6$.4f,\"%1$s_high\":%7$.4f",
                 name,
                 score.total(),
                 score.killed(),
+                score.timedOut(),
                 score.share(),
                 score.low(),
                 score.high())));

@@ -7,13 +7,17 @@ import java.util.Set;
  * What share of the mutants was noticed.
  *
  * @param killed mutants that made a test fail, run out of time or of memory
+ * @param timedOut those of them that ran out of time; many of them on a busy machine say little
  * @param total all mutants that could be run
  */
-record Score(int killed, int total) {
+record Score(int killed, int timedOut, int total) {
     /** The 97.5 % quantile of the normal distribution. */
     private static final double Z = 1.959964;
 
-    private static final Set<String> KILLED = Set.of("KILLED", "TIMED_OUT", "MEMORY_ERROR", "RUN_ERROR");
+    static final Score NONE = new Score(0, 0, 0);
+
+    private static final String TIMED_OUT = "TIMED_OUT";
+    private static final Set<String> KILLED = Set.of("KILLED", TIMED_OUT, "MEMORY_ERROR", "RUN_ERROR");
     private static final Set<String> NOT_RUN = Set.of("NON_VIABLE", "NOT_STARTED", "STARTED");
 
     /** Reads PIT's table: file, class, mutator, method, line, status, test. */
@@ -22,7 +26,10 @@ record Score(int killed, int total) {
                 .map(line -> line.split(",", -1)[5])
                 .filter(state -> !NOT_RUN.contains(state))
                 .toList();
-        return new Score((int) states.stream().filter(KILLED::contains).count(), states.size());
+        return new Score(
+                (int) states.stream().filter(KILLED::contains).count(),
+                (int) states.stream().filter(TIMED_OUT::equals).count(),
+                states.size());
     }
 
     /** Between 0 and 1; 0 without mutants. */

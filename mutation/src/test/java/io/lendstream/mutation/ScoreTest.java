@@ -16,14 +16,14 @@ class ScoreTest {
                 "A.java,p.A,Math,add,10,NO_COVERAGE,none",
                 "A.java,p.A,Math,add,11,NON_VIABLE,none"));
 
-        assertThat(score).isEqualTo(new Score(2, 4));
+        assertThat(score).isEqualTo(new Score(2, 1, 4));
         assertThat(score.share()).isEqualTo(0.5);
     }
 
     /** Computed apart, by Wilson's formula (1927). */
     @Test
     void theIntervalIsWilsons() {
-        Score score = new Score(270, 300);
+        Score score = new Score(270, 0, 300);
 
         assertThat(score.low()).isCloseTo(0.8608, within(1e-4));
         assertThat(score.high()).isCloseTo(0.9290, within(1e-4));

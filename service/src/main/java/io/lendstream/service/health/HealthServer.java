@@ -161,6 +161,9 @@ public final class HealthServer implements AutoCloseable {
                     threads.execute(() -> serve(connection));
                 } catch (RejectedExecutionException e) {
                     connections.close(connection);
+                } catch (OutOfMemoryError e) {
+                    connections.close(connection);
+                    pause(e);
                 }
             } catch (SocketTimeoutException e) {
                 LOG.trace("no new connection", e);
@@ -173,8 +176,8 @@ public final class HealthServer implements AutoCloseable {
         }
     }
 
-    /** Out of file descriptors, for one. */
-    private static void pause(IOException why) {
+    /** Out of file descriptors or threads, for example. */
+    private static void pause(Throwable why) {
         LOG.warn("a connection for health or metrics was not accepted: {}", why.getMessage());
         try {
             Thread.sleep(SWEEP_MILLIS);

@@ -44,6 +44,9 @@ final class ElasticJob extends Job {
 
     private Batching nextApplied = batching;
     private Optional<EpochStore> store = Optional.empty();
+    /** The last completed one, while somebody still builds its group: that takes the store, which a next one would end. */
+    private Optional<Transition> building = Optional.empty();
+
     private final Set<String> recovering = new LinkedHashSet<>();
     /** Groups up to this epoch were broken on our word. */
     private long abortedEpoch;
@@ -144,6 +147,9 @@ final class ElasticJob extends Job {
             }
             return;
         }
+        if (building.isPresent()) {
+            return;
+        }
         begin(present.isEmpty() ? Kind.START : Kind.CHANGE, next, transfers(staying, next), nextBatching, whole);
     }
 
@@ -180,6 +186,7 @@ final class ElasticJob extends Job {
         List<String> before = kind == Kind.CHANGE ? members : List.of();
         var begun = new Transition(epoch, kind, before, next, whole);
         transition = Optional.of(begun);
+        endStore();
         store = Optional.of(new EpochStore());
         nextApplied = nextBatching;
         LOG.info("{}: epoch {} ({}) with {}", id, epoch, kind, next);
@@ -243,6 +250,7 @@ final class ElasticJob extends Job {
         members = done.after;
         applied = nextApplied;
         measured = Optional.of(done);
+        building = Optional.of(done).filter(each -> !each.isPrepared());
         List<Worker> newcomers = new ArrayList<>();
         for (String name : done.after) {
             Worker worker = worker(name);
@@ -288,6 +296,8 @@ final class ElasticJob extends Job {
                     transition.orElseThrow().prepared.add(worker.name);
                     commitIfPrepared(transition.orElseThrow());
                 }
+                building.filter(done -> done.epoch == message.path("epoch").asLong())
+                        .ifPresent(done -> built(done, worker));
             }
             case "unprepared" -> {
                 if (message.path("epoch").asLong() == epoch) {
@@ -387,6 +397,14 @@ final class ElasticJob extends Job {
         }
     }
 
+    private void built(Transition done, Worker worker) {
+        worker.failedBuilds = 0;
+        done.prepared.add(worker.name);
+        if (done.isPrepared()) {
+            building = Optional.empty();
+        }
+    }
+
     private void resumed(Transition done, JsonNode message) {
         if (message.has("lastNanos")) {
             double pause =
@@ -470,6 +488,7 @@ final class ElasticJob extends Job {
                 .forEach(this::dismiss));
         transition = Optional.empty();
         measured = Optional.empty();
+        building = Optional.empty();
         endStore();
         recovering.clear();
         recovering.addAll(involved);

@@ -23,6 +23,7 @@ final class ExampleJob {
     private JobProgram.Mode mode = JobProgram.Mode.AFE;
     private int seed = 1;
     private double stepSeconds = 0.02;
+    private String script = "examples/train.py";
 
     ExampleJob(Path log) {
         this.log = log;
@@ -48,13 +49,19 @@ final class ExampleJob {
         return this;
     }
 
+    /** Groups take a second to build, many steps long. */
+    ExampleJob slowBuilds() {
+        script = "tests/slow_build.py";
+        return this;
+    }
+
     JobProgram program() {
         String python = PythonTorch.orSkip();
         List<String> command = new ArrayList<>();
         if (mode != JobProgram.Mode.TORCHRUN) {
             command.add(python);
         }
-        command.add(PythonTorch.PACKAGE.resolve("examples/train.py").toString());
+        command.add(PythonTorch.PACKAGE.resolve(script).toString());
         command.addAll(List.of(
                 "--log",
                 log.toString(),

@@ -7,6 +7,7 @@ import static io.lendstream.actuator.jobs.ExampleJob.slots;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.lendstream.core.decision.DecisionId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -183,18 +184,35 @@ class JobHostTest {
     }
 
     @Test
+    void aStopDoesNotTakeTheStoreFromAGroupThatIsBeingBuilt() throws Exception {
+        try (var host = JobHost.open(state, heard)) {
+            host.start(ID, new ExampleJob(log).slowBuilds().program(), slots("0,1"), BATCHING, change(1));
+            heard.await("applied 1");
+            host.resize(ID, slots("0,1"), new Batching(4, 2, 1), change(2));
+            Thread.sleep(500); // they agree at once, and wait for their group
+            host.stop(ID, change(3));
+            heard.await("exited 0");
+        }
+
+        assertThat(heard.lines()).contains("released gpu0 by 3", "released gpu1 by 3");
+        assertTakenOnce(StepLog.read(log).schedule(), 0);
+    }
+
+    @Test
     void workersOutliveANodeProcessThatIsKilledInTheMiddleOfResizes() throws Exception {
         var random = new SplittableRandom(7);
         var first = NodeProcess.start(state, log);
         first.tell("start 0,1,2,3 1");
         first.heard().await("applied 1");
         first.tell("resize 0,1 2");
+        heard.awaitUntil(() -> isNoted(change(2)), "that the first has begun");
         Thread.sleep(random.nextInt(60));
         first.kill();
         long before = StepLog.read(log).lastStep();
         var second = NodeProcess.start(state, log);
         second.heard().awaitUntil(() -> workersIn("2,3").isEmpty(), "the shrink that the first began");
         second.tell("resize 0,1,2 3");
+        heard.awaitUntil(() -> isNoted(change(3)), "that the second has begun");
         Thread.sleep(300 + random.nextInt(1500));
         second.kill();
         var third = NodeProcess.start(state, log);
@@ -337,6 +355,16 @@ class JobHostTest {
         if (epochs > 0) {
             assertThat(whole).isEqualTo(epochs);
             assertThat(taken).isEmpty();
+        }
+    }
+
+    /** Whether the job's file speaks of a change. */
+    private boolean isNoted(DecisionId change) {
+        Path file = JobHome.of(state.resolve("jobs"), ID).resolve(Job.FILE);
+        try {
+            return Files.readString(file).contains('"' + change.toString() + '"');
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

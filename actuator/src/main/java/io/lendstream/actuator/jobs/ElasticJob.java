@@ -44,7 +44,7 @@ final class ElasticJob extends Job {
 
     private Batching nextApplied = batching;
     private Optional<EpochStore> store = Optional.empty();
-    /** The last completed one, while somebody still builds its group: that takes the store, which a next one would end. */
+    /** The last completed transition, while a worker still builds its group. The next must wait: it would end the store they use. */
     private Optional<Transition> building = Optional.empty();
 
     private final Set<String> recovering = new LinkedHashSet<>();

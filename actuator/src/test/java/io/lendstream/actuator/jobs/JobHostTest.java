@@ -189,7 +189,7 @@ class JobHostTest {
             host.start(ID, new ExampleJob(log).slowBuilds().program(), slots("0,1"), BATCHING, change(1));
             heard.await("applied 1");
             host.resize(ID, slots("0,1"), new Batching(4, 2, 1), change(2));
-            Thread.sleep(500); // they agree at once, and wait for their group
+            heard.awaitUntil(() -> file().applied().localBatch() == 4, "that they agree, before their group is built");
             host.stop(ID, change(3));
             heard.await("exited 0");
         }
@@ -358,14 +358,13 @@ class JobHostTest {
         }
     }
 
-    /** Whether the job's file speaks of a change. */
+    /** Whether a change is the last that the job's file speaks of. */
     private boolean isNoted(DecisionId change) {
-        Path file = JobHome.of(state.resolve("jobs"), ID).resolve(Job.FILE);
-        try {
-            return Files.readString(file).contains('"' + change.toString() + '"');
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return file().change().equals(change.toString());
+    }
+
+    private JobFile file() {
+        return JobFile.read(JobHome.of(state.resolve("jobs"), ID).resolve(Job.FILE));
     }
 
     private int worldOfLastStep() {

@@ -61,7 +61,7 @@ final class ControlOrder {
     record Taken(DomainEvent event, List<Decision> decisions) implements Answer {}
 
     /**
-     * It was refused, or nobody was heard of.
+     * The scheduler refused the command, or no scheduler answered.
      *
      * @param why in a sentence for people, with the way out
      */

@@ -82,7 +82,7 @@ public final class RegistryClient {
      * The schema that records with this id were written with. An id that the registry does not know is remembered for a while.
      *
      * @throws SchemaNotFoundException where the registry does not know the id, or did not a moment ago
-     * @throws UnreadableSchemaException where it is not an Avro schema within our bounds, or a schema of somebody else's subject
+     * @throws UnreadableSchemaException where it is not an Avro schema within our bounds, or the registry keeps it from this user
      */
     public Schema schemaById(int id) {
         Schema known = schemas.get(id);

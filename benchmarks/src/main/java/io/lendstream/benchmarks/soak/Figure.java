@@ -9,7 +9,10 @@ enum Figure {
     /** Heap that is left after a collection. */
     HEAP("heapMegabytes", 0.5),
     THREADS("threads", 0.05),
+    /** Open files, sockets and the like, but no segments. */
     DESCRIPTORS("descriptors", 0.2),
+    /** Open files of the segments of a log: as many as there are segments, which go by retention; so they have no bound. */
+    SEGMENTS("openSegmentFiles", Double.POSITIVE_INFINITY),
     /** Files that it keeps, or a topic: they grow with what is played, until retention. */
     FILES("megabytes", Double.POSITIVE_INFINITY);
 

@@ -1,7 +1,6 @@
 package io.lendstream.benchmarks.soak;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -18,6 +17,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The processes of a run, as Linux and the JVM's own tools show them. */
@@ -25,6 +25,7 @@ final class Processes {
     private static final double MEGABYTE = 1 << 20;
     private static final Pattern MAIN = Pattern.compile("io\\.lendstream\\.(\\w+)\\.\\w+Main|(io\\.quarkus)\\.\\S+");
     private static final Pattern LIVE = Pattern.compile("(?m)^Total\\s+\\d+\\s+(\\d+)");
+    private static final Pattern SEGMENT = Pattern.compile("/\\d{20}\\.(log|index|timeindex|txnindex)$");
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private Processes() {}
@@ -60,8 +61,10 @@ final class Processes {
             into.add(name, Figure.RSS, minute, kilobytes(status, "RssAnon") / 1024);
             into.add(name, Figure.MAPPED, minute, kilobytes(status, "RssFile") / 1024);
             into.add(name, Figure.THREADS, minute, kilobytes(status, "Threads"));
-            try (Stream<Path> descriptors = Files.list(process.resolve("fd"))) {
-                into.add(name, Figure.DESCRIPTORS, minute, (double) descriptors.count());
+            Map<Boolean, Long> open = descriptors(process.resolve("fd"));
+            into.add(name, Figure.DESCRIPTORS, minute, (double) open.get(false));
+            if (open.get(true) > 0) {
+                into.add(name, Figure.SEGMENTS, minute, (double) open.get(true));
             }
             heapAfterCollection(pid).ifPresent(heap -> into.add(name, Figure.HEAP, minute, heap));
         } catch (IOException e) {
@@ -69,18 +72,39 @@ final class Processes {
         }
     }
 
-    /** What is live after a full collection, in megabytes; empty where the JVM does not answer. */
+    /** How many there are, by whether they are files of a log's segments. */
+    private static Map<Boolean, Long> descriptors(Path directory) throws IOException {
+        try (Stream<Path> descriptors = Files.list(directory)) {
+            return descriptors.collect(Collectors.partitioningBy(Processes::isOfASegment, Collectors.counting()));
+        }
+    }
+
+    private static boolean isOfASegment(Path descriptor) {
+        try {
+            return SEGMENT.matcher(Files.readSymbolicLink(descriptor).toString())
+                    .find();
+        } catch (IOException e) {
+            return false; // closed meanwhile
+        }
+    }
+
+    /**
+     * What is live after a full collection, in megabytes; empty where the JVM does not answer. The answer goes to a file:
+     * from Java 25 on, a JVM writes it while all its threads stand still, so one that asks about itself could not read a
+     * pipe meanwhile.
+     */
     private static OptionalDouble heapAfterCollection(long pid) throws IOException {
+        Path answer = Files.createTempFile("lendstream-heap-", ".txt");
         Process jcmd = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
                         String.valueOf(pid),
                         "GC.class_histogram")
                 .redirectErrorStream(true)
+                .redirectOutput(answer.toFile())
                 .start();
         try {
-            String text = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             jcmd.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-            Matcher live = LIVE.matcher(text);
+            Matcher live = LIVE.matcher(Files.readString(answer));
             return live.find()
                     ? OptionalDouble.of(Double.parseDouble(live.group(1)) / MEGABYTE)
                     : OptionalDouble.empty();
@@ -89,6 +113,7 @@ final class Processes {
             return OptionalDouble.empty();
         } finally {
             jcmd.destroyForcibly();
+            Files.delete(answer);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.lendstream.benchmarks.soak;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,6 +96,27 @@ final class SamplesTest {
         Map<?, ?> mine = (Map<?, ?>) samples.metrics().get("me");
         assertThat(mine.keySet().stream().map(String::valueOf))
                 .contains("rssMegabytes", "heapMegabytes", "threads", "descriptors");
+    }
+
+    @Test
+    void filesOfSegmentsAreNoLeakOfDescriptors(@TempDir Path log) throws IOException {
+        Map<String, Double> before = openFiles();
+        try (var segment = Files.newByteChannel(log.resolve("00000000000000000042.timeindex"), CREATE, WRITE);
+                var other = Files.newByteChannel(log.resolve("00000000000000000042.txt"), CREATE, WRITE)) {
+            assertThat(segment.isOpen() && other.isOpen()).isTrue();
+            Map<String, Double> now = openFiles();
+
+            assertThat(now.get("openSegmentFiles")).isEqualTo(1 + before.getOrDefault("openSegmentFiles", 0.0));
+            assertThat(now.get("descriptors")).isGreaterThanOrEqualTo(1 + before.getOrDefault("descriptors", 0.0));
+        }
+    }
+
+    private static Map<String, Double> openFiles() {
+        var samples = new Samples();
+        Processes.sample("me", ProcessHandle.current().pid(), 0, samples);
+        Map<?, ?> mine = (Map<?, ?>) samples.metrics().get("me");
+        return mine.entrySet().stream().collect(Collectors.toMap(entry -> String.valueOf(entry.getKey()), entry ->
+                (Double) ((Map<?, ?>) entry.getValue()).get("last")));
     }
 
     @Test

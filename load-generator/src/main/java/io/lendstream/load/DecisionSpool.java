@@ -4,23 +4,34 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.nio.file.StandardOpenOption;
+import java.util.AbstractList;
+import java.util.Arrays;
+import java.util.Objects;
 import org.apache.avro.Schema;
 
-/** Decisions in a file until the results of a run are written: a long run makes more of them than memory should hold. */
-final class DecisionSpool implements AutoCloseable {
+/**
+ * A list of decisions that lie in a file until the results of a run are written: a long run makes more of them than memory
+ * should hold. Each {@link #get} reads one; of all of them, memory holds 8 bytes each. Not for several threads.
+ */
+final class DecisionSpool extends AbstractList<Decision> implements AutoCloseable {
+    private static final Schema SCHEMA = Codecs.schema(TopicCatalogue.DECISIONS);
+
     private final Path file;
-    private final DataOutputStream out;
+    private final OutputStream out;
+    private final FileChannel in;
     private int count;
+    /** Decision i lies from {@code starts[i]} to {@code starts[i + 1]}. */
+    private long[] starts = new long[1024];
 
     /**
      * An empty spool.
@@ -32,46 +43,57 @@ final class DecisionSpool implements AutoCloseable {
         try {
             Files.createDirectories(directory);
             file = Files.createTempFile(directory, "decisions", ".spool");
-            out = new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(file)));
+            out = new BufferedOutputStream(Files.newOutputStream(file));
+            in = FileChannel.open(file, StandardOpenOption.READ);
         } catch (IOException e) {
             throw new UncheckedIOException("decisions cannot be kept in " + directory, e);
         }
     }
 
-    void add(Decision decision) {
+    @Override
+    public boolean add(Decision decision) {
         byte[] bytes = AvroBytes.write(Codecs.encode(TopicCatalogue.DECISIONS, decision));
         try {
-            out.writeInt(bytes.length);
             out.write(bytes);
-            count++;
         } catch (IOException e) {
             throw new UncheckedIOException("decisions cannot be kept in " + file, e);
         }
+        if (count + 1 == starts.length) {
+            starts = Arrays.copyOf(starts, 2 * starts.length);
+        }
+        starts[count + 1] = starts[count] + bytes.length;
+        count++;
+        return true;
     }
 
-    /** All of them, in their order. */
-    List<Decision> all() {
-        Schema schema = Codecs.schema(TopicCatalogue.DECISIONS);
-        var decisions = new ArrayList<Decision>(count);
+    @Override
+    public Decision get(int index) {
+        Objects.checkIndex(index, count);
+        ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(starts[index + 1] - starts[index]));
         try {
             out.flush();
-            try (var in = new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
-                for (int i = 0; i < count; i++) {
-                    byte[] bytes = in.readNBytes(in.readInt());
-                    decisions.add(Codecs.decode(TopicCatalogue.DECISIONS, AvroBytes.read(bytes, schema, schema)));
+            while (bytes.hasRemaining()) {
+                if (in.read(bytes, starts[index] + bytes.position()) < 0) {
+                    throw new EOFException("it ends at " + in.size() + " bytes");
                 }
             }
+            return Codecs.decode(TopicCatalogue.DECISIONS, AvroBytes.read(bytes.array(), SCHEMA, SCHEMA));
         } catch (IOException e) {
-            throw new UncheckedIOException("the decisions kept in %s cannot be read".formatted(file), e);
+            throw new UncheckedIOException("decision %d kept in %s cannot be read".formatted(index, file), e);
         }
-        return decisions;
     }
 
-    /** Deletes the file. */
+    @Override
+    public int size() {
+        return count;
+    }
+
+    /** Deletes the file; after that there is nothing to be read. */
     @Override
     public void close() {
         try {
             out.close();
+            in.close();
             Files.deleteIfExists(file);
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be deleted".formatted(file), e);

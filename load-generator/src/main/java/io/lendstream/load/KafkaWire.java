@@ -78,9 +78,9 @@ final class KafkaWire implements Wire {
         inbox.add(decision);
     }
 
-    /** The domain's decisions so far, each once; none where they are not kept. */
+    /** The domain's decisions so far, each once, read from where they are kept; none where they are not. */
     List<Decision> decisions() {
-        return kept.map(DecisionSpool::all).orElse(List.of());
+        return kept.<List<Decision>>map(spool -> spool).orElse(List.of());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.lendstream.forecaster;
 
 import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.StateWriter;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
@@ -70,7 +71,7 @@ final class ForecasterStateSerializer extends TypeSerializerSingleton<ServiceFor
 
     /** What a savepoint says about the form of its state: the number of the format. */
     public static final class Snapshot implements TypeSerializerSnapshot<ServiceForecaster> {
-        private int format = ServiceForecaster.FORMAT;
+        private int format = StateWriter.FORMAT;
 
         /** For Flink. */
         public Snapshot() {}

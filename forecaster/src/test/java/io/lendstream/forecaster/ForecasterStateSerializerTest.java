@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.Rates;
 import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.StateWriter;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -36,10 +37,10 @@ class ForecasterStateSerializerTest {
 
     @Test
     void knowsTheFormatOfASavepointBeforeItReadsIt() throws Exception {
-        assertThat(compatible(ServiceForecaster.FORMAT)).isTrue();
+        assertThat(compatible(StateWriter.FORMAT)).isTrue();
         assertThat(compatible(2)).isTrue();
         assertThat(compatible(1)).isFalse();
-        assertThat(compatible(ServiceForecaster.FORMAT + 1)).isFalse();
+        assertThat(compatible(StateWriter.FORMAT + 1)).isFalse();
     }
 
     private static boolean compatible(int format) throws Exception {

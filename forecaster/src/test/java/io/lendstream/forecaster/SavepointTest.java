@@ -8,7 +8,7 @@ import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.Rates;
-import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.StateWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,7 +125,7 @@ class SavepointTest {
     }
 
     private static Path ofThisFormat() {
-        return KEPT.resolve("format-" + ServiceForecaster.FORMAT);
+        return KEPT.resolve("format-" + StateWriter.FORMAT);
     }
 
     /** With so many request rates, and so many declarations, and then none. */

@@ -12,6 +12,7 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Alternative;
 import io.lendstream.core.lending.ClusterView;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.core.lending.Policies;
@@ -244,6 +245,11 @@ class PoisonTest {
         @Override
         public List<GpuId> victims(ClusterView cluster, int count) {
             return policy.victims(cluster, count);
+        }
+
+        @Override
+        public List<Alternative> losses(ClusterView cluster, int count) {
+            return policy.losses(cluster, count);
         }
 
         @Override

@@ -16,6 +16,7 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.lending.Alternative;
 import io.lendstream.core.lending.ClusterView;
 import io.lendstream.core.lending.Plan;
 import io.lendstream.core.lending.Policies;
@@ -344,6 +345,11 @@ class StoppedDomainTest {
         @Override
         public List<GpuId> victims(ClusterView cluster, int count) {
             return policy.victims(cluster, count);
+        }
+
+        @Override
+        public List<Alternative> losses(ClusterView cluster, int count) {
+            return policy.losses(cluster, count);
         }
 
         @Override

@@ -255,7 +255,7 @@ public record JobState(
         if (said.phase() == JobPhase.RUNNING) {
             state.largestRun = Math.max(largestRun, said.replicas());
             if (!mayBeOfSlice()) {
-                StepObservation.of(said).ifPresent(step -> state.speed = speed.with(step));
+                measured(said).ifPresent(step -> state.speed = speed.with(step));
             }
         }
         if (said.gradientSquared().isPresent() && said.gradientVariance().isPresent()) {
@@ -267,6 +267,18 @@ public record JobState(
         state.lastProgressAt = Optional.of(said.at());
         state.lastEvent = event;
         return state.state();
+    }
+
+    /** The training step that a report measured; empty if it reports none, or one that cannot be. */
+    private static Optional<StepObservation> measured(TrainingProgress report) {
+        if (report.nodes() < 1 || report.replicas() < report.nodes() || report.localBatch() < 1) {
+            return Optional.empty();
+        }
+        double step = report.stepSeconds().orElse(0.0);
+        double sync = report.syncSeconds().orElse(0.0);
+        return step > 0 && sync <= step
+                ? Optional.of(new StepObservation(report.nodes(), report.replicas(), report.localBatch(), step, sync))
+                : Optional.empty();
     }
 
     /** Whether what it says of its steps may be of a MIG instance, which tells nothing of its speed on GPUs. */

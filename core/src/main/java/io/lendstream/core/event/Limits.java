@@ -50,7 +50,12 @@ public final class Limits {
 
     private static final String EVENTS = "io.lendstream.core.event";
     private static final Set<Class<?>> PARTS_OF_EVENTS =
-            Set.of(RescaleCosts.class, GoodputProfile.class, ThroughputParameters.class, GradientNoise.class);
+            Set.of(
+                    BatchRange.class,
+                    RescaleCosts.class,
+                    GoodputProfile.class,
+                    ThroughputParameters.class,
+                    GradientNoise.class);
 
     /** Bounds of a whole number, both included; of a time or a length of time in milliseconds. */
     public record Whole(long least, long most) {

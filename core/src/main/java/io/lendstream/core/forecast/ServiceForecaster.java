@@ -18,9 +18,6 @@ import java.util.OptionalLong;
  * is complete a forecast comes out. The Flink job and the replay both run this.
  */
 public final class ServiceForecaster {
-    /** Number of the format of snapshots. */
-    public static final int FORMAT = 5;
-
     private static final int OLDEST_FORMAT = 2;
     /** Standard deviations of a count by which demand must be above its p99 to be told of before its step is over. */
     private static final double BEYOND_CHANCE = 3;
@@ -167,7 +164,7 @@ public final class ServiceForecaster {
 
     /** Its whole state, settings included; {@link #restore} goes on from it as if nothing had happened. */
     public byte[] snapshot() {
-        StateWriter out = new StateWriter().integer(FORMAT);
+        StateWriter out = new StateWriter().integer(StateWriter.FORMAT);
         out.text(settings.model())
                 .duration(settings.step())
                 .count(settings.horizons().size());
@@ -182,7 +179,7 @@ public final class ServiceForecaster {
 
     /** Whether {@link #restore} can read snapshots of a format. */
     public static boolean reads(int format) {
-        return format >= OLDEST_FORMAT && format <= FORMAT;
+        return format >= OLDEST_FORMAT && format <= StateWriter.FORMAT;
     }
 
     public static ServiceForecaster restore(byte[] snapshot) {
@@ -191,7 +188,7 @@ public final class ServiceForecaster {
         if (!reads(format)) {
             throw new IllegalArgumentException(
                     "the forecaster's state has format %d, but this version reads %d to %d; start it without the old state"
-                            .formatted(format, OLDEST_FORMAT, FORMAT));
+                            .formatted(format, OLDEST_FORMAT, StateWriter.FORMAT));
         }
         in.of(format);
         String model = in.text();

@@ -8,13 +8,13 @@ import java.time.Instant;
 /** Reads back what a {@link StateWriter} wrote, in the same order. */
 public final class StateReader {
     private final ByteBuffer bytes;
-    private int format = ServiceForecaster.FORMAT;
+    private int format = StateWriter.FORMAT;
 
     public StateReader(byte[] bytes) {
         this.bytes = ByteBuffer.wrap(bytes);
     }
 
-    /** What follows has this format, as {@link ServiceForecaster} counts them; until then it has the present one. */
+    /** What follows has this format, see {@link StateWriter#FORMAT}; until then it has the present one. */
     StateReader of(int written) {
         format = written;
         return this;

@@ -8,6 +8,9 @@ import java.util.Arrays;
 
 /** Puts a model's state into bytes, value after value; {@link StateReader} reads them in the same order. */
 public final class StateWriter {
+    /** Number of the format that is written. */
+    public static final int FORMAT = 5;
+
     private ByteBuffer bytes = ByteBuffer.allocate(1024);
 
     public StateWriter integer(int value) {

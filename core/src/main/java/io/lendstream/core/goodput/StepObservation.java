@@ -1,8 +1,5 @@
 package io.lendstream.core.goodput;
 
-import io.lendstream.core.event.TrainingProgress;
-import java.util.Optional;
-
 /**
  * A training step as it was measured.
  *
@@ -26,18 +23,6 @@ public record StepObservation(int nodes, int replicas, int localBatch, double st
                     "a step must take more than 0 s and its synchronisation no more than that, but were %s s and %s s"
                             .formatted(stepSeconds, syncSeconds));
         }
-    }
-
-    /** What a running job says of its steps; nothing where it says nothing, or what cannot be. */
-    public static Optional<StepObservation> of(TrainingProgress said) {
-        if (said.nodes() < 1 || said.replicas() < said.nodes() || said.localBatch() < 1) {
-            return Optional.empty();
-        }
-        double step = said.stepSeconds().orElse(0.0);
-        double sync = said.syncSeconds().orElse(0.0);
-        return step > 0 && sync <= step
-                ? Optional.of(new StepObservation(said.nodes(), said.replicas(), said.localBatch(), step, sync))
-                : Optional.empty();
     }
 
     /** Whether it was measured on as many nodes and GPUs, with the same local batch. */

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * @see <a href="https://www.usenix.org/conference/nsdi21/presentation/hwang">AFS-L, NSDI 2021, algorithm 1</a>
  */
-public record Afs() implements Policy {
+public record Afs() implements ReclaimsByLeastLoss {
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(

@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
  *     With Known Sizes", 2019</a>
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, on goodput and restarts</a>
  */
-public record Clairvoyant(double scaling, Duration payback, Duration planEvery) implements Policy {
+public record Clairvoyant(double scaling, Duration payback, Duration planEvery) implements ReclaimsByLeastLoss {
     public Clairvoyant {
         if (!(scaling >= 0 && scaling < 1)) {
             throw new IllegalArgumentException(

@@ -13,7 +13,7 @@ import java.util.List;
  *     on its GPUs where that costs at most a node more
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  */
-public record DeepBoot(double protectScale, boolean afresh) implements Policy {
+public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsByLeastLoss {
     static final String AFRESH = "afresh";
     static final String NEAR = "near";
 

@@ -10,7 +10,7 @@ import java.util.List;
  * @param planEvery how often training is planned
  * @param protectScale factor on the time for which a replica that demand no longer needs is kept out of everybody's reach
  */
-public record Lendstream(Duration planEvery, double protectScale) implements Policy {
+public record Lendstream(Duration planEvery, double protectScale) implements ReclaimsByLeastLoss {
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(

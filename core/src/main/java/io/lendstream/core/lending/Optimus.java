@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  *
  * @see <a href="https://doi.org/10.1145/3190508.3190517">Optimus, EuroSys 2018, section 4.1</a>
  */
-public record Optimus() implements Policy {
+public record Optimus() implements ReclaimsByLeastLoss {
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(

@@ -33,9 +33,7 @@ public interface Policy {
      *
      * @param count how many are needed; more may be named where a job cannot give up part of its GPUs
      */
-    default List<GpuId> victims(ClusterView cluster, int count) {
-        return new Ats(cluster).victims(count);
-    }
+    List<GpuId> victims(ClusterView cluster, int count);
 
     /**
      * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than the plan.
@@ -44,10 +42,8 @@ public interface Policy {
         return List.of();
     }
 
-    /** The loans that {@link #victims} weighed, for people; nothing where a policy cannot tell. */
-    default List<Alternative> losses(ClusterView cluster, int count) {
-        return new Ats(cluster).losses(count);
-    }
+    /** The loans that {@link #victims} weighed, for people. */
+    List<Alternative> losses(ClusterView cluster, int count);
 
     /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */
     String spec();

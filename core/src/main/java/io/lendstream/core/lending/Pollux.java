@@ -23,7 +23,7 @@ import java.util.TreeMap;
  *     and 30 s; else those of the evaluation of DeepBoot: 50 of 50, 10 s, and a tenth of the speedup for a move
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.2</a>
  */
-public record Pollux(boolean original) implements Policy {
+public record Pollux(boolean original) implements ReclaimsByLeastLoss {
     static final String ORIGINAL = "osdi21";
     static final String DEEPBOOT = "deepboot";
 

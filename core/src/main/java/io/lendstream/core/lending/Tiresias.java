@@ -25,7 +25,7 @@ import java.util.Set;
  * @param demoteGpuHours GPU time after which a job moves to the second queue
  * @see <a href="https://www.usenix.org/conference/nsdi19/presentation/gu">Tiresias, NSDI 2019, discretised 2D-LAS</a>
  */
-public record Tiresias(double demoteGpuHours) implements Policy {
+public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
     private static final double SECONDS_PER_HOUR = 3600;
     private static final long NEVER = Long.MAX_VALUE;
 

@@ -9,6 +9,7 @@ import io.lendstream.core.lending.Plan;
 import io.lendstream.core.lending.Policies;
 import io.lendstream.core.lending.Policy;
 import io.lendstream.core.lending.PolicyInfo;
+import io.lendstream.core.lending.ReclaimsByLeastLoss;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.replay.Replay;
@@ -34,7 +35,7 @@ class ListSimulatorTest {
     private Path directory;
 
     /** A policy as it is, but that it never says how long its plan holds. */
-    private record Restless(Policy policy) implements Policy {
+    private record Restless(Policy policy) implements ReclaimsByLeastLoss {
         @Override
         public PolicyInfo info() {
             return policy.info();

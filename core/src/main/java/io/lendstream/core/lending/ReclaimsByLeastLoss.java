@@ -1,0 +1,17 @@
+package io.lendstream.core.lending;
+
+import io.lendstream.core.cluster.GpuId;
+import java.util.List;
+
+/** A policy that reclaims as DeepBoot's ATS does: the loans whose loss costs training the least speed come first. */
+public interface ReclaimsByLeastLoss extends Policy {
+    @Override
+    default List<GpuId> victims(ClusterView cluster, int count) {
+        return new Ats(cluster).victims(count);
+    }
+
+    @Override
+    default List<Alternative> losses(ClusterView cluster, int count) {
+        return new Ats(cluster).losses(count);
+    }
+}

@@ -1,11 +1,11 @@
 package io.lendstream.actuator;
 
 import io.lendstream.schemas.topics.Topic;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceCommand;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;

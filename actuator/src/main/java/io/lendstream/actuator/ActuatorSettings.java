@@ -13,7 +13,7 @@ import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.Course;
 import io.lendstream.core.actuation.DelayModel;
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;

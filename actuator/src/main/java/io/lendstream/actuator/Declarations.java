@@ -1,6 +1,6 @@
 package io.lendstream.actuator;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -1,11 +1,11 @@
 package io.lendstream.actuator;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

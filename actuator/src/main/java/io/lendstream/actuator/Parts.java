@@ -1,7 +1,7 @@
 package io.lendstream.actuator;
 
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.id.GpuId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.lendstream.actuator;
 
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.Deed;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.GpuId;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.lendstream.actuator;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.service.kafka.Received;
 import io.lendstream.service.time.VirtualClock;
 import java.time.Instant;

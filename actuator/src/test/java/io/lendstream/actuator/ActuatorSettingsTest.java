@@ -3,8 +3,8 @@ package io.lendstream.actuator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;

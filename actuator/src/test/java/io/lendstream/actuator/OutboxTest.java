@@ -2,14 +2,14 @@ package io.lendstream.actuator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -135,7 +135,7 @@ class OutboxTest {
 
     private static TrainingProgress progress(int step) {
         return new TrainingProgress(
-                new io.lendstream.core.cluster.JobId("job"),
+                new io.lendstream.core.id.JobId("job"),
                 DOMAIN,
                 NOON,
                 JobPhase.RUNNING,

@@ -2,12 +2,12 @@ package io.lendstream.actuator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

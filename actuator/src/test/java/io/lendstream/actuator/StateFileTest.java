@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.lendstream.core.actuation.ActuationSnapshot;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
 import java.io.IOException;

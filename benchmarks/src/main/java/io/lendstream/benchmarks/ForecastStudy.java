@@ -2,7 +2,7 @@ package io.lendstream.benchmarks;
 
 import io.lendstream.benchmarks.BenchMain.Result;
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.Models;
+import io.lendstream.core.forecast.service.Models;
 import io.lendstream.simulator.forecasting.Evaluation;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;

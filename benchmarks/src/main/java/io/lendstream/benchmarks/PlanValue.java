@@ -1,10 +1,10 @@
 package io.lendstream.benchmarks;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.lending.ClusterView;
-import io.lendstream.core.lending.Goodput;
-import io.lendstream.core.lending.JobView;
-import io.lendstream.core.lending.Plan;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.Goodput;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
 import java.util.ArrayList;
 import java.util.List;
 import org.ojalgo.optimisation.Expression;

@@ -1,7 +1,7 @@
 package io.lendstream.benchmarks;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.RecordWriter;

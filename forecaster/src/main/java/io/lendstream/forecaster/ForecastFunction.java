@@ -4,7 +4,7 @@ import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.service.ServiceForecaster;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.lendstream.forecaster;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.RecentCoverage;
-import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.service.ServiceForecaster;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;

@@ -1,10 +1,10 @@
 package io.lendstream.forecaster;
 
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.Models;
+import io.lendstream.core.forecast.service.Models;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;

@@ -1,7 +1,7 @@
 package io.lendstream.forecaster;
 
-import io.lendstream.core.forecast.ServiceForecaster;
-import io.lendstream.core.forecast.StateWriter;
+import io.lendstream.core.forecast.service.ServiceForecaster;
+import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;

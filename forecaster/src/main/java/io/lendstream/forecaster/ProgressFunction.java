@@ -1,8 +1,8 @@
 package io.lendstream.forecaster;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Iterator;

@@ -1,7 +1,7 @@
 package io.lendstream.forecaster;
 
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.service.ServiceForecaster;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.LetterBounds;

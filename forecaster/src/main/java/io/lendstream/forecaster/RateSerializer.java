@@ -1,10 +1,10 @@
 package io.lendstream.forecaster;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

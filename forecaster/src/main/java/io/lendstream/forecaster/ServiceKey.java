@@ -1,7 +1,7 @@
 package io.lendstream.forecaster;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.topics.Intakes;
 import java.io.Serializable;
 

@@ -1,15 +1,15 @@
 package io.lendstream.forecaster;
 
-import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
+import io.lendstream.core.id.ServiceId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

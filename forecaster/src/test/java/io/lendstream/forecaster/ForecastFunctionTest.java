@@ -1,6 +1,6 @@
 package io.lendstream.forecaster;
 
-import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.demand.ReplicaCapacity;
@@ -8,7 +8,7 @@ import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,16 +1,16 @@
 package io.lendstream.forecaster;
 
-import static io.lendstream.core.forecast.Rates.DOMAIN;
-import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static io.lendstream.core.forecast.service.Rates.DOMAIN;
+import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.RecentCoverage;
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.ServiceForecaster;
+import io.lendstream.core.forecast.service.ServiceForecaster;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

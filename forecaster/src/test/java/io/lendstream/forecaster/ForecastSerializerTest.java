@@ -1,14 +1,14 @@
 package io.lendstream.forecaster;
 
-import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.RecentCoverage;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

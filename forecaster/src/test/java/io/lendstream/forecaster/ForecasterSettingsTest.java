@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;

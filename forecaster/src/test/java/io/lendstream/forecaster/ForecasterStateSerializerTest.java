@@ -3,9 +3,9 @@ package io.lendstream.forecaster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.Rates;
-import io.lendstream.core.forecast.ServiceForecaster;
-import io.lendstream.core.forecast.StateWriter;
+import io.lendstream.core.forecast.service.Rates;
+import io.lendstream.core.forecast.service.ServiceForecaster;
+import io.lendstream.core.forecast.snapshot.StateWriter;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;

@@ -1,16 +1,16 @@
 package io.lendstream.forecaster;
 
-import static io.lendstream.core.forecast.Rates.MIDNIGHT;
+import static io.lendstream.core.forecast.service.Rates.MIDNIGHT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.Intakes;
 import io.lendstream.schemas.topics.TopicCatalogue;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
 import java.util.List;
 import java.util.Optional;
 import org.apache.flink.core.memory.DataInputDeserializer;

@@ -3,7 +3,7 @@ package io.lendstream.forecaster;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.LetterBounds;

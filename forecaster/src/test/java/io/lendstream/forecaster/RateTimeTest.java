@@ -3,7 +3,7 @@ package io.lendstream.forecaster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.forecast.Rates;
+import io.lendstream.core.forecast.service.Rates;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

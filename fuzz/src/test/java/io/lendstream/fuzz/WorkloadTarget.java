@@ -1,6 +1,6 @@
 package io.lendstream.fuzz;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workloads;
 import java.nio.file.Path;

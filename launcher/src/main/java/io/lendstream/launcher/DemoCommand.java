@@ -1,6 +1,8 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.demo.Demo;
 import io.lendstream.launcher.demo.DemoOptions;
 import java.nio.file.Files;

@@ -1,6 +1,8 @@
 package io.lendstream.launcher;
 
 import io.lendstream.launcher.access.AclsCommand;
+import io.lendstream.launcher.cli.CommandGroup;
+import io.lendstream.launcher.cli.Errors;
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
 import io.lendstream.launcher.operation.ControlCommands;

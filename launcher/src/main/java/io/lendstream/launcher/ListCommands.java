@@ -1,8 +1,8 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.forecast.Models;
-import io.lendstream.core.lending.Policies;
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.forecast.service.Models;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.simulator.workload.Presets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -4,6 +4,8 @@ import io.lendstream.core.batching.BatchPlan;
 import io.lendstream.core.batching.ServiceCapacity;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
+import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.batching.LatencyTable;
 import io.lendstream.simulator.batching.LatencyTables;

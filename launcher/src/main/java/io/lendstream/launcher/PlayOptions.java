@@ -1,7 +1,9 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;

@@ -2,8 +2,10 @@ package io.lendstream.launcher;
 
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.settings.Units;
 import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.Sample;

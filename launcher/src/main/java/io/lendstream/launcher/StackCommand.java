@@ -1,12 +1,13 @@
 package io.lendstream.launcher;
 
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Preparation;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.Stack;
 import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.text.Printable;
 import java.io.IOException;

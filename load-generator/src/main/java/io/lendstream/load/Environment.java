@@ -1,7 +1,7 @@
 package io.lendstream.load;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
 package io.lendstream.load;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
@@ -16,6 +15,7 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;

@@ -3,12 +3,12 @@ package io.lendstream.load;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,10 +3,10 @@ package io.lendstream.load;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.id.DomainId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

@@ -1,10 +1,10 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.ServiceState;
-import io.lendstream.core.cluster.SourceRate;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SourceRate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

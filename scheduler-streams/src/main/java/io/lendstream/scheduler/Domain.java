@@ -1,11 +1,11 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.state.ClusterState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pacing;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Pacing;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;

@@ -1,19 +1,19 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.Advice;
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.NodeState;
-import io.lendstream.core.cluster.Pacing;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.ServiceState;
-import io.lendstream.core.cluster.SlicePlan;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Pacing;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SlicePlan;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,15 +1,15 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.NodeState;
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
 
 /**

@@ -2,14 +2,14 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;

@@ -1,6 +1,5 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
@@ -10,6 +9,7 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.scheduler.EventApplier.PendingStep;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;

@@ -1,8 +1,5 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
@@ -11,8 +8,11 @@ import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 
 /** What a record of an input topic says. */

@@ -1,9 +1,9 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.registry.RegistryException;

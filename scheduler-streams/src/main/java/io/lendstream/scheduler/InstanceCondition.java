@@ -1,6 +1,6 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.service.settings.Units;
 import java.time.Duration;
 import java.time.Instant;

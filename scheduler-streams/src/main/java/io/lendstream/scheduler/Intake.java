@@ -2,10 +2,10 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.topics.ForeignDomainException;
 import io.lendstream.schemas.topics.Topic;

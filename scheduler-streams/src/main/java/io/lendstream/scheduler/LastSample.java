@@ -1,6 +1,6 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.NodeState;
+import io.lendstream.core.state.NodeState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.HashMap;
 import java.util.Map;

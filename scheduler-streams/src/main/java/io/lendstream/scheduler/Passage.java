@@ -2,8 +2,8 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.id.NodeId;
 import java.time.Instant;
 import java.util.Optional;
 import org.apache.kafka.common.header.Header;

@@ -2,14 +2,14 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;

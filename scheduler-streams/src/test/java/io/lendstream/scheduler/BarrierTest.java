@@ -2,11 +2,11 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.Pool;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;

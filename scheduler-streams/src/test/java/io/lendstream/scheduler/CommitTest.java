@@ -3,13 +3,13 @@ package io.lendstream.scheduler;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.schemas.codec.Codecs;

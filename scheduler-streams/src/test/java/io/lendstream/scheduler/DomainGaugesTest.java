@@ -2,10 +2,10 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Owner;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;

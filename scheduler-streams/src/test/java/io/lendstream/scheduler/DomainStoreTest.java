@@ -2,10 +2,10 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;

@@ -3,10 +3,10 @@ package io.lendstream.scheduler;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;

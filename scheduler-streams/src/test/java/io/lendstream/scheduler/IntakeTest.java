@@ -4,15 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.codec.Strictness;
 import io.lendstream.schemas.registry.FakeRegistry;

@@ -2,12 +2,12 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.NodeState;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.NodeState;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;

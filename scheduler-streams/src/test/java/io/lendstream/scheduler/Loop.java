@@ -2,8 +2,6 @@ package io.lendstream.scheduler;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
@@ -20,10 +18,12 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.registry.FakeRegistry;

@@ -3,8 +3,8 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Path;

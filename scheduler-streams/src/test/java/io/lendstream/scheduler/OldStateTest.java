@@ -3,14 +3,14 @@ package io.lendstream.scheduler;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Lease;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,8 +2,6 @@ package io.lendstream.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Lease;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
@@ -13,6 +11,8 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Lease;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

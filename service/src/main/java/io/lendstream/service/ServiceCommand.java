@@ -9,6 +9,7 @@ import io.lendstream.service.health.HealthServer;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.ReferencePage;
 import io.lendstream.service.settings.Settings;

@@ -7,6 +7,7 @@ import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.LetterBounds;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.time.TimeMode;
 import io.micrometer.core.instrument.binder.kafka.KafkaClientMetrics;

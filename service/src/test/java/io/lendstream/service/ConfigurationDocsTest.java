@@ -1,6 +1,7 @@
 package io.lendstream.service;
 
 import io.lendstream.service.fake.ConfigurationPage;
+import io.lendstream.service.settings.CommonKeys;
 import org.junit.jupiter.api.Test;
 
 class ConfigurationDocsTest {

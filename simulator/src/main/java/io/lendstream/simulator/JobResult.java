@@ -1,7 +1,7 @@
 package io.lendstream.simulator;
 
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.id.JobId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,15 +1,15 @@
 package io.lendstream.simulator;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.simulator.workload.GroundTruth;
 import io.lendstream.simulator.workload.Placement;
 import io.lendstream.simulator.workload.StepTime;

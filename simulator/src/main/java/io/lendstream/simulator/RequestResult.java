@@ -1,6 +1,6 @@
 package io.lendstream.simulator;
 
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 

@@ -1,8 +1,8 @@
 package io.lendstream.simulator;
 
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.GpuId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

@@ -1,12 +1,5 @@
 package io.lendstream.simulator;
 
-import io.lendstream.core.cluster.Due;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
@@ -15,6 +8,13 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Due;
 import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.ServiceLoad;
 import io.lendstream.simulator.workload.TrainingTask;

@@ -2,7 +2,7 @@ package io.lendstream.agent;
 
 import io.lendstream.agent.gpu.Sight;
 import io.lendstream.agent.http.GpuPages;
-import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceCommand;

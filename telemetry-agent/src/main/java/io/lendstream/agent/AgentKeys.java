@@ -1,6 +1,6 @@
 package io.lendstream.agent;
 
-import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.id.Pool;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Units;
 import java.nio.file.Path;

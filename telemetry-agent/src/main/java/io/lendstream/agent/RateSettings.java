@@ -8,7 +8,7 @@ import io.lendstream.agent.rates.RateProbe;
 import io.lendstream.agent.rates.Scraper;
 import io.lendstream.agent.rates.ServiceNames;
 import io.lendstream.agent.rates.Windows;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.micrometer.core.instrument.MeterRegistry;

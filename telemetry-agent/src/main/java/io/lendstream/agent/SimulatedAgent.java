@@ -1,12 +1,12 @@
 package io.lendstream.agent;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.Stop;
 import io.lendstream.service.health.Health;

@@ -1,15 +1,15 @@
 package io.lendstream.agent;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.ServiceContext;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.time.Instant;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;

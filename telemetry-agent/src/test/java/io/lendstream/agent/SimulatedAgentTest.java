@@ -2,13 +2,6 @@ package io.lendstream.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Lease;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -21,7 +14,14 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.Stop;
 import io.lendstream.service.fake.FakeBroker;

@@ -2,7 +2,7 @@ package io.lendstream.actuator.driver;
 
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
-import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.lendstream.actuator.driver;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import java.util.Optional;
 
 /** What is known of jobs and GPUs when an order is taken. */

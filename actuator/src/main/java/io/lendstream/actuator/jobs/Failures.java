@@ -1,6 +1,6 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

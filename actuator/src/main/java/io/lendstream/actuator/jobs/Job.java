@@ -1,9 +1,9 @@
 package io.lendstream.actuator.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

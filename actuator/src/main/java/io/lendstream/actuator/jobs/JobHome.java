@@ -1,6 +1,6 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.id.JobId;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.JobId;
 import java.util.List;
 
 /** Hears what becomes of changes. Called on the host's one thread, so it must not block. */

@@ -2,8 +2,8 @@ package io.lendstream.actuator.jobs;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

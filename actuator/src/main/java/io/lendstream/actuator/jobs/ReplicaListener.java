@@ -1,7 +1,7 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import java.util.List;
 
 /** Hears what becomes of replicas. Called on the host's one thread, so it must not block. */

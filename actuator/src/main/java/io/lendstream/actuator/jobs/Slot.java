@@ -1,6 +1,6 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 
 /**
  * A place for one worker process.

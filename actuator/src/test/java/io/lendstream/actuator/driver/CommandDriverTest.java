@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.core.actuation.Deed;
 import io.lendstream.core.actuation.Order;
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

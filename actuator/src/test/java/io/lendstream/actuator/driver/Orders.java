@@ -1,14 +1,14 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.core.actuation.Order;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

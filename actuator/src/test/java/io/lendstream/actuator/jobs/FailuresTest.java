@@ -2,7 +2,7 @@ package io.lendstream.actuator.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

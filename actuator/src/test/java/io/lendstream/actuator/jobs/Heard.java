@@ -1,8 +1,8 @@
 package io.lendstream.actuator.jobs;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.lendstream.actuator.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.id.JobId;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,12 +1,5 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
@@ -17,6 +10,13 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;

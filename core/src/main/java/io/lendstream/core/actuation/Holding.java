@@ -1,8 +1,8 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.Optional;
 

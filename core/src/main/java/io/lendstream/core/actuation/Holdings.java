@@ -1,7 +1,7 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,11 +1,11 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

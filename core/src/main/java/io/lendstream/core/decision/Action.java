@@ -1,8 +1,8 @@
 package io.lendstream.core.decision;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.lendstream.core.decision;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.util.List;
 
 /**

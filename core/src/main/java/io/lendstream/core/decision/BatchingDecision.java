@@ -1,7 +1,7 @@
 package io.lendstream.core.decision;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.lendstream.core.decision;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.util.Comparator;
 
 /**

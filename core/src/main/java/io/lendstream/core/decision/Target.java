@@ -1,7 +1,7 @@
 package io.lendstream.core.decision;
 
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
 
 /** The job or service an action is about, by name. */
 final class Target implements Action.Cases<String> {

@@ -1,9 +1,9 @@
 package io.lendstream.core.demand;
 
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

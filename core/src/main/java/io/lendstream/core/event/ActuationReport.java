@@ -1,9 +1,9 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

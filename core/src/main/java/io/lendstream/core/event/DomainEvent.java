@@ -1,6 +1,7 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.Checks;
+import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 
 /** Something that happened to a domain. Its time is its own, not that of whoever reads it. */

@@ -1,6 +1,7 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.Checks;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.mig.MigGpu;
 import java.util.List;
 import java.util.Optional;

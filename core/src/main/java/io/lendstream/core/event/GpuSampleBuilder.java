@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

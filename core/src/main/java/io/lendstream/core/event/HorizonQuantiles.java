@@ -1,5 +1,6 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.id.Checks;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -1,7 +1,8 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.Checks;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

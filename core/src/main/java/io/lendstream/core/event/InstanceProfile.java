@@ -1,5 +1,6 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.id.Checks;
 import io.lendstream.core.mig.MigProfile;
 import java.util.List;
 import java.util.OptionalDouble;

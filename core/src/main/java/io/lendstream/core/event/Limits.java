@@ -1,6 +1,7 @@
 package io.lendstream.core.event;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
@@ -49,13 +50,12 @@ public final class Limits {
     private static final int LONGEST_SHOWN = 60;
 
     private static final String EVENTS = "io.lendstream.core.event";
-    private static final Set<Class<?>> PARTS_OF_EVENTS =
-            Set.of(
-                    BatchRange.class,
-                    RescaleCosts.class,
-                    GoodputProfile.class,
-                    ThroughputParameters.class,
-                    GradientNoise.class);
+    private static final Set<Class<?>> PARTS_OF_EVENTS = Set.of(
+            BatchRange.class,
+            RescaleCosts.class,
+            GoodputProfile.class,
+            ThroughputParameters.class,
+            GradientNoise.class);
 
     /** Bounds of a whole number, both included; of a time or a length of time in milliseconds. */
     public record Whole(long least, long most) {

@@ -1,8 +1,9 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
+import io.lendstream.core.id.Checks;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import java.time.Instant;
 
 /** A node was taken out of the inventory (a tombstone on its key). */

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;

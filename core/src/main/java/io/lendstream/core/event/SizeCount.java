@@ -1,5 +1,7 @@
 package io.lendstream.core.event;
 
+import io.lendstream.core.id.Checks;
+
 /**
  * One bar of an input-size histogram.
  *

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 
 /** Time has come: a deadline, the end of a lease, or the time to plan. */

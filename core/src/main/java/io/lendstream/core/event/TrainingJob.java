@@ -1,9 +1,11 @@
 package io.lendstream.core.event;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
+import io.lendstream.core.id.Checks;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.JobId;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,7 +1,8 @@
 package io.lendstream.core.event;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.JobId;
+import io.lendstream.core.id.Checks;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.JobId;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package io.lendstream.core.forecast;
 
 /** Numbers in two bytes each, since a state is kept for every service. */
-final class Compact {
+public final class Compact {
     private static final short NOTHING = Short.MIN_VALUE;
     private static final double PER_UNIT = 1200;
     private static final double PER_FACTOR = 650;
@@ -11,20 +11,20 @@ final class Compact {
     private Compact() {}
 
     /** A number between -27 and 27 to within 0.0005, as log errors are. NaN stays NaN. */
-    static short number(double value) {
+    public static short number(double value) {
         return Double.isNaN(value) ? NOTHING : clipped(value * PER_UNIT);
     }
 
-    static double number(short stored) {
+    public static double number(short stored) {
         return stored == NOTHING ? Double.NaN : stored / PER_UNIT;
     }
 
     /** An amount that is not negative to within 0.1 %. NaN stays NaN. */
-    static short amount(double value) {
+    public static short amount(double value) {
         return Double.isNaN(value) ? NOTHING : clipped((Math.log(value) - MIDDLE) * PER_FACTOR);
     }
 
-    static double amount(short stored) {
+    public static double amount(short stored) {
         if (stored == NOTHING) {
             return Double.NaN;
         }
@@ -32,7 +32,7 @@ final class Compact {
     }
 
     /** An amount as it comes back when it was kept. */
-    static double rounded(double value) {
+    public static double rounded(double value) {
         return amount(amount(value));
     }
 

@@ -1,13 +1,15 @@
 package io.lendstream.core.forecast;
 
 import io.lendstream.core.event.RecentCoverage;
+import io.lendstream.core.forecast.snapshot.StateReader;
+import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Optional;
 
 /**
  * How often a horizon's p90 and p99 held lately: shares with forgetting of all forecasts that could be judged, also of those from which
  * the levels learn nothing. A level cannot tell it: it ends somewhere.
  */
-final class Coverage {
+public final class Coverage {
     /** About so many forecasts count: a share of 0.99 is known to within 0.002 then (one standard deviation). */
     private static final double MEMORY = 1000;
 
@@ -17,7 +19,7 @@ final class Coverage {
 
     private final float[] sums = new float[3];
 
-    void learn(boolean underP90, boolean underP99) {
+    public void learn(boolean underP90, boolean underP99) {
         add(FORECASTS, true);
         add(UNDER_P90, underP90);
         add(UNDER_P99, underP99);
@@ -28,7 +30,7 @@ final class Coverage {
     }
 
     /** Empty before a forecast could be judged. */
-    Optional<RecentCoverage> recent() {
+    public Optional<RecentCoverage> recent() {
         return sums[FORECASTS] == 0
                 ? Optional.empty()
                 : Optional.of(new RecentCoverage(
@@ -39,12 +41,12 @@ final class Coverage {
         return Math.min(1, (double) sums[sum] / sums[FORECASTS]);
     }
 
-    void save(StateWriter out) {
+    public void save(StateWriter out) {
         out.numbers(sums);
     }
 
     /** States before format 5 have none. */
-    void load(StateReader in) {
+    public void load(StateReader in) {
         if (!in.isBefore(5)) {
             in.numbers(sums);
         }

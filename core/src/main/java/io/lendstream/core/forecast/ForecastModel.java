@@ -1,6 +1,8 @@
 package io.lendstream.core.forecast;
 
 import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.forecast.snapshot.StateReader;
+import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.List;
 import java.util.Optional;
 

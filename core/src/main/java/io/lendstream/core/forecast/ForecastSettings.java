@@ -1,5 +1,6 @@
 package io.lendstream.core.forecast;
 
+import io.lendstream.core.forecast.service.Models;
 import java.time.Duration;
 import java.util.List;
 
@@ -11,7 +12,7 @@ import java.util.List;
  * @param horizons how far ahead, in increasing order; whole multiples of the step, a day at most
  */
 public record ForecastSettings(String model, Duration step, List<Duration> horizons) {
-    static final Duration DAY = Duration.ofDays(1);
+    public static final Duration DAY = Duration.ofDays(1);
     private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
     private static final Duration LONGEST_STEP = Duration.ofHours(1);
 
@@ -51,16 +52,16 @@ public record ForecastSettings(String model, Duration step, List<Duration> horiz
         }
     }
 
-    double stepSeconds() {
+    public double stepSeconds() {
         return step.toMillis() / 1000.0;
     }
 
-    double stepsPerDay() {
+    public double stepsPerDay() {
         return (double) DAY.toMillis() / step.toMillis();
     }
 
     /** The horizons in steps. */
-    int[] horizonSteps() {
+    public int[] horizonSteps() {
         return horizons.stream()
                 .mapToInt(horizon -> Math.toIntExact(horizon.toMillis() / step.toMillis()))
                 .toArray();

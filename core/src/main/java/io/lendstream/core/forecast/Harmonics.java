@@ -3,22 +3,22 @@ package io.lendstream.core.forecast;
 import java.time.Duration;
 
 /** Waves of a day and of a week at a step: one, then cosine and sine of each wave, the daily ones first. */
-final class Harmonics {
+public final class Harmonics {
     static final int DAILY = 8;
     static final int WEEKLY = 3;
     /** How many numbers there are without the weekly waves, and with them. */
-    static final int OF_DAY = 1 + 2 * DAILY;
+    public static final int OF_DAY = 1 + 2 * DAILY;
 
-    static final int ALL = OF_DAY + 2 * WEEKLY;
+    public static final int ALL = OF_DAY + 2 * WEEKLY;
     private static final double WEEK_MILLIS = Duration.ofDays(7).toMillis();
 
     private final double stepMillis;
 
-    Harmonics(ForecastSettings settings) {
+    public Harmonics(ForecastSettings settings) {
         stepMillis = settings.step().toMillis();
     }
 
-    void at(long step, double[] into) {
+    public void at(long step, double[] into) {
         double millis = step * stepMillis % WEEK_MILLIS;
         into[0] = 1;
         waves(2 * Math.PI * millis / ForecastSettings.DAY.toMillis(), DAILY, into, 1);

@@ -1,10 +1,13 @@
 package io.lendstream.core.forecast;
 
+import io.lendstream.core.forecast.snapshot.StateReader;
+import io.lendstream.core.forecast.snapshot.StateWriter;
+
 /**
  * Linear regression that forgets: every observation weighs a little less than the one after it. Its factors are held back
  * towards zero by a ridge in proportion to what each feature has shown.
  */
-final class LeastSquares {
+public final class LeastSquares {
     /** Added to the diagonal, so that a feature that was always zero gets the factor zero. */
     private static final double HAIR = 1e-6;
 
@@ -15,15 +18,19 @@ final class LeastSquares {
 
     private final float[] targets;
 
-    LeastSquares(int size, double ridge) {
+    public LeastSquares(int size, double ridge) {
         this.size = size;
         this.ridge = ridge;
         products = new float[size * (size + 1) / 2];
         targets = new float[size];
     }
 
-    /** @param keep what the weight of all earlier observations is multiplied by */
-    void learn(double[] features, double target, double weight, double keep) {
+    /**
+     * Adds one observation.
+     *
+     * @param keep factor on the weight of all earlier observations
+     */
+    public void learn(double[] features, double target, double weight, double keep) {
         int at = 0;
         for (int i = 0; i < size; i++) {
             double weighted = weight * features[i];
@@ -36,7 +43,7 @@ final class LeastSquares {
     }
 
     /** What a feature has shown: the weighted sum of its squares. */
-    double shown(int feature) {
+    public double shown(int feature) {
         return products[feature * (feature + 1) / 2 + feature];
     }
 
@@ -45,12 +52,12 @@ final class LeastSquares {
      *
      * @param used which features, in increasing order
      */
-    float[] factors(int... used) {
+    public float[] factors(int... used) {
         return factorsWith(ridge, used);
     }
 
     /** The same with another ridge. */
-    float[] factorsWith(double ridge, int... used) {
+    public float[] factorsWith(double ridge, int... used) {
         double[][] triangle = new double[used.length][used.length];
         double[] solved = new double[used.length];
         for (int i = 0; i < used.length; i++) {
@@ -82,7 +89,7 @@ final class LeastSquares {
         return factors;
     }
 
-    static double of(float[] factors, double[] features) {
+    public static double of(float[] factors, double[] features) {
         double sum = 0;
         for (int i = 0; i < factors.length; i++) {
             sum += factors[i] * features[i];
@@ -91,7 +98,7 @@ final class LeastSquares {
     }
 
     /** Keeps factors of the features that are used; those of all others are zero. */
-    static void save(StateWriter out, float[] factors, int... used) {
+    public static void save(StateWriter out, float[] factors, int... used) {
         float[] some = new float[used.length];
         for (int i = 0; i < used.length; i++) {
             some[i] = factors[used[i]];
@@ -100,7 +107,7 @@ final class LeastSquares {
     }
 
     /** Before format 5 the zeros were kept, too. */
-    static void load(StateReader in, float[] factors, int... used) {
+    public static void load(StateReader in, float[] factors, int... used) {
         if (in.isBefore(5)) {
             in.numbers(factors);
             return;
@@ -112,11 +119,11 @@ final class LeastSquares {
         }
     }
 
-    void save(StateWriter out) {
+    public void save(StateWriter out) {
         out.numbers(products).numbers(targets);
     }
 
-    void load(StateReader in) {
+    public void load(StateReader in) {
         in.numbers(products);
         in.numbers(targets);
     }

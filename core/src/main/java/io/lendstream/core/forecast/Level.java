@@ -1,5 +1,8 @@
 package io.lendstream.core.forecast;
 
+import io.lendstream.core.forecast.snapshot.StateReader;
+import io.lendstream.core.forecast.snapshot.StateWriter;
+
 /**
  * The probability at which a spread must be read so that the promised share really stays under it. It moves up a little after a
  * step above the forecast and down by so much less after one under it that the two balance at the promise, and comes back
@@ -8,7 +11,7 @@ package io.lendstream.core.forecast;
  * @see <a href="https://arxiv.org/abs/2106.00170">Gibbs and Candès, Adaptive conformal inference under distribution
  *     shift, NeurIPS 2021</a>
  */
-final class Level {
+public final class Level {
     private final double promised;
     private final double gain;
     private final double back;
@@ -16,7 +19,7 @@ final class Level {
     private final double highest;
     private double level;
 
-    Level(double promised, double gain, double back, double lowest, double highest) {
+    public Level(double promised, double gain, double back, double lowest, double highest) {
         this.promised = promised;
         this.gain = gain;
         this.back = back;
@@ -25,20 +28,20 @@ final class Level {
         level = promised;
     }
 
-    double level() {
+    public double level() {
         return level;
     }
 
-    void learn(boolean under) {
+    public void learn(boolean under) {
         double moved = level + gain * (promised - (under ? 1 : 0)) + back * (promised - level);
         level = Math.max(lowest, Math.min(highest, moved));
     }
 
-    void save(StateWriter out) {
+    public void save(StateWriter out) {
         out.number(level);
     }
 
-    void load(StateReader in) {
+    public void load(StateReader in) {
         level = in.number();
     }
 }

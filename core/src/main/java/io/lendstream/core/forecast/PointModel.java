@@ -1,10 +1,14 @@
 package io.lendstream.core.forecast;
 
+import io.lendstream.core.forecast.baseline.Calibrated;
+import io.lendstream.core.forecast.snapshot.StateReader;
+import io.lendstream.core.forecast.snapshot.StateWriter;
+
 /**
  * A way to say the one most likely value at each horizon; {@link Calibrated} makes quantiles of it. It works on the
  * <em>level</em> of demand, the natural logarithm of one plus the requests of a step.
  */
-interface PointModel {
+public interface PointModel {
     void observe(long step, double level);
 
     void miss(long step);

@@ -1,7 +1,6 @@
 /**
- * Demand ahead of time: request rates of many sources become closed steps of demand, and a model fed step by step says
- * what each horizon will bring, as quantiles. A model looks at nothing but the steps it was fed and keeps a state of
- * constant size that can be saved and restored, so the stream, the replay and the evaluation run the very same code.
+ * What a forecast model is, and the numerics that models share. A model is fed one demand value a step, keeps a state of
+ * constant size, and returns quantiles for each horizon. Production, replay and evaluation run the same code.
  */
 @NullMarked
 package io.lendstream.core.forecast;

@@ -1,6 +1,5 @@
 package io.lendstream.core.goodput;
 
-import io.lendstream.core.event.BatchRange;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

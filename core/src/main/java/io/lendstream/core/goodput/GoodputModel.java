@@ -1,7 +1,5 @@
 package io.lendstream.core.goodput;
 
-import io.lendstream.core.event.BatchRange;
-
 /**
  * A job's goodput on any number of GPUs: throughput times statistical efficiency, in samples of the initial batch per
  * second.

@@ -1,14 +1,14 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.lending.Alternative;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.scheduler.Guard;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

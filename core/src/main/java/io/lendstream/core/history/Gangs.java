@@ -1,12 +1,12 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.state.ClusterState;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;

@@ -1,15 +1,15 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.MigInstance;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.MigInstance;
+import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

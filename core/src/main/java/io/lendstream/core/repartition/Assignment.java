@@ -1,7 +1,7 @@
 package io.lendstream.core.repartition;
 
 import io.lendstream.core.batching.Packing;
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;

@@ -1,6 +1,6 @@
 package io.lendstream.core.repartition;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;

@@ -1,17 +1,17 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.Agenda;
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.Due;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.state.Agenda;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Due;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

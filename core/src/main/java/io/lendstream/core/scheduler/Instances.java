@@ -1,16 +1,16 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.NodeState;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Replica;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Replica;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

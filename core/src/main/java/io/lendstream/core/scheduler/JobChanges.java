@@ -1,18 +1,18 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.MigInstance;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.MigInstance;
+import io.lendstream.core.state.Owner;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;

@@ -3,10 +3,10 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.batching.BatchLatency;
 import io.lendstream.core.batching.ModelLatency;
 import io.lendstream.core.batching.ServiceBatches;
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
+import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
 
 /** What is known of how long the batches of services take. */

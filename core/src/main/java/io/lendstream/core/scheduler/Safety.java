@@ -1,13 +1,13 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.Agenda;
-import io.lendstream.core.cluster.Due;
-import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.NodeState;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.Agenda;
+import io.lendstream.core.state.Due;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,8 +1,5 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
@@ -12,8 +9,11 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.lending.Policies;
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

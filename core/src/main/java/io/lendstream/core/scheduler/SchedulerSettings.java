@@ -1,6 +1,6 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.policy.Policy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,11 +1,11 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobState;
-import io.lendstream.core.cluster.MigInstance;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.Tenant;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.MigInstance;
+import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

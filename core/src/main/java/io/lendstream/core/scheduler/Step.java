@@ -1,11 +1,11 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ClusterState;
 import java.util.List;
 import java.util.Set;
 

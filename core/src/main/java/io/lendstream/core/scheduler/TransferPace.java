@@ -1,12 +1,12 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pacing;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Pacing;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,11 +1,11 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.demand.ReplicaNeed;
-import io.lendstream.core.lending.ClusterView;
-import io.lendstream.core.lending.Plan;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.Plan;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;

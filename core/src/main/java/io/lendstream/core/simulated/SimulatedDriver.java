@@ -4,11 +4,11 @@ import io.lendstream.core.actuation.Course;
 import io.lendstream.core.actuation.DelayModel;
 import io.lendstream.core.actuation.Undertaking;
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.util.SplittableRandom;
 

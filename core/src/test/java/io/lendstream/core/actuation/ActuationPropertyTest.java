@@ -2,10 +2,10 @@ package io.lendstream.core.actuation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedDriver.Trouble;
 import java.time.Duration;

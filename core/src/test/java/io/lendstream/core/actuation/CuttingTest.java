@@ -2,9 +2,6 @@ package io.lendstream.core.actuation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -13,6 +10,9 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import java.time.Duration;

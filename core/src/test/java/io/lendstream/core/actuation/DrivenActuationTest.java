@@ -2,10 +2,6 @@ package io.lendstream.core.actuation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
@@ -15,6 +11,10 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Machine;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

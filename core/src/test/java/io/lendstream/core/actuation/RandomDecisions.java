@@ -1,10 +1,5 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
@@ -13,6 +8,11 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,11 +2,11 @@ package io.lendstream.core.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;

@@ -3,13 +3,13 @@ package io.lendstream.core.demand;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,13 +2,13 @@ package io.lendstream.core.demand;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.ServiceState;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

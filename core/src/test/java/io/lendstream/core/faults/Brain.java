@@ -1,8 +1,5 @@
 package io.lendstream.core.faults;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
@@ -12,6 +9,9 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -91,7 +91,7 @@ final class Brain {
     }
 
     private static ClusterState impatient(ClusterState state) {
-        PersistentMap<io.lendstream.core.cluster.GpuId, GpuState> gpus = state.gpus();
+        PersistentMap<io.lendstream.core.id.GpuId, GpuState> gpus = state.gpus();
         for (GpuState gpu : state.gpus().values()) {
             if (gpu.owner() instanceof Owner.Releasing) {
                 gpus = gpus.put(gpu.gpuId(), gpu.with(new Owner.Free(), gpu.since(), gpu.changedBy()));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.RecentCoverage;
+import io.lendstream.core.forecast.service.Models;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,6 @@ package io.lendstream.core.goodput;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.event.BatchRange;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

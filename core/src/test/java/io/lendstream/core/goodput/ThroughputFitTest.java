@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.lendstream.core.event.BatchRange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

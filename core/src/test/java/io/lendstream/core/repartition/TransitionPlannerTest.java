@@ -3,7 +3,7 @@ package io.lendstream.core.repartition;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.batching.Packing;
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;

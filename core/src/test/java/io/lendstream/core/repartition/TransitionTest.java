@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.batching.Packing;
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;

@@ -3,9 +3,6 @@ package io.lendstream.core.scheduler;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -13,6 +10,9 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.history.Violation;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Owner;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

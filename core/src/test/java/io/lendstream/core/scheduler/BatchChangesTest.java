@@ -5,15 +5,15 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.batching.ServiceBatches;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

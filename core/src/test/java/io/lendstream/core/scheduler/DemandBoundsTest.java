@@ -5,13 +5,13 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,10 +2,10 @@ package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.Pool;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;

@@ -5,15 +5,15 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

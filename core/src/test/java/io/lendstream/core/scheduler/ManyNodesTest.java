@@ -2,12 +2,6 @@ package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Gpu;
@@ -15,7 +9,13 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

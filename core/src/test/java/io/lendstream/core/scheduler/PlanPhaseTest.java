@@ -4,9 +4,9 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.fixtures.Story;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
 import org.junit.jupiter.api.Test;
 
 /** Domains that one process looks after plan one after the other, not all at once. */

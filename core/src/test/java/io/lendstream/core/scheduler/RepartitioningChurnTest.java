@@ -2,9 +2,6 @@ package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
@@ -13,7 +10,10 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.history.Invariants;
-import io.lendstream.core.lending.Policies;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

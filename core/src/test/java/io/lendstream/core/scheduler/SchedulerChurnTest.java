@@ -2,10 +2,6 @@ package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
@@ -20,8 +16,12 @@ import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.Invariants;
 import io.lendstream.core.history.Violation;
-import io.lendstream.core.lending.Alternative;
-import io.lendstream.core.lending.ClusterView;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

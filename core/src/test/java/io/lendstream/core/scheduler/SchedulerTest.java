@@ -7,15 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -30,6 +21,15 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -629,7 +629,8 @@ class SchedulerTest {
                 new DomainEvent(DOMAIN, 1, 99, story.now(), Optional.empty(), new Tick(DOMAIN, story.now()));
 
         assertThatThrownBy(() -> new Scheduler(
-                                io.lendstream.core.lending.Policies.parse("deepboot"), SchedulerSettings.DEFAULTS)
+                                io.lendstream.core.policy.catalogue.Policies.parse("deepboot"),
+                                SchedulerSettings.DEFAULTS)
                         .step(story.state(), event))
                 .hasMessageContaining("gap");
     }

@@ -4,15 +4,15 @@ import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.MigInstance;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.MigInstance;
+import io.lendstream.core.state.Owner;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -131,7 +131,7 @@ class SliceLoansTest {
     @Test
     void onlyAShareOfInferenceIsLentInInstancesToo() {
         SchedulerSettings half = SchedulerSettings.of(java.util.Map.of("max-share-lent", "0.3"));
-        story = new Story(new Scheduler(io.lendstream.core.lending.Policies.parse("deepboot"), half));
+        story = new Story(new Scheduler(io.lendstream.core.policy.catalogue.Policies.parse("deepboot"), half));
         cut("1g.10gb@0 1g.10gb@1 1g.10gb@2 1g.10gb@3 1g.10gb@4");
         List.of("a", "b", "c").forEach(job -> story.smallJob(job, 1, 8));
 

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.actuation.Course;
 import io.lendstream.core.actuation.Undertaking;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.lendstream.launcher.access;
 
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.UserError;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.lendstream.launcher.access;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import io.lendstream.launcher.CommandGroup;
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.CommandGroup;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.DomainIntake;

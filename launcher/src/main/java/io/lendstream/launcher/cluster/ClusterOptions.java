@@ -1,9 +1,9 @@
 package io.lendstream.launcher.cluster;
 
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;
 import java.nio.file.Path;

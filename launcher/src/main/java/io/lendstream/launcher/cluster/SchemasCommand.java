@@ -1,7 +1,7 @@
 package io.lendstream.launcher.cluster;
 
-import io.lendstream.launcher.CommandGroup;
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.CommandGroup;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.topics.SchemaSet;

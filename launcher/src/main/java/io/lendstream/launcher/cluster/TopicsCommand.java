@@ -1,7 +1,7 @@
 package io.lendstream.launcher.cluster;
 
-import io.lendstream.launcher.CommandGroup;
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.CommandGroup;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicAdmin;
 import io.lendstream.schemas.topics.TopicState;
 import io.lendstream.service.kafka.Connection;

@@ -1,12 +1,12 @@
 package io.lendstream.launcher.demo;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.launcher.Bounds;
-import io.lendstream.launcher.UserError;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Preparation;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.launcher.stack.RunningChild;

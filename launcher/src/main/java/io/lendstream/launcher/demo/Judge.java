@@ -1,12 +1,12 @@
 package io.lendstream.launcher.demo;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.ArrayList;
 import java.util.List;

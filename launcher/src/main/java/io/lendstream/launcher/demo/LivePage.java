@@ -2,7 +2,7 @@ package io.lendstream.launcher.demo;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.UserError;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,12 +1,5 @@
 package io.lendstream.launcher.demo;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Lease;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DemandForecast;
@@ -16,6 +9,13 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

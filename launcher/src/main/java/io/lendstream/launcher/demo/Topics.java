@@ -2,10 +2,10 @@ package io.lendstream.launcher.demo;
 
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.registry.RegistryClient;
@@ -18,9 +18,9 @@ import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicAdmin;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.schemas.topics.TopicState;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;

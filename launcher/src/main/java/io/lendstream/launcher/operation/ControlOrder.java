@@ -1,17 +1,17 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.launcher.UserError;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.RecordReader;
 import io.lendstream.service.kafka.RecordWriter;
 import io.lendstream.service.kafka.WriteFailedException;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Units;
 import io.lendstream.service.time.TimeMode;
 import java.nio.charset.StandardCharsets;

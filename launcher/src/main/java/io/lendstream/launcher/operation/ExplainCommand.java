@@ -1,12 +1,12 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Fate;
-import io.lendstream.launcher.UserError;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.TopicCatalogue;

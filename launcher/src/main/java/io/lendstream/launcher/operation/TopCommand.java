@@ -1,14 +1,14 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
-import io.lendstream.service.CommonKeys;
 import io.lendstream.service.kafka.Connection;
 import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.text.Printable;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;

@@ -1,7 +1,5 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
@@ -18,6 +16,8 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Owner;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;

@@ -3,7 +3,7 @@ package io.lendstream.launcher.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.launcher.UserError;
+import io.lendstream.launcher.cli.UserError;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -12,6 +12,9 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
@@ -147,6 +150,28 @@ record Architecture(String base) {
                     }
                 }))
                 .because("each package opens with what its idea is, and nothing is null unless it says so");
+    }
+
+    /** Packages are layers, also within a module. */
+    ArchRule packagesHaveNoCycles() {
+        return SlicesRuleDefinition.slices()
+                .assignedFrom(new SliceAssignment() {
+                    @Override
+                    public SliceIdentifier getIdentifierOf(JavaClass type) {
+                        return moduleOf(type).isEmpty()
+                                ? SliceIdentifier.ignore()
+                                : SliceIdentifier.of(type.getPackageName());
+                    }
+
+                    @Override
+                    public String getDescription() {
+                        return "packages of " + base;
+                    }
+                })
+                .namingSlices("package $1")
+                .should()
+                .beFreeOfCycles()
+                .because("a package that is below another can be read, changed and tested without it");
     }
 
     private void checkDirection(Dependency dependency, ConditionEvents events) {

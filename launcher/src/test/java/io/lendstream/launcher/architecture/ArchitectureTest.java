@@ -53,6 +53,9 @@ class ArchitectureTest {
                 "Method <%s.core.ReadsTheClock.millis()>",
                 "Method <%s.core.ThrowsDice.unseeded()>",
                 "Method <%s.core.ThrowsDice.anywhere()>"),
+        PACKAGES_HAVE_NO_CYCLES(
+                Architecture::packagesHaveNoCycles,
+                "Field <%1$s.core.first.KnowsTheSecond.second> has type <%1$s.core.second.KnowsTheFirst>"),
         PACKAGES_ARE_NAMED_AFTER_IDEAS(
                 Architecture::packagesAreNamedAfterIdeas, "Class <%s.newcomer.utils.IsNotInTheGraph>"),
         PACKAGES_ARE_NULL_MARKED(

@@ -2,7 +2,7 @@ package io.lendstream.launcher.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.simulator.workload.Scene;

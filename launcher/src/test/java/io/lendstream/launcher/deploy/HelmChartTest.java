@@ -13,7 +13,7 @@ import com.marcnuri.helm.TemplateCommand;
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
 import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.lendstream.launcher.deploy;
 
-import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import java.io.IOException;
 import java.nio.file.Files;

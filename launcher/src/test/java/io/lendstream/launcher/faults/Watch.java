@@ -1,9 +1,9 @@
 package io.lendstream.launcher.faults;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Lease;
-import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordReader;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -17,7 +16,8 @@ import io.lendstream.core.event.Origin;
 import io.lendstream.core.fixtures.Story;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Fate;
-import io.lendstream.launcher.UserError;
+import io.lendstream.core.id.Pool;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.List;
 import java.util.Optional;

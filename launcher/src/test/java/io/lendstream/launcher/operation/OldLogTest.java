@@ -2,13 +2,13 @@ package io.lendstream.launcher.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;

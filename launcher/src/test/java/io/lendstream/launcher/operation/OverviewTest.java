@@ -4,15 +4,15 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.GpuState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

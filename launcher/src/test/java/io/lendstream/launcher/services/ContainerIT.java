@@ -3,7 +3,7 @@ package io.lendstream.launcher.services;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

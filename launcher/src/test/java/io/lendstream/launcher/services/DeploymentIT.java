@@ -4,14 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.serde.SerdeFactory;

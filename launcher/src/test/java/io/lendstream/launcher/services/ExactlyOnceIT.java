@@ -3,11 +3,11 @@ package io.lendstream.launcher.services;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;

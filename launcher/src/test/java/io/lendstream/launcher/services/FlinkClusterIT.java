@@ -5,8 +5,8 @@ import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.launcher.stack.Installation;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Files;

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;

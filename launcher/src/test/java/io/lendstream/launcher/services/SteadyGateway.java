@@ -1,8 +1,8 @@
 package io.lendstream.launcher.services;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.RecordWriter;

@@ -1,8 +1,8 @@
 package io.lendstream.schemas.codec;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.schemas.topics.WireSchemas;

@@ -284,8 +284,8 @@ public final class RecordMapper<T> {
 
         /** What a kind that this version does not know is taken for, where the type says so. */
         private static Optional<Object> unknown(Class<?> union) {
-            return union == io.lendstream.core.cluster.Owner.class
-                    ? Optional.of(io.lendstream.core.cluster.Owner.unknown())
+            return union == io.lendstream.core.state.Owner.class
+                    ? Optional.of(io.lendstream.core.state.Owner.unknown())
                     : Optional.empty();
         }
 

@@ -1,7 +1,6 @@
 package io.lendstream.schemas.serde;
 
 import io.lendstream.schemas.registry.RegistryClient;
-import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.registry.SchemaNotFoundException;
 import io.lendstream.schemas.registry.UnreadableSchemaException;

@@ -1,6 +1,6 @@
 package io.lendstream.schemas.topics;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.util.Collections;
 import java.util.SortedSet;
 import java.util.TreeSet;

@@ -1,6 +1,6 @@
 package io.lendstream.schemas.topics;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.serde.PoisonRecordException;
 
 /** A record in an intake's topic that is about a domain of which that intake may not write. */

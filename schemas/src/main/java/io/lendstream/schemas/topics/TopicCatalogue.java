@@ -1,7 +1,5 @@
 package io.lendstream.schemas.topics;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
@@ -15,6 +13,8 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.Topic.Cleanup;
 import java.time.Duration;
 import java.util.ArrayList;

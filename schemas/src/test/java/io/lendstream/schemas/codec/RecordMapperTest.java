@@ -3,13 +3,13 @@ package io.lendstream.schemas.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Owner;
 import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Tick;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.state.Owner;
 import io.lendstream.schemas.topics.WireSchemas;
 import java.time.Duration;
 import java.time.Instant;
@@ -164,7 +164,7 @@ final class RecordMapperTest {
         assertMismatch(Holder.class, poolsOfOld, "only the type has [INFERENCE] and only the schema has [SPARE]");
     }
 
-    record Holder(io.lendstream.core.cluster.Pool pool) {}
+    record Holder(io.lendstream.core.id.Pool pool) {}
 
     private static void assertMismatch(Class<?> type, Schema schema, String message) {
         assertThatThrownBy(() -> RecordMapper.of(type, schema))

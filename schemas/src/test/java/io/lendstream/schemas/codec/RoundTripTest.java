@@ -2,8 +2,8 @@ package io.lendstream.schemas.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.ClusterState;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.state.ClusterState;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;

@@ -2,9 +2,6 @@ package io.lendstream.schemas.golden;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.ClusterState;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
@@ -12,8 +9,11 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.Lease;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,14 +1,14 @@
 package io.lendstream.schemas.golden;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import java.time.Duration;
 import java.util.LinkedHashMap;

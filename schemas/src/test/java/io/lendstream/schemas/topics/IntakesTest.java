@@ -3,7 +3,7 @@ package io.lendstream.schemas.topics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.codec.Codecs;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package io.lendstream.service.health;
 
-import io.lendstream.service.CommonKeys;
+import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;

@@ -1,11 +1,11 @@
 package io.lendstream.service.kafka;
 
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.decision.BatchingDecision;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.state.Lease;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -3,14 +3,14 @@ package io.lendstream.service.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
@@ -119,7 +119,7 @@ class RecordReaderTest {
         GenericRecord progress = Codecs.encode(
                 TopicCatalogue.TRAINING_PROGRESS,
                 new TrainingProgress(
-                        new io.lendstream.core.cluster.JobId("job"),
+                        new io.lendstream.core.id.JobId("job"),
                         new DomainId("d"),
                         NOON,
                         io.lendstream.core.event.JobPhase.RUNNING,

@@ -2,8 +2,8 @@ package io.lendstream.service.time;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import io.lendstream.core.demand.ReplicaCapacity;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.forecast.ForecastModel;
 import io.lendstream.core.forecast.ForecastSettings;
-import io.lendstream.core.forecast.Models;
+import io.lendstream.core.forecast.service.Models;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

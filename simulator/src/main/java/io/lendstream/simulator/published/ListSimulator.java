@@ -1,17 +1,17 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.cluster.Standing;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.lending.ClusterView;
-import io.lendstream.core.lending.JobView;
-import io.lendstream.core.lending.Plan;
-import io.lendstream.core.lending.Usable;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.Usable;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Standing;
 import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;

@@ -1,15 +1,15 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Standing;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.GoodputModel;
-import io.lendstream.core.lending.Goodput;
-import io.lendstream.core.lending.JobView;
-import io.lendstream.core.lending.Pace;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.Goodput;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Pace;
+import io.lendstream.core.state.Standing;
 import io.lendstream.simulator.JobResult;
 import java.time.Instant;
 import java.util.List;

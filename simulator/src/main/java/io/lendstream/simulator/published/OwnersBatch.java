@@ -2,7 +2,7 @@ package io.lendstream.simulator.published;
 
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.GradientNoise;
-import io.lendstream.core.lending.Goodput;
+import io.lendstream.core.policy.Goodput;
 import java.util.Optional;
 
 /**

@@ -1,6 +1,6 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.policy.Policy;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.policy.Policy;
 import io.lendstream.simulator.workload.PolluxApplication;
 
 /** What the published simulators do differently for one policy and another, besides asking it for a plan. */

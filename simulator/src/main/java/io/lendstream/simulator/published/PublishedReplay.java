@@ -1,6 +1,6 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.Sample;

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.lending.Policies;
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
 import java.util.Set;
 
 /**

@@ -1,15 +1,15 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.GpuState;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
-import io.lendstream.core.lending.ClusterView;
-import io.lendstream.core.lending.DescribedJob;
-import io.lendstream.core.lending.JobView;
-import io.lendstream.core.lending.Plan;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.DescribedJob;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.state.GpuState;
 import io.lendstream.simulator.workload.PolluxApplication;
 import java.nio.file.Path;
 import java.time.Instant;

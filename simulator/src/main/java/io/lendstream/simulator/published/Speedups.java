@@ -1,6 +1,6 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.lending.Goodput;
+import io.lendstream.core.policy.Goodput;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -1,9 +1,9 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Standing;
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.state.Standing;
 import java.util.Arrays;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.goodput.Batch;
-import io.lendstream.core.lending.Pace;
+import io.lendstream.core.policy.Pace;
 
 /** The pace that published policies with known durations are told: that of the measurements themselves. */
 final class TruePace implements Pace {

@@ -1,13 +1,13 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.BatchGrid;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputTable;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.StepObservation;
 import io.lendstream.core.goodput.ThroughputFit;
-import io.lendstream.core.lending.Goodput;
+import io.lendstream.core.policy.Goodput;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

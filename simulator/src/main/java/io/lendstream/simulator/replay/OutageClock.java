@@ -1,7 +1,7 @@
 package io.lendstream.simulator.replay;
 
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.simulator.replay.Outages.Outage;
 import java.time.Duration;
 import java.time.Instant;

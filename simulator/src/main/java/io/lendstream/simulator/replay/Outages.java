@@ -1,6 +1,6 @@
 package io.lendstream.simulator.replay;
 
-import io.lendstream.core.cluster.NodeId;
+import io.lendstream.core.id.NodeId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

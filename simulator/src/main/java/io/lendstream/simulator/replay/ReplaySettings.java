@@ -1,7 +1,7 @@
 package io.lendstream.simulator.replay;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.forecast.ForecastSettings;
+import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.replay;
 
-import io.lendstream.core.cluster.Lease;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.state.Lease;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.results.RunOutcome;
 import java.util.List;

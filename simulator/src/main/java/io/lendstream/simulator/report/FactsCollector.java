@@ -1,10 +1,5 @@
 package io.lendstream.simulator.report;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Lease;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
@@ -16,6 +11,11 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.report.Bins.Bin;
 import io.lendstream.simulator.report.RunFacts.DecisionFacts;
 import io.lendstream.simulator.report.RunFacts.Inference;

@@ -1,6 +1,6 @@
 package io.lendstream.simulator.report;
 
-import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.state.Owner;
 
 /** The owners of GPUs, in as many groups as a picture can show. */
 public enum OwnerGroup {

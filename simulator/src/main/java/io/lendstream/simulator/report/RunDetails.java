@@ -2,9 +2,9 @@ package io.lendstream.simulator.report;
 
 import static io.lendstream.simulator.report.Text.escape;
 
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Violation;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.simulator.report.RunFacts.DecisionFacts;
 import io.lendstream.simulator.report.RunFacts.KindCount;
 import io.lendstream.simulator.report.RunFacts.Run;

@@ -1,8 +1,8 @@
 package io.lendstream.simulator.report;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Verdict;
+import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package io.lendstream.simulator.report;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.simulator.report.Bins.Bin;
 import io.lendstream.simulator.report.RunFacts.ForecastPoint;
 import io.lendstream.simulator.report.RunFacts.Point;

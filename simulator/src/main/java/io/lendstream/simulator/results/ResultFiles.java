@@ -1,10 +1,10 @@
 package io.lendstream.simulator.results;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Limits;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.report.RunFacts;

@@ -1,9 +1,9 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,12 +1,12 @@
 package io.lendstream.simulator.workload;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.JobId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

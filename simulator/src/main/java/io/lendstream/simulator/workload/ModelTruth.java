@@ -1,7 +1,7 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.goodput.Batch;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.workload;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.goodput.BatchRange;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

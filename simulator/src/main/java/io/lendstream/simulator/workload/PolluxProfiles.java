@@ -1,6 +1,6 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.event.BatchRange;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.cluster.DomainId;
+import io.lendstream.core.id.DomainId;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;

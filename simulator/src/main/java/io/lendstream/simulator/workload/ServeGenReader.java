@@ -1,7 +1,7 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.id.ServiceId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.id.ServiceId;
 
 /** An inference service and what is asked of it. */
 public record ServiceLoad(InferenceService service, Demand demand) {

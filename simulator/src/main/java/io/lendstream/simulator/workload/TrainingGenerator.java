@@ -1,10 +1,10 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.core.id.JobId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,7 +1,7 @@
 package io.lendstream.simulator.workload;
 
-import io.lendstream.core.cluster.JobId;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.JobId;
 
 /**
  * A training job to arrive.

@@ -2,8 +2,8 @@ package io.lendstream.simulator.published;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.lending.Policies;
-import io.lendstream.core.lending.Policy;
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.workload.Workload;

@@ -1,17 +1,17 @@
 package io.lendstream.simulator.replay;
 
 import io.lendstream.core.afe.RescaleCosts;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.replay.Outages.Outage;
 import io.lendstream.simulator.workload.Demand;

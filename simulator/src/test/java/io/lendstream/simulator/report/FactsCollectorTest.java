@@ -15,8 +15,8 @@ import static io.lendstream.simulator.report.Sightings.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.Owner;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.report.RunFacts.ForecastPoint;
 import io.lendstream.simulator.report.RunFacts.KindCount;
 import io.lendstream.simulator.report.RunFacts.OwnerSample;

@@ -14,12 +14,12 @@ import static io.lendstream.simulator.report.Sightings.reclaim;
 import static io.lendstream.simulator.report.Sightings.service;
 import static io.lendstream.simulator.report.Sightings.serving;
 
-import io.lendstream.core.cluster.JobId;
-import io.lendstream.core.cluster.Owner;
-import io.lendstream.core.cluster.ServiceId;
-import io.lendstream.core.cluster.Tenant;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.history.Violation;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.report.RunFacts.Delays;
 import io.lendstream.simulator.report.RunFacts.Inference;
 import io.lendstream.simulator.report.RunFacts.Parameter;

@@ -3,8 +3,8 @@ package io.lendstream.simulator.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.id.DomainId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.lendstream.simulator.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.lendstream.core.cluster.DomainId;
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.GoodputModel;
+import io.lendstream.core.id.DomainId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.lendstream.simulator.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.lendstream.core.event.BatchRange;
 import io.lendstream.core.goodput.Batch;
+import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;

@@ -1,6 +1,6 @@
 package io.lendstream.agent.gpu;
 
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.util.Optional;
 
 /**

@@ -1,9 +1,9 @@
 package io.lendstream.agent.gpu;
 
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package io.lendstream.agent.http;
 
 import io.lendstream.agent.gpu.Sight;
-import io.lendstream.core.cluster.GpuId;
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.agent.rates.Endpoint;
 import io.lendstream.agent.rates.Preset;
 import io.lendstream.agent.rates.Presets;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import java.net.URI;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;

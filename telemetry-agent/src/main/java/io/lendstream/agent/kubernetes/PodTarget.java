@@ -1,7 +1,7 @@
 package io.lendstream.agent.kubernetes;
 
 import io.lendstream.agent.rates.Endpoint;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package io.lendstream.agent.rates;
 
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.lendstream.agent.rates;
 
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

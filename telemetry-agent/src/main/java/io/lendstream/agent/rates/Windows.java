@@ -1,10 +1,10 @@
 package io.lendstream.agent.rates;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.BatchCounter;
 import io.lendstream.core.latency.Slice;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.lendstream.agent.users;
 
 import io.lendstream.agent.gpu.Sight;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.id.GpuId;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

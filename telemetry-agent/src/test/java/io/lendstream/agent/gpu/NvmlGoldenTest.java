@@ -2,11 +2,11 @@ package io.lendstream.agent.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
-import io.lendstream.core.cluster.Pool;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.schemas.codec.Codecs;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.nio.file.Files;

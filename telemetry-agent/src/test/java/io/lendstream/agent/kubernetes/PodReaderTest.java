@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.agent.rates.Presets;
-import io.lendstream.core.cluster.ServiceId;
+import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.serde.SerdeFactory;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.fake.FakeBroker;

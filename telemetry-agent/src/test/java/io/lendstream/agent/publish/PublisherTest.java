@@ -2,9 +2,9 @@ package io.lendstream.agent.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.NodeId;
 import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.events.CloudEventHeaders;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.fake.FakeBroker;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.agent.exposition.Exposition;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.agent.exposition.Exposition;
-import io.lendstream.core.cluster.DomainId;
-import io.lendstream.core.cluster.ServiceId;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SizeCount;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.ServiceId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

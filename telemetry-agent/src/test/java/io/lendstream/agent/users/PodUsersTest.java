@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.agent.gpu.Sight;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.lendstream.agent.users;
 
 import io.lendstream.agent.gpu.GpuProcess;
 import io.lendstream.agent.gpu.Sight;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

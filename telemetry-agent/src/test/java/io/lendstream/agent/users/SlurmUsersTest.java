@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.agent.gpu.GpuProcess;
 import io.lendstream.agent.gpu.Sight;
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

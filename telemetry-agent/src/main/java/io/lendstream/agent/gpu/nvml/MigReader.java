@@ -2,8 +2,8 @@ package io.lendstream.agent.gpu.nvml;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.id.GpuId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,11 +1,11 @@
 package io.lendstream.agent.gpu.nvml;
 
 import com.sun.jna.Pointer;
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuSampleBuilder;
 import io.lendstream.core.event.Quality;
+import io.lendstream.core.id.GpuId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

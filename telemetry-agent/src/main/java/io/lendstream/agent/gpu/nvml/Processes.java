@@ -2,7 +2,7 @@ package io.lendstream.agent.gpu.nvml;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
-import io.lendstream.core.cluster.GpuId;
+import io.lendstream.core.id.GpuId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.lendstream.agent.gpu.nvml;
 
-import io.lendstream.core.cluster.GpuId;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
+import io.lendstream.core.id.GpuId;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -1,6 +1,0 @@
-package io.lendstream.core.cluster;
-
-import java.time.Instant;
-
-/** The greatest demand of a service in the minute that began at {@code minute}, in requests per second. */
-public record DemandPeak(Instant minute, double requestsPerSecond) {}

@@ -1,0 +1,206 @@
+package io.lendstream.core.policy;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Loans;
+import io.lendstream.core.state.Standing;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.StreamSupport;
+
+/**
+ * What a policy may see and give away, in an order that is the same for equal states. There may be thousands of jobs: a policy
+ * that serves them in queues had better look at those whose turn it is ({@link #queue}) than at all ({@link #jobs}).
+ */
+public final class ClusterView {
+    private final Instant now;
+    private final Iterable<JobView> queue;
+    private final int jobCount;
+    private final List<JobView> holding;
+    private final Usable usable;
+    private final Set<JobId> fixed;
+    private final int nodes;
+    private final int gpusPerNode;
+    private final int waiting;
+    private Optional<List<JobView>> jobs;
+
+    private ClusterView(
+            Instant now,
+            Iterable<JobView> queue,
+            int jobCount,
+            Optional<List<JobView>> jobs,
+            List<JobView> holding,
+            Usable usable,
+            Set<JobId> fixed,
+            int nodes,
+            int gpusPerNode,
+            int waiting) {
+        this.now = now;
+        this.queue = queue;
+        this.jobCount = jobCount;
+        this.jobs = jobs;
+        this.holding = holding;
+        this.usable = usable;
+        this.fixed = fixed;
+        this.nodes = nodes;
+        this.gpusPerNode = gpusPerNode;
+        this.waiting = waiting;
+    }
+
+    /**
+     * A view of all there is.
+     *
+     * @param now the time to plan for
+     * @param jobs jobs that are not over, in order of submission and then name
+     * @param gpus GPUs that training may use: its own, lent ones, and idle ones of inference that may be lent; by node and
+     *     id
+     * @param fixed jobs among {@code jobs} that must keep what they have, because they are being changed now
+     * @param nodes how many nodes there are, those of inference included
+     * @param gpusPerNode GPUs of the largest node
+     * @param waiting replicas that wait for a GPU; a policy may leave GPUs for them
+     */
+    public ClusterView(
+            Instant now,
+            List<JobView> jobs,
+            List<GpuState> gpus,
+            Set<JobId> fixed,
+            int nodes,
+            int gpusPerNode,
+            int waiting) {
+        this(
+                now,
+                () -> jobs.stream().sorted(ClusterView::byTurn).iterator(),
+                jobs.size(),
+                Optional.of(List.copyOf(jobs)),
+                jobs.stream().filter(job -> !job.gpus().isEmpty()).toList(),
+                Usable.of(gpus),
+                Set.copyOf(fixed),
+                nodes,
+                gpusPerNode,
+                waiting);
+    }
+
+    /**
+     * A view that lists jobs when it is asked for them, and where no replica waits.
+     *
+     * @param queue the jobs, in the order in which it is their turn
+     * @param jobCount how many they are
+     * @param holding those of them that hold GPUs
+     * @param usable GPUs that training may use
+     */
+    public static ClusterView of(
+            Instant now,
+            Iterable<JobView> queue,
+            int jobCount,
+            List<JobView> holding,
+            Usable usable,
+            Set<JobId> fixed,
+            int nodes,
+            int gpusPerNode) {
+        return new ClusterView(now, queue, jobCount, Optional.empty(), holding, usable, fixed, nodes, gpusPerNode, 0);
+    }
+
+    private static int byTurn(JobView one, JobView other) {
+        int order = Integer.compare(queue(one), queue(other));
+        return order != 0 ? order : queued(one).compareTo(queued(other));
+    }
+
+    private static int queue(JobView job) {
+        return job.standing().map(Standing::queue).orElse(0);
+    }
+
+    private static Instant queued(JobView job) {
+        return job.standing().map(Standing::since).orElse(Instant.MAX);
+    }
+
+    public Instant now() {
+        return now;
+    }
+
+    /** Jobs that are not over, in order of submission and then name. */
+    public List<JobView> jobs() {
+        if (jobs.isEmpty()) {
+            jobs = Optional.of(StreamSupport.stream(queue.spliterator(), false)
+                    .sorted(Comparator.comparing(JobView::submittedAt).thenComparing(JobView::job))
+                    .toList());
+        }
+        return jobs.get();
+    }
+
+    /** How many jobs are not over. */
+    public int jobCount() {
+        return jobCount;
+    }
+
+    /** The same by queue and by their time in it; those that are in none yet behind the others of the first. */
+    public Iterable<JobView> queue() {
+        return queue;
+    }
+
+    /** Jobs that hold GPUs, or are about to. */
+    public List<JobView> holding() {
+        return holding;
+    }
+
+    /** GPUs that training may use, by node and id. */
+    public List<GpuState> gpus() {
+        return usable.list();
+    }
+
+    /** How many they are. */
+    public int gpuCount() {
+        return usable.count();
+    }
+
+    /** On which node one of them is; empty for others. */
+    public Optional<NodeId> node(GpuId gpu) {
+        return usable.node(gpu);
+    }
+
+    /** What each job was lent of them and has still, by job. */
+    public Iterable<Map.Entry<JobId, Loans>> loans() {
+        return usable.loans();
+    }
+
+    /** Jobs that must keep what they have, because they are being changed now. */
+    public Set<JobId> fixed() {
+        return fixed;
+    }
+
+    /** How many nodes there are, those of inference included. */
+    public int nodes() {
+        return nodes;
+    }
+
+    /** GPUs of the largest node. */
+    public int gpusPerNode() {
+        return gpusPerNode;
+    }
+
+    /** Replicas that wait for a GPU; a policy may leave GPUs for them. */
+    public int waiting() {
+        return waiting;
+    }
+
+    /** Jobs that may be changed, in order of submission. */
+    public List<JobView> open() {
+        return fixed.isEmpty()
+                ? jobs()
+                : jobs().stream().filter(job -> !fixed.contains(job.job())).toList();
+    }
+
+    /** GPUs that are left for the jobs that may be changed. */
+    public int capacity() {
+        int held = 0;
+        for (JobView job : holding) {
+            held += fixed.contains(job.job()) ? job.gpus().size() : 0;
+        }
+        return Math.max(0, gpuCount() - held);
+    }
+}

@@ -1,0 +1,68 @@
+package io.lendstream.core.policy;
+
+import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.state.Standing;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** What a policy may know of a job. */
+public interface JobView {
+    JobId job();
+
+    Instant submittedAt();
+
+    /** What its owner asked for. */
+    int requestedGpus();
+
+    /** Least it can run on; at least 1. */
+    int minGpus();
+
+    /** Most it can use, by its owner's word and its batch sizes. */
+    int maxGpus();
+
+    /** Whether its number of GPUs may change while it runs. */
+    boolean elastic();
+
+    /** GPUs that it holds or is about to; none where it trains on a MIG instance while it waits for them. */
+    List<GpuId> gpus();
+
+    /** Most GPUs it has trained on so far. */
+    int largestRun();
+
+    /** How often its GPUs were changed after its first start. */
+    int changes();
+
+    /** GPU time given to it so far. */
+    double attainedGpuSeconds();
+
+    /** As known from its runs; nothing before anything is known. */
+    Optional<Goodput> goodput();
+
+    /** How long it will take. */
+    Pace pace();
+
+    /** Where it stands with a policy that serves jobs in queues; none before its first plan. */
+    Optional<Standing> standing();
+
+    /** How long it does not train when its GPUs change. */
+    RescaleCosts costs();
+
+    default Duration age(Instant now) {
+        Duration age = Duration.between(submittedAt(), now);
+        return age.isNegative() ? Duration.ZERO : age;
+    }
+
+    /** Fewest GPUs that it starts with. */
+    default int least() {
+        return elastic() ? minGpus() : requestedGpus();
+    }
+
+    /** Most GPUs that it may be given. */
+    default int most() {
+        return elastic() ? maxGpus() : requestedGpus();
+    }
+}

@@ -1,0 +1,44 @@
+package io.lendstream.core.policy;
+
+import io.lendstream.core.goodput.Batch;
+import io.lendstream.core.goodput.GoodputModel;
+import java.util.Optional;
+
+/**
+ * A pace by the goodput model. Of a job that has not told how much there is to do, as much is taken to lie before it as behind
+ * it: the best guess where run times spread over orders of magnitude.
+ *
+ * @param progress work done, in iterations at the initial batch
+ * @param totalProgress work to be done in all, where the job has told
+ */
+record ModelPace(GoodputModel model, int gpusPerNode, double progress, Optional<Double> totalProgress) implements Pace {
+    @Override
+    public double iterationSeconds(int gpus) {
+        return model.iterationSeconds(nodes(gpus), gpus, batch(gpus));
+    }
+
+    @Override
+    public int iterationSamples(int gpus) {
+        return batch(gpus).total(gpus);
+    }
+
+    @Override
+    public double remainingIterations() {
+        return Math.max(1, totalProgress.map(total -> total - progress).orElse(progress));
+    }
+
+    /** By goodput: an iteration with a larger batch gets further than one with the initial batch, in which work is counted. */
+    @Override
+    public double remainingSeconds(int gpus) {
+        double goodput = model.best(nodes(gpus), gpus).goodput();
+        return remainingIterations() * model.range().initial() / goodput;
+    }
+
+    private Batch batch(int gpus) {
+        return model.best(nodes(gpus), gpus).batch();
+    }
+
+    private int nodes(int gpus) {
+        return (gpus + gpusPerNode - 1) / gpusPerNode;
+    }
+}

@@ -1,0 +1,26 @@
+package io.lendstream.core.policy;
+
+/**
+ * How fast a job gets through the work its owner gave it, with the total batch its owner chose and its GPUs on as few nodes
+ * as can be. Only policies that ask for durations look at it.
+ */
+public interface Pace {
+    /** Seconds of an iteration on {@code gpus} GPUs; at least 1. */
+    double iterationSeconds(int gpus);
+
+    /** Samples of an iteration on {@code gpus} GPUs: the chosen batch, rounded up to whole samples on each GPU. */
+    int iterationSamples(int gpus);
+
+    /** Iterations still to be done; above 0. */
+    double remainingIterations();
+
+    /** Seconds that remain if the job goes on with {@code gpus} GPUs. */
+    default double remainingSeconds(int gpus) {
+        return remainingIterations() * iterationSeconds(gpus);
+    }
+
+    /** Samples per second on {@code gpus} GPUs. */
+    default double throughput(int gpus) {
+        return gpus == 0 ? 0 : iterationSamples(gpus) / iterationSeconds(gpus);
+    }
+}

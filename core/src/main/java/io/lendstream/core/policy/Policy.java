@@ -1,0 +1,50 @@
+package io.lendstream.core.policy;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Who gets which GPU: a pure function of what it sees. Policies only propose; guards and the state machine around them
+ * decide what is done.
+ */
+public interface Policy {
+    PolicyInfo info();
+
+    /** How often training is planned. */
+    Duration planEvery();
+
+    /**
+     * How long a replica that demand no longer needs is kept out of everybody's reach: as DeepBoot has it, 30 s and 15 s more
+     * with every hit, up to 120 s, and the second in which it is noticed.
+     *
+     * @param warmHits how often in a row it was needed again while protected
+     */
+    default Duration protectFor(int warmHits) {
+        return Duration.ofSeconds(Math.min(30 + 15L * warmHits, 120) + 1);
+    }
+
+    /** The GPUs that each job should hold. Jobs that the plan does not name keep what they have. */
+    Plan plan(ClusterView cluster);
+
+    /**
+     * Lent GPUs to take back, those whose loss hurts training least first.
+     *
+     * @param count how many are needed; more may be named where a job cannot give up part of its GPUs
+     */
+    List<GpuId> victims(ClusterView cluster, int count);
+
+    /**
+     * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than the plan.
+     */
+    default List<Alternative> sizes(ClusterView cluster, JobId job) {
+        return List.of();
+    }
+
+    /** The loans that {@link #victims} weighed, for people. */
+    List<Alternative> losses(ClusterView cluster, int count);
+
+    /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */
+    String spec();
+}

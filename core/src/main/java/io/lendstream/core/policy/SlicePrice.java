@@ -1,0 +1,27 @@
+package io.lendstream.core.policy;
+
+/**
+ * What it is worth to take lent MIG instances back: the requests that can be answered in time again, for the training that is lost.
+ *
+ * @param servedPerSecond requests within the objectives of the services that are to have them
+ * @param lostGpuSeconds training that jobs would still have had there: until their leases end, and what stopping and starting costs
+ *     them; in time of a whole GPU
+ */
+public record SlicePrice(double servedPerSecond, double lostGpuSeconds) implements Comparable<SlicePrice> {
+    /** Requests per second that come back for a GPU-second of training; infinite where none is lost. */
+    public double worth() {
+        return lostGpuSeconds > 0 ? servedPerSecond / lostGpuSeconds : Double.POSITIVE_INFINITY;
+    }
+
+    /** The best bargain first. */
+    @Override
+    public int compareTo(SlicePrice other) {
+        return Double.compare(other.worth(), worth());
+    }
+
+    @Override
+    public String toString() {
+        return "%.1f requests/s within the objective come back for %.0f GPU-seconds of training, %.2f for each"
+                .formatted(servedPerSecond, lostGpuSeconds, worth());
+    }
+}

@@ -1,0 +1,60 @@
+package io.lendstream.core.policy.ats;
+
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.Alternative;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PolicyInfo;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Follows the paper: plans training every minute, reacts to demand when it is there, and protects replicas that were
+ * needed a moment ago for 30 s, and 15 s longer with every hit, up to 120 s.
+ *
+ * @param protectScale factor on the protect times
+ * @param afresh whether a job whose size changes is placed from scratch, as the published simulator does; else it stays
+ *     on its GPUs where that costs at most a node more
+ * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
+ */
+public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsByLeastLoss {
+    public static final String AFRESH = "afresh";
+    public static final String NEAR = "near";
+
+    @Override
+    public PolicyInfo info() {
+        return new PolicyInfo(
+                "deepboot",
+                "DeepBoot's ATS: group knapsack over goodput every 60 s, reactive serving, reclaim by least loss",
+                true,
+                false,
+                false);
+    }
+
+    @Override
+    public Duration planEvery() {
+        return Duration.ofSeconds(60);
+    }
+
+    @Override
+    public Duration protectFor(int warmHits) {
+        double seconds = Math.min((30 + 15.0 * warmHits) * protectScale, 120 * protectScale);
+        return Duration.ofSeconds((long) seconds + 1);
+    }
+
+    @Override
+    public Plan plan(ClusterView cluster) {
+        Ats ats = new Ats(cluster);
+        return afresh ? ats.planAfresh() : ats.plan();
+    }
+
+    @Override
+    public List<Alternative> sizes(ClusterView cluster, JobId job) {
+        return new Ats(cluster).sizes(job);
+    }
+
+    @Override
+    public String spec() {
+        return "deepboot:protect-scale=" + protectScale + ":place=" + (afresh ? AFRESH : NEAR);
+    }
+}

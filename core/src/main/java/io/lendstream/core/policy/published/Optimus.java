@@ -1,0 +1,89 @@
+package io.lendstream.core.policy.published;
+
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Pace;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PolicyInfo;
+import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
+import io.lendstream.core.policy.placement.Afresh;
+import io.lendstream.core.policy.placement.Rooms;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Gives each job its least number of GPUs, and then GPU by GPU to the job whose remaining time shrinks most by it. Needs to know
+ * how long jobs run.
+ *
+ * <p>Follows the form for synchronous training in which the Pollux and DeepBoot evaluations compare with it: no parameter
+ * servers, and the owner's batch.
+ *
+ * @see <a href="https://doi.org/10.1145/3190508.3190517">Optimus, EuroSys 2018, section 4.1</a>
+ */
+public record Optimus() implements ReclaimsByLeastLoss {
+    @Override
+    public PolicyInfo info() {
+        return new PolicyInfo(
+                "optimus", "GPU by GPU to the job whose remaining time shrinks most by it", true, true, false);
+    }
+
+    @Override
+    public Duration planEvery() {
+        return Duration.ofSeconds(60);
+    }
+
+    @Override
+    public Plan plan(ClusterView cluster) {
+        List<JobView> jobs = cluster.open();
+        int left = Math.min(cluster.waiting(), cluster.capacity());
+        return Afresh.place(cluster, jobs, sizes(jobs, cluster.capacity() - left), Rooms.Fit.EMPTIEST, left);
+    }
+
+    private static int[] sizes(List<JobView> jobs, int capacity) {
+        int[] sizes = new int[jobs.size()];
+        double[] gains = new double[jobs.size()];
+        int room = capacity;
+        List<Integer> smallestFirst = IntStream.range(0, sizes.length)
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> jobs.get(i).least()))
+                .toList();
+        for (int i : smallestFirst) {
+            int least = jobs.get(i).least();
+            if (least <= room) {
+                sizes[i] = least;
+                room -= least;
+                gains[i] = room > 0 ? gain(jobs.get(i), least) : 0;
+            }
+        }
+        while (room > 0) {
+            int best = -1;
+            for (int i : smallestFirst) {
+                if (gains[i] > (best < 0 ? 0 : gains[best])) {
+                    best = i;
+                }
+            }
+            if (best < 0) {
+                break;
+            }
+            sizes[best]++;
+            gains[best] = room > 1 ? gain(jobs.get(best), sizes[best]) : 0;
+            room--;
+        }
+        return sizes;
+    }
+
+    /** Seconds by which one more GPU shortens what remains. */
+    private static double gain(JobView job, int size) {
+        Pace pace = job.pace();
+        return size + 1 > job.most()
+                ? 0
+                : (pace.iterationSeconds(size) - pace.iterationSeconds(size + 1)) * pace.remainingIterations();
+    }
+
+    @Override
+    public String spec() {
+        return "optimus";
+    }
+}

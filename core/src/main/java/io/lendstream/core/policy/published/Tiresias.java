@@ -1,0 +1,198 @@
+package io.lendstream.core.policy.published;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PolicyInfo;
+import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
+import io.lendstream.core.policy.placement.Rooms;
+import io.lendstream.core.state.Standing;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Serves jobs that have had little service first, without knowing how long they run: two queues, and a job moves to the second
+ * when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job gets what its
+ * owner asked for or nothing; one that runs stays where it is.
+ *
+ * <p>Follows the form in which the Pollux and DeepBoot evaluations compare with it: no way back to the first queue, and a
+ * job that lost GPUs goes on with the rest.
+ *
+ * @param demoteGpuHours GPU time after which a job moves to the second queue
+ * @see <a href="https://www.usenix.org/conference/nsdi19/presentation/gu">Tiresias, NSDI 2019, discretised 2D-LAS</a>
+ */
+public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
+    private static final double SECONDS_PER_HOUR = 3600;
+    private static final long NEVER = Long.MAX_VALUE;
+
+    @Override
+    public PolicyInfo info() {
+        return new PolicyInfo(
+                "tiresias",
+                "least attained service first, in two queues; jobs get what they asked for or wait",
+                false,
+                false,
+                false);
+    }
+
+    @Override
+    public Duration planEvery() {
+        return Duration.ofSeconds(60);
+    }
+
+    /** O(jobs that run + jobs that start + GPUs): nobody looks further down the queue than there is room for. */
+    @Override
+    public Plan plan(ClusterView cluster) {
+        return new Planning(cluster).plan();
+    }
+
+    private final class Planning {
+        private final ClusterView cluster;
+        private final Instant now;
+        private final long nowMillis;
+        private final Map<JobId, Standing> standings = new HashMap<>();
+        private final Map<JobId, List<GpuId>> targets = new HashMap<>();
+        private final Map<JobId, String> reasons = new HashMap<>();
+        private final List<JobView> served = new ArrayList<>();
+        private final List<JobView> starting = new ArrayList<>();
+        private long nextDemotion = NEVER;
+        private int room;
+
+        Planning(ClusterView cluster) {
+            this.cluster = cluster;
+            this.now = cluster.now();
+            this.nowMillis = now.toEpochMilli();
+            this.room = cluster.capacity() - cluster.waiting();
+        }
+
+        Plan plan() {
+            List<JobView> demoted = new ArrayList<>();
+            for (JobView job : cluster.queue()) {
+                if (room <= 0) {
+                    break;
+                }
+                if (cluster.fixed().contains(job.job())) {
+                    continue;
+                }
+                if (isDemoted(standing(job), job)) {
+                    demoted.add(job);
+                } else {
+                    offer(job);
+                }
+            }
+            demoted.forEach(this::offer);
+            if (served.size() < cluster.holding().size()) {
+                suspend();
+            }
+            if (!starting.isEmpty()) {
+                place();
+            }
+            Instant until = nextDemotion == NEVER ? Instant.MAX : Instant.ofEpochMilli(nextDemotion);
+            return new Plan(targets, reasons, standings, List.of(), Optional.of(until));
+        }
+
+        /** Takes the GPUs of jobs that were not served, but for those that are being changed. */
+        private void suspend() {
+            Set<JobId> kept = new HashSet<>();
+            served.forEach(job -> kept.add(job.job()));
+            for (JobView job : cluster.holding()) {
+                if (cluster.fixed().contains(job.job())) {
+                    note(job, true);
+                } else if (!kept.contains(job.job())) {
+                    Standing standing = note(job, false);
+                    targets.put(job.job(), List.of());
+                    reasons.put(job.job(), "waits" + reason(standing));
+                }
+            }
+        }
+
+        private void offer(JobView job) {
+            boolean runs = job.requestedGpus() <= room;
+            if (runs) {
+                room -= job.requestedGpus();
+            }
+            if (!job.gpus().isEmpty()) {
+                if (runs) {
+                    served.add(job);
+                    note(job, true);
+                }
+            } else {
+                note(job, runs);
+                if (runs) {
+                    starting.add(job);
+                }
+            }
+        }
+
+        private void place() {
+            Set<GpuId> kept = new HashSet<>(2 * cluster.gpus().size());
+            for (JobView job : cluster.holding()) {
+                if (!targets.containsKey(job.job())) {
+                    kept.addAll(job.gpus());
+                }
+            }
+            Rooms rooms = new Rooms(cluster.gpus(), kept);
+            for (JobView job : starting) {
+                List<GpuId> gpus = rooms.take(job.requestedGpus(), Rooms.Fit.EMPTIEST);
+                targets.put(job.job(), gpus);
+                reasons.put(
+                        job.job(),
+                        "gets the " + Reason.counted(gpus.size(), "GPU") + " it asked for" + reason(standing(job)));
+            }
+        }
+
+        /** Notes where a job stands after this plan, and when it would be demoted. */
+        private Standing note(JobView job, boolean runs) {
+            Standing before = standing(job);
+            boolean demoted = isDemoted(before, job);
+            Standing after = (demoted ? before.movedTo(1, now) : before).running(runs, now);
+            if (demoted
+                    || runs != before.runningSince().isPresent()
+                    || job.standing().isEmpty()) {
+                standings.put(job.job(), after);
+            }
+            nextDemotion = Math.min(nextDemotion, demotion(after, job));
+            return after;
+        }
+
+        private Standing standing(JobView job) {
+            return job.standing().orElseGet(() -> Standing.newcomer(now));
+        }
+
+        private boolean isDemoted(Standing standing, JobView job) {
+            return demotion(standing, job) <= nowMillis;
+        }
+
+        /** When a job will have had its time in the first queue, if it runs; in milliseconds since 1970. */
+        private long demotion(Standing standing, JobView job) {
+            if (standing.queue() > 0 || standing.runningSince().isEmpty()) {
+                return NEVER;
+            }
+            double seconds = demoteGpuHours * SECONDS_PER_HOUR / job.requestedGpus();
+            long millis = (long) Math.ceil(1000 * seconds - 1e-6);
+            return standing.runningSince().get().toEpochMilli()
+                    + millis
+                    - standing.served().toMillis();
+        }
+
+        private String reason(Standing standing) {
+            return " in queue " + standing.queue() + " after "
+                    + standing.servedBy(now).toSeconds() + " s of service";
+        }
+    }
+
+    @Override
+    public String spec() {
+        return "tiresias:demote-gpu-hours=" + demoteGpuHours;
+    }
+}

@@ -1,0 +1,24 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import java.time.Instant;
+
+/**
+ * Who owns a GPU now: the latest record of a GPU is the truth for other tools.
+ *
+ * @param epoch the scheduler's epoch in which the owner changed
+ * @param sequence the domain's event by which it changed
+ * @param since when it changed
+ */
+public record Lease(
+        GpuId gpuId,
+        NodeId nodeId,
+        DomainId domain,
+        Pool pool,
+        Owner owner,
+        long epoch,
+        long sequence,
+        Instant since) {}

@@ -1,0 +1,228 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.batching.ServiceBatches;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.persistent.Derived;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * An inference service and what is known of its demand.
+ *
+ * @param sources the latest word of each source, by its name
+ * @param peaks greatest demand of each of the last ten minutes or so, oldest first
+ * @param forecastEvent the event that brought {@code forecast}; 0 before the first
+ * @param batches what was learned of the batches that its servers run; empty while none tells
+ * @param demand what its sources say together
+ */
+public record ServiceState(
+        InferenceService spec,
+        Map<String, SourceRate> sources,
+        List<DemandPeak> peaks,
+        Optional<DemandForecast> forecast,
+        long forecastEvent,
+        Optional<ServiceBatches> batches,
+        @Derived Demand demand) {
+    private static final Duration PEAK_MEMORY = Duration.ofMinutes(10);
+    /** Silence after which demand is unknown; longer where windows are. */
+    private static final Duration UNKNOWN_AFTER = Duration.ofSeconds(60);
+    /** A source may report by windows of any length; a longer silence than this is no late report. */
+    private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
+    /** A record that covers less than this says what is waiting now, but not how fast requests arrive. */
+    private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
+
+    public ServiceState {
+        sources = Collections.unmodifiableSortedMap(new TreeMap<>(sources));
+        peaks = List.copyOf(peaks);
+    }
+
+    /** A state whose demand is summed up from its sources. */
+    public ServiceState(
+            InferenceService spec,
+            Map<String, SourceRate> sources,
+            List<DemandPeak> peaks,
+            Optional<DemandForecast> forecast,
+            long forecastEvent,
+            Optional<ServiceBatches> batches) {
+        this(spec, sources, peaks, forecast, forecastEvent, batches, Demand.of(sources));
+    }
+
+    /**
+     * What all sources of a service say together; kept, since it is asked for at every event of the domain.
+     *
+     * @param arrivalsPerSecond requests offered, over all sources
+     * @param inFlight requests being computed, at most 2<sup>31</sup> - 1
+     * @param queueDepth requests waiting for a replica, at most 2<sup>31</sup> - 1
+     * @param lastRateAt when the latest word came in; empty before the first
+     * @param window the longest that a source reports by
+     * @param event the last that told of it; 0 before the first
+     */
+    public record Demand(
+            double arrivalsPerSecond,
+            int inFlight,
+            int queueDepth,
+            Optional<Instant> lastRateAt,
+            Duration window,
+            long event) {
+        private static final Duration USUAL_WINDOW = Duration.ofSeconds(15);
+
+        static Demand of(Map<String, SourceRate> sources) {
+            var sorted = new TreeMap<>(sources).values();
+            double arrivals =
+                    sorted.stream().mapToDouble(SourceRate::arrivalsPerSecond).sum();
+            long inFlight = 0;
+            long queued = 0;
+            long event = 0;
+            Instant last = Instant.MIN;
+            Duration window = Duration.ZERO;
+            for (SourceRate source : sorted) {
+                inFlight += source.inFlight();
+                queued += source.queueDepth();
+                event = Math.max(event, source.event());
+                last = source.at().isAfter(last) ? source.at() : last;
+                window = source.window().compareTo(window) > 0 ? source.window() : window;
+            }
+            return sources.isEmpty()
+                    ? new Demand(0, 0, 0, Optional.empty(), USUAL_WINDOW, 0)
+                    : new Demand(arrivals, atMost(inFlight), atMost(queued), Optional.of(last), window, event);
+        }
+
+        /** What an int holds: one source that says too much makes the need greater, and never less. */
+        private static int atMost(long sum) {
+            return (int) Math.min(Integer.MAX_VALUE, sum);
+        }
+    }
+
+    public static ServiceState of(InferenceService spec) {
+        return new ServiceState(spec, Map.of(), List.of(), Optional.empty(), 0, Optional.empty());
+    }
+
+    public ServiceState describedBy(InferenceService next) {
+        return new ServiceState(next, sources, peaks, forecast, forecastEvent, batches, demand);
+    }
+
+    public boolean hasSeen(RequestRate rate) {
+        SourceRate last = sources.get(rate.source());
+        return last != null && last.covers(rate);
+    }
+
+    public ServiceState observed(RequestRate rate, long event) {
+        SourceRate last = sources.get(rate.source());
+        double perSecond = last != null && rate.window().compareTo(SHORTEST_RATE) < 0
+                ? last.arrivalsPerSecond()
+                : rate.arrivalsPerSecond();
+        Map<String, SourceRate> next = new TreeMap<>(sources);
+        next.values().removeIf(source -> source.isGone(rate.windowEnd()));
+        Duration window = last != null
+                        && last.bootId().equals(rate.bootId())
+                        && last.window().compareTo(rate.window()) > 0
+                ? last.window()
+                : rate.window();
+        next.put(rate.source(), SourceRate.of(rate, window, perSecond, event));
+        ServiceState state =
+                new ServiceState(spec, next, peaks, forecast, forecastEvent, batches.map(known -> known.heard(rate)));
+        return state.remembering(rate.windowEnd());
+    }
+
+    public ServiceState expecting(DemandForecast next, long event) {
+        return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, demand);
+    }
+
+    /** The same with other words of its sources. */
+    public ServiceState with(Map<String, SourceRate> other) {
+        return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches);
+    }
+
+    /** With what is now known of its batches. */
+    public ServiceState with(ServiceBatches next) {
+        return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), demand);
+    }
+
+    /** Offered requests per second, over all sources. */
+    public double arrivalsPerSecond() {
+        return demand.arrivalsPerSecond;
+    }
+
+    /** Requests being computed, over all sources. */
+    public int inFlight() {
+        return demand.inFlight;
+    }
+
+    /** Requests waiting for a replica, over all sources. */
+    public int queueDepth() {
+        return demand.queueDepth;
+    }
+
+    /** When the latest word came in; empty before the first. */
+    public Optional<Instant> lastRateAt() {
+        return demand.lastRateAt;
+    }
+
+    /** The longest window that a source reports by. */
+    public Duration window() {
+        return demand.window;
+    }
+
+    /** When it was last heard of, by its description or by its requests. */
+    public Instant heardAt() {
+        return lastRateAt().orElse(spec.at());
+    }
+
+    /** How long a silence is taken for a report that is late, or lost: three windows, at most one hour. */
+    public Duration patience() {
+        if (window().compareTo(LONGEST_PATIENCE) > 0) {
+            return LONGEST_PATIENCE;
+        }
+        // Not Duration.multipliedBy: it reckons with big decimals, and this is asked at every event.
+        Duration windows = window().plus(window()).plus(window());
+        return windows.compareTo(LONGEST_PATIENCE) > 0 ? LONGEST_PATIENCE : windows;
+    }
+
+    /** After when its demand is unknown, if nothing is heard until then. */
+    public Instant unknownAt() {
+        Duration patience = patience();
+        return heardAt().plus(patience.compareTo(UNKNOWN_AFTER) > 0 ? patience : UNKNOWN_AFTER);
+    }
+
+    /** The greatest demand seen in the ten minutes before {@code now}, in requests per second. */
+    public double recentPeak(Instant now) {
+        Instant since = now.minus(PEAK_MEMORY);
+        double peak = 0;
+        for (DemandPeak each : peaks) {
+            if (each.minute().isAfter(since)) {
+                peak = Math.max(peak, each.requestsPerSecond());
+            }
+        }
+        return peak;
+    }
+
+    /** The events that tell of present demand. */
+    public List<Long> rateEvents() {
+        return sources.values().stream().map(SourceRate::event).toList();
+    }
+
+    private ServiceState remembering(Instant now) {
+        Instant minute = now.truncatedTo(ChronoUnit.MINUTES);
+        Instant since = now.minus(PEAK_MEMORY).minusSeconds(60);
+        double perSecond = arrivalsPerSecond();
+        List<DemandPeak> next = new ArrayList<>();
+        for (DemandPeak peak : peaks) {
+            if (peak.minute().equals(minute)) {
+                perSecond = Math.max(perSecond, peak.requestsPerSecond());
+            } else if (peak.minute().isAfter(since)) {
+                next.add(peak);
+            }
+        }
+        next.add(new DemandPeak(minute, perSecond));
+        return new ServiceState(spec, sources, next, forecast, forecastEvent, batches, demand);
+    }
+}

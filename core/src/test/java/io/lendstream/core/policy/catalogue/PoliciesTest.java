@@ -1,0 +1,41 @@
+package io.lendstream.core.policy.catalogue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lendstream.core.policy.Policy;
+import org.junit.jupiter.api.Test;
+
+class PoliciesTest {
+    @Test
+    void everyPolicyReadsBackWhatItSaysOfItself() {
+        for (Policy policy : Policies.all()) {
+            assertThat(Policies.parse(policy.spec())).isEqualTo(policy);
+            assertThat(Policies.parse(policy.info().name())).isEqualTo(policy);
+        }
+    }
+
+    @Test
+    void anUnknownNameIsAnsweredWithTheKnownOnes() {
+        assertThatThrownBy(() -> Policies.parse("depboot"))
+                .hasMessage(
+                        "there is no policy 'depboot'; policies are [deepboot, lendstream, tiresias, afs, optimus, lyra, clairvoyant, pollux]");
+    }
+
+    @Test
+    void anUnknownSettingIsAnsweredWithTheKnownOnes() {
+        assertThatThrownBy(() -> Policies.parse("deepboot:protect=2")).hasMessageContaining("[protect-scale, place]");
+        assertThatThrownBy(() -> Policies.parse("deepboot:protect-scale=often"))
+                .hasMessageContaining("must be a number of at least 0, but was 'often'");
+        assertThatThrownBy(() -> Policies.parse("lendstream:plan-every=soon")).hasMessageContaining("such as 60s");
+    }
+
+    @Test
+    void deepBootProtectsAFreshReplicaFor31SecondsAndAtMost121() {
+        Policy deepBoot = Policies.parse("deepboot");
+
+        assertThat(deepBoot.protectFor(0)).hasSeconds(31);
+        assertThat(deepBoot.protectFor(1)).hasSeconds(46);
+        assertThat(deepBoot.protectFor(100)).hasSeconds(121);
+    }
+}

@@ -1,0 +1,62 @@
+package io.lendstream.core.policy.published;
+
+import static io.lendstream.core.policy.Views.NOW;
+import static io.lendstream.core.policy.Views.cluster;
+import static io.lendstream.core.policy.Views.gpu;
+import static io.lendstream.core.policy.Views.job;
+import static io.lendstream.core.policy.Views.pace;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.state.Standing;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class TiresiasTest {
+    private final Tiresias policy = new Tiresias(1);
+
+    private static Standing served(Duration time, int queue) {
+        return new Standing(queue, NOW.minus(time), time, Optional.of(NOW));
+    }
+
+    @Test
+    void firstComeFirstServedAndAllOrNothing() {
+        Plan plan = policy.plan(cluster(List.of(job("a", 3), job("b", 2), job("c", 1)), 2, 2));
+
+        assertThat(plan.targets().get(job("a"))).containsExactly(gpu(0, 0), gpu(0, 1), gpu(1, 0));
+        assertThat(plan.targets()).doesNotContainKey(job("b"));
+        assertThat(plan.targets().get(job("c"))).containsExactly(gpu(1, 1));
+    }
+
+    @Test
+    void anHourOfGpuTimeLaterAJobComesAfterTheOthers() {
+        JobView old = job(
+                "old", 2, List.of(gpu(0, 0), gpu(0, 1)), pace(1, 1), Optional.of(served(Duration.ofMinutes(30), 0)));
+
+        Plan plan = policy.plan(cluster(List.of(old, job("new", 1)), 2));
+
+        assertThat(plan.standings().get(job("old")))
+                .isEqualTo(new Standing(1, NOW, Duration.ofMinutes(30), Optional.empty()));
+        assertThat(plan.targets().get(job("old"))).isEmpty();
+        assertThat(plan.targets().get(job("new"))).hasSize(1);
+    }
+
+    @Test
+    void whoRunsStaysWhereItIs() {
+        JobView running = job("running", 1, List.of(gpu(1, 0)), pace(1, 1), Optional.of(served(Duration.ZERO, 0)));
+
+        assertThat(policy.plan(cluster(List.of(running), 2, 2)).targets()).isEmpty();
+    }
+
+    @Test
+    void leavesRoomForReplicasThatWait() {
+        ClusterView view = cluster(List.of(job("a", 2)), 2);
+        ClusterView waiting = new ClusterView(NOW, view.jobs(), view.gpus(), view.fixed(), 1, 2, 1);
+
+        assertThat(policy.plan(waiting).targets()).isEmpty();
+    }
+}

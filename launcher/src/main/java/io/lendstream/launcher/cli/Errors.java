@@ -1,0 +1,102 @@
+package io.lendstream.launcher.cli;
+
+import io.lendstream.launcher.stack.StackException;
+import io.lendstream.schemas.registry.RegistryException;
+import io.lendstream.service.UsageErrors;
+import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.settings.SettingsException;
+import io.lendstream.service.text.Printable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine;
+
+/** How errors reach a user: one line, and a stack trace only where it was asked for. */
+public final class Errors implements CommandLine.IExecutionExceptionHandler, CommandLine.IParameterExceptionHandler {
+
+    private final BooleanSupplier verbose;
+
+    public Errors(BooleanSupplier verbose) {
+        this.verbose = verbose;
+    }
+
+    @Override
+    public int handleExecutionException(Exception error, CommandLine command, CommandLine.ParseResult parsed) {
+        PrintWriter out = command.getErr();
+        out.println(Printable.line(oneLine(error)));
+        if (error instanceof StackException stack) {
+            stack.lastLines().forEach(line -> out.println("  | " + Printable.line(line)));
+        }
+        if (verbose.getAsBoolean()) {
+            StringWriter trace = new StringWriter();
+            error.printStackTrace(new PrintWriter(trace));
+            trace.toString().lines().forEach(line -> out.println(Printable.line(line)));
+        }
+        out.flush();
+        if (error instanceof UserError user) {
+            return user.exitCode();
+        }
+        boolean badUsage =
+                error instanceof SettingsException || (error instanceof StackException stack && stack.isBadUsage());
+        return badUsage ? UserError.BAD_USAGE : UserError.FAILED;
+    }
+
+    @Override
+    public int handleParseException(CommandLine.ParameterException error, String[] args) {
+        PrintWriter out = error.getCommandLine().getErr();
+        out.println(Printable.line(UsageErrors.line(error)));
+        out.flush();
+        return UserError.BAD_USAGE;
+    }
+
+    private static String oneLine(Exception error) {
+        String message = error.getMessage();
+        boolean meantForUsers = error instanceof UserError
+                || error instanceof StackException
+                || error instanceof SettingsException
+                || error instanceof UnreachableException
+                || error instanceof RegistryException;
+        if (message == null || message.isBlank()) {
+            return "%s; run it again with --verbose to see where, and please report it.".formatted(simpleName(error));
+        }
+        if (error instanceof UncheckedIOException io) {
+            return files(io);
+        }
+        return meantForUsers ? firstLine(message) : "%s: %s".formatted(simpleName(error), firstLine(message));
+    }
+
+    /** A file that cannot be read or written: its name, the reason and the way out. */
+    private static String files(UncheckedIOException error) {
+        IOException cause = error.getCause();
+        String what = firstLine(String.valueOf(error.getMessage()));
+        if (error.getMessage() == null || error.getMessage().equals(cause.toString())) {
+            what = firstLine(String.valueOf(cause.getMessage()));
+        } else if (cause.getMessage() != null && !what.contains(reason(cause))) {
+            what = "%s: %s".formatted(what, firstLine(reason(cause)));
+        }
+        return what.contains("No space left on device") || what.contains("Disk quota exceeded")
+                ? what + ". Free space there, or name another directory."
+                : what + ". Correct what the message names, and run it again.";
+    }
+
+    private static String reason(IOException cause) {
+        return cause instanceof FileSystemException file && file.getReason() != null
+                ? file.getReason()
+                : String.valueOf(cause.getMessage());
+    }
+
+    private static String simpleName(Exception error) {
+        return error.getClass().getSimpleName();
+    }
+
+    private static String firstLine(String message) {
+        return message.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .findFirst()
+                .orElse(message);
+    }
+}

@@ -104,9 +104,9 @@ final class ActuatorCommand extends ServiceCommand {
 
     private static int serveByTheClock(ServiceContext context) {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
-        var outbox = new Outbox();
-        context.metrics().more().counter("lendstream.dropped.reports", List.of(), outbox, Outbox::droppedReports);
-        context.metrics().more().counter("lendstream.dropped.progress", List.of(), outbox, Outbox::droppedProgress);
+        var outbox = new ReportOutbox();
+        context.metrics().more().counter("lendstream.dropped.reports", List.of(), outbox, ReportOutbox::droppedReports);
+        context.metrics().more().counter("lendstream.dropped.progress", List.of(), outbox, ReportOutbox::droppedProgress);
         try (KafkaClients clients = new KafkaClients(context, settings.name(), ActuatorService.TOPICS);
                 var exchange = new BackgroundExchange(
                         settings.name(),

@@ -1,9 +1,9 @@
 package io.lendstream.actuator;
 
 import io.lendstream.actuator.driver.Driver;
-import io.lendstream.actuator.driver.Ear;
+import io.lendstream.actuator.driver.DriverListener;
 import io.lendstream.core.actuation.Actuation;
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.actuation.Refusal;
 import io.lendstream.core.decision.Decision;
@@ -81,7 +81,7 @@ final class ActuatorService implements Exchange.Routes {
     private final Optional<StateFile> file;
 
     private final Deque<PendingDecision> inbox = new ArrayDeque<>();
-    private final Queue<Deed> deeds = new ConcurrentLinkedQueue<>();
+    private final Queue<DriverEvent> deeds = new ConcurrentLinkedQueue<>();
     private final Queue<TrainingProgress> said = new ConcurrentLinkedQueue<>();
     private final Inventory inventory = new Inventory(job -> actuation().home(job));
     private final Declarations<NodeId> nodesDeclared = new Declarations<>();
@@ -211,10 +211,10 @@ final class ActuatorService implements Exchange.Routes {
         driver.ifPresent(each -> each.take(order));
     }
 
-    private Ear ear() {
-        return new Ear() {
+    private DriverListener ear() {
+        return new DriverListener() {
             @Override
-            public void tell(Deed deed) {
+            public void tell(DriverEvent deed) {
                 deeds.add(deed);
             }
 
@@ -251,7 +251,7 @@ final class ActuatorService implements Exchange.Routes {
         while (joined && !inbox.isEmpty()) {
             reports.addAll(take(inbox.removeFirst().decision(), now));
         }
-        for (Deed deed = deeds.poll(); deed != null; deed = deeds.poll()) {
+        for (DriverEvent deed = deeds.poll(); deed != null; deed = deeds.poll()) {
             reports.addAll(actuation.done(deed, now));
         }
         reports.addAll(actuation.advance(now));
@@ -386,7 +386,7 @@ final class ActuatorService implements Exchange.Routes {
             Map<String, Long> decisions = exchange.decisions();
             inbox.forEach(pending ->
                     decisions.merge(pending.partition(), pending.origin().offset(), Math::min));
-            Outbox.Contents unsent = exchange.unsent();
+            ReportOutbox.Contents unsent = exchange.unsent();
             unsaved = !isSaved(
                     file.get(),
                     new ActuatorState(

@@ -1,17 +1,17 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.driver.ClusterLookup;
 import io.lendstream.actuator.driver.CommandDriver;
 import io.lendstream.actuator.driver.Driver;
+import io.lendstream.actuator.driver.DriverLimits;
+import io.lendstream.actuator.driver.DriverListener;
 import io.lendstream.actuator.driver.DryRun;
-import io.lendstream.actuator.driver.Ear;
-import io.lendstream.actuator.driver.Limits;
 import io.lendstream.actuator.driver.ProcessDriver;
 import io.lendstream.actuator.driver.ProcessPlan;
 import io.lendstream.actuator.driver.ShownAddress;
-import io.lendstream.actuator.driver.Surroundings;
 import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.actuator.jobs.CleanEnvironment;
-import io.lendstream.core.actuation.Course;
+import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.actuation.DelayModel;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedDriver;
@@ -169,7 +169,7 @@ record ActuatorSettings(
                 settings.get(LEASE_NOTICE),
                 settings.get(STOCK_EVERY),
                 switch (driver) {
-                    case SIMULATED -> dryRun ? change -> Course.AT_ONCE : simulated(settings);
+                    case SIMULATED -> dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings);
                     case PROCESS -> processes(settings, dryRun, stateDir);
                     case COMMAND ->
                         outside(
@@ -193,7 +193,7 @@ record ActuatorSettings(
 
     private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir) {
         Path programs = settings.get(PROGRAMS);
-        refuse(new ProcessPlan(programs, Surroundings.NOTHING).complaints());
+        refuse(new ProcessPlan(programs, ClusterLookup.NOTHING).complaints());
         if (dryRun) {
             return new Driven(
                     DriverKind.PROCESS,
@@ -213,8 +213,8 @@ record ActuatorSettings(
                         new ProcessDriver(programs, state, environment, surroundings, ear, InstantSource.system()));
     }
 
-    private static Driven outside(DriverKind kind, boolean dryRun, Function<Ear, Driver> maker) {
-        try (Driver probe = maker.apply(Ear.DEAF)) {
+    private static Driven outside(DriverKind kind, boolean dryRun, Function<DriverListener, Driver> maker) {
+        try (Driver probe = maker.apply(DriverListener.DEAF)) {
             refuse(probe.complaints());
             probe.warnings().forEach(LOG::warn);
         }
@@ -222,7 +222,7 @@ record ActuatorSettings(
                 kind,
                 true,
                 (surroundings, ear) ->
-                        dryRun ? new DryRun(maker.apply(Ear.DEAF)::plan, ear, LOG::info) : maker.apply(ear));
+                        dryRun ? new DryRun(maker.apply(DriverListener.DEAF)::plan, ear, LOG::info) : maker.apply(ear));
     }
 
     private static void refuse(List<String> complaints) {
@@ -238,8 +238,8 @@ record ActuatorSettings(
         return CleanEnvironment.of(System.getenv(), named);
     }
 
-    private static Limits limits(Settings settings) {
-        return new Limits(settings.get(CONCURRENCY), settings.get(RATE), settings.get(TIMEOUT));
+    private static DriverLimits limits(Settings settings) {
+        return new DriverLimits(settings.get(CONCURRENCY), settings.get(RATE), settings.get(TIMEOUT));
     }
 
     private static URI address(String url) {
@@ -273,10 +273,10 @@ record ActuatorSettings(
                         settings.get(DRAIN),
                         true,
                         0,
-                        SimulatedDriver.Trouble.NONE,
+                        SimulatedDriver.FailureRates.NONE,
                         0);
         long seed = settings.get(SEED);
         return plain.withJitter(settings.get(JITTER), seed)
-                .withTrouble(new SimulatedDriver.Trouble(stuck, failed, silence), seed);
+                .withFailures(new SimulatedDriver.FailureRates(stuck, failed, silence), seed);
     }
 }

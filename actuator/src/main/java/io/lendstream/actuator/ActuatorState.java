@@ -54,8 +54,8 @@ record ActuatorState(
     }
 
     /** The reports that are not known to be on the topic, and up to where those that are reach. */
-    Outbox.Contents outbox() {
-        return new Outbox.Contents(alone.map(Alone::unsent).orElse(List.of()), reports);
+    ReportOutbox.Contents outbox() {
+        return new ReportOutbox.Contents(alone.map(Alone::unsent).orElse(List.of()), reports);
     }
 
     /** That of an actuator that has done nothing yet. */

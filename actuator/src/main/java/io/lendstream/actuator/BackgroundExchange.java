@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads and writes in threads of its own: by the machine's clock the actuator goes on, and starts, without a broker, and what it
- * reports waits in an {@link Outbox}.
+ * reports waits in an {@link ReportOutbox}.
  */
 final class BackgroundExchange implements Exchange {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundExchange.class);
@@ -30,14 +30,14 @@ final class BackgroundExchange implements Exchange {
     private final Clients clients;
     private final Duration patience;
     private final Optional<String> writerPrefix;
-    private final Outbox outbox;
+    private final ReportOutbox outbox;
     private final BlockingQueue<Runnable> calls = new ArrayBlockingQueue<>(MOST_CALLS);
 
     private Map<String, Long> decisions = Map.of();
     private Optional<String> writer = Optional.empty();
     private boolean joined;
-    private @Nullable Intake intake;
-    private @Nullable Delivery delivery;
+    private @Nullable TopicPoller intake;
+    private @Nullable ReportSender delivery;
     private @Nullable Thread reading;
     private @Nullable Thread sending;
 
@@ -49,7 +49,7 @@ final class BackgroundExchange implements Exchange {
      *     cannot know after a restart under which name it wrote
      */
     BackgroundExchange(
-            String actuator, Clients clients, Duration patience, Optional<String> writerPrefix, Outbox outbox) {
+            String actuator, Clients clients, Duration patience, Optional<String> writerPrefix, ReportOutbox outbox) {
         this.actuator = actuator;
         this.clients = clients;
         this.patience = patience;
@@ -76,8 +76,8 @@ final class BackgroundExchange implements Exchange {
                 routes.joined(reportsSince);
             }
         };
-        var incoming = new Intake(clients, actuator, watched, outbox, decisions, calls, next -> decisions = next);
-        var outgoing = new Delivery(clients, actuator, outbox, writer.map(name -> writerPrefix.orElse("") + name));
+        var incoming = new TopicPoller(clients, actuator, watched, outbox, decisions, calls, next -> decisions = next);
+        var outgoing = new ReportSender(clients, actuator, outbox, writer.map(name -> writerPrefix.orElse("") + name));
         intake = incoming;
         delivery = outgoing;
         reading = thread("actuator-intake", incoming);
@@ -116,8 +116,8 @@ final class BackgroundExchange implements Exchange {
             Thread.currentThread().interrupt();
         }
         Optional.ofNullable(intake)
-                .flatMap(Intake::failure)
-                .or(() -> Optional.ofNullable(delivery).flatMap(Delivery::failure))
+                .flatMap(TopicPoller::failure)
+                .or(() -> Optional.ofNullable(delivery).flatMap(ReportSender::failure))
                 .ifPresent(failure -> {
                     throw failure;
                 });
@@ -141,8 +141,8 @@ final class BackgroundExchange implements Exchange {
     @Override
     public Optional<String> trouble() {
         return Optional.ofNullable(intake)
-                .flatMap(Intake::trouble)
-                .or(() -> Optional.ofNullable(delivery).flatMap(Delivery::trouble));
+                .flatMap(TopicPoller::trouble)
+                .or(() -> Optional.ofNullable(delivery).flatMap(ReportSender::trouble));
     }
 
     @Override
@@ -151,7 +151,7 @@ final class BackgroundExchange implements Exchange {
     }
 
     @Override
-    public Outbox.Contents unsent() {
+    public ReportOutbox.Contents unsent() {
         return outbox.contents();
     }
 
@@ -172,8 +172,8 @@ final class BackgroundExchange implements Exchange {
 
     @Override
     public void close() {
-        Optional.ofNullable(intake).ifPresent(Intake::stop);
-        Optional.ofNullable(delivery).ifPresent(Delivery::stop);
+        Optional.ofNullable(intake).ifPresent(TopicPoller::stop);
+        Optional.ofNullable(delivery).ifPresent(ReportSender::stop);
         for (Thread each : new Thread[] {reading, sending}) {
             if (each != null) {
                 each.interrupt();

@@ -78,14 +78,14 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
-    public Outbox.Contents unsent() {
+    public ReportOutbox.Contents unsent() {
         var reports = new TreeMap<>(reportsBefore);
         writer.positions().forEach((partition, end) -> {
             if (reportsBefore.containsKey(partition)) {
                 reports.merge(partition, end, Math::max);
             }
         });
-        return new Outbox.Contents(List.of(), reports);
+        return new ReportOutbox.Contents(List.of(), reports);
     }
 
     @Override

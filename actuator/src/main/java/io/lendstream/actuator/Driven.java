@@ -1,11 +1,11 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.driver.ClusterLookup;
 import io.lendstream.actuator.driver.Driver;
-import io.lendstream.actuator.driver.Ear;
-import io.lendstream.actuator.driver.Surroundings;
-import io.lendstream.core.actuation.Course;
+import io.lendstream.actuator.driver.DriverListener;
+import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.actuation.DelayModel;
-import io.lendstream.core.actuation.Undertaking;
+import io.lendstream.core.actuation.TenantChange;
 import io.lendstream.core.event.TrainingJob;
 import java.util.Locale;
 
@@ -18,26 +18,26 @@ record Driven(DriverKind kind, boolean outside, Maker maker) implements DelayMod
     /** Makes the driver once there is somebody to tell. */
     @FunctionalInterface
     interface Maker {
-        Driver make(Surroundings surroundings, Ear ear);
+        Driver make(ClusterLookup surroundings, DriverListener ear);
     }
 
     @Override
-    public Course course(Undertaking undertaking) {
+    public ChangeTiming course(TenantChange undertaking) {
         boolean isOurs = undertaking
                 .job()
                 .map(TrainingJob::driver)
                 .map(driver -> driver.equals(kind.name().toLowerCase(Locale.ROOT)))
                 .orElse(true);
-        return isOurs ? Course.DRIVEN : Course.NONE;
+        return isOurs ? ChangeTiming.DRIVEN : ChangeTiming.NONE;
     }
 
     @Override
-    public Course recut(int going, int coming, boolean switches) {
-        return outside ? Course.DRIVEN : Course.NONE;
+    public ChangeTiming recut(int going, int coming, boolean switches) {
+        return outside ? ChangeTiming.DRIVEN : ChangeTiming.NONE;
     }
 
     @Override
-    public Course batching() {
-        return outside ? Course.DRIVEN : Course.NONE;
+    public ChangeTiming batching() {
+        return outside ? ChangeTiming.DRIVEN : ChangeTiming.NONE;
     }
 }

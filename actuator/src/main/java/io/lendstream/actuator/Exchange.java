@@ -50,7 +50,7 @@ interface Exchange extends AutoCloseable {
     Map<String, Long> decisions();
 
     /** What has been published and is not known to be on the topic. */
-    Outbox.Contents unsent();
+    ReportOutbox.Contents unsent();
 
     /** The name under which it writes, to be kept over a restart; empty where it need not be. */
     Optional<String> writer();

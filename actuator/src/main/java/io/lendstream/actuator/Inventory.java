@@ -1,7 +1,7 @@
 package io.lendstream.actuator;
 
+import io.lendstream.actuator.driver.ClusterLookup;
 import io.lendstream.actuator.driver.Device;
-import io.lendstream.actuator.driver.Surroundings;
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.Holding;
 import io.lendstream.core.event.InferenceService;
@@ -27,7 +27,7 @@ import java.util.function.Predicate;
  * The nodes, services and jobs that are known, from the topics or, without a broker, from the state of the last run. Domains may use the
  * same names, and none changes what another declares.
  */
-final class Inventory implements Surroundings {
+final class Inventory implements ClusterLookup {
     private final Function<JobId, Optional<DomainId>> homes;
     private final Map<GpuId, Device> devices = new ConcurrentHashMap<>();
     private final Map<JobId, Map<DomainId, TrainingJob>> jobs = new ConcurrentHashMap<>();

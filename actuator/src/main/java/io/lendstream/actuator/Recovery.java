@@ -1,7 +1,7 @@
 package io.lendstream.actuator;
 
 import io.lendstream.core.actuation.Actuation;
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
@@ -85,11 +85,11 @@ final class Recovery {
 
     /** What a driver told before the restart; of what is simulated, nobody needs to be told. */
     private static List<ActuationReport> repeated(Actuation actuation, ActuationReport report) {
-        Optional<Deed> deed = report.tenant().flatMap(tenant -> switch (report.outcome()) {
+        Optional<DriverEvent> deed = report.tenant().flatMap(tenant -> switch (report.outcome()) {
             case RELEASED, FORCED, FAILED ->
-                Optional.of(new Deed.Left(tenant, report.gpus(), report.outcome() == Outcome.FORCED, ""));
-            case BOUND -> Optional.of(new Deed.Came(tenant, report.gpus()));
-            case APPLIED -> Optional.of(new Deed.Settled(tenant, report.decision()));
+                Optional.of(new DriverEvent.Stopped(tenant, report.gpus(), report.outcome() == Outcome.FORCED, ""));
+            case BOUND -> Optional.of(new DriverEvent.Started(tenant, report.gpus()));
+            case APPLIED -> Optional.of(new DriverEvent.InForce(tenant, report.decision()));
             default -> Optional.empty();
         });
         return deed.filter(any -> report.tenant().filter(actuation::isDriven).isPresent())

@@ -53,7 +53,7 @@ class EndedThreadTest {
     void anErrorWhileReadingEndsTheActuator() {
         long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
         try (var exchange = new BackgroundExchange(
-                "actuator", OVERFLOWING, Duration.ofSeconds(1), Optional.empty(), new Outbox())) {
+                "actuator", OVERFLOWING, Duration.ofSeconds(1), Optional.empty(), new ReportOutbox())) {
             assertThatThrownBy(() ->
                             exchange.start(ActuatorState.empty("actuator"), NOWHERE, () -> System.nanoTime() > end))
                     .hasRootCauseInstanceOf(StackOverflowError.class);

@@ -311,7 +311,7 @@ class WithoutBrokerTest {
 
     private ActuatorService started(Clients by) {
         var exchange = new BackgroundExchange(
-                "actuator", by, Duration.ofMillis(500), Optional.of("lendstream.actuator-"), new Outbox());
+                "actuator", by, Duration.ofMillis(500), Optional.of("lendstream.actuator-"), new ReportOutbox());
         open.add(exchange);
         return started(settings(), exchange);
     }

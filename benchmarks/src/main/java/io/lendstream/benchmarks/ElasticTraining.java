@@ -3,13 +3,13 @@ package io.lendstream.benchmarks;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.actuator.jobs.Batching;
+import io.lendstream.actuator.jobs.ChangeTimings;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.actuator.jobs.JobListener;
 import io.lendstream.actuator.jobs.JobProgram;
 import io.lendstream.actuator.jobs.JobProgram.Mode;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.actuator.jobs.StepReport;
-import io.lendstream.actuator.jobs.Timings;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -165,8 +165,8 @@ final class ElasticTraining {
         private final JobHost host;
         private final List<Change> asked = new ArrayList<>();
         private final Map<Path, Log> logs = new TreeMap<>();
-        private final Map<DecisionId, Timings> released = new TreeMap<>();
-        private final Map<DecisionId, Timings> applied = new TreeMap<>();
+        private final Map<DecisionId, ChangeTimings> released = new TreeMap<>();
+        private final Map<DecisionId, ChangeTimings> applied = new TreeMap<>();
         private int recoveries;
         private boolean exited;
 
@@ -229,7 +229,7 @@ final class ElasticTraining {
                     full++;
                 }
                 add(values, change.kind + "_decision_to_full", (steps.get(full).endNanos - change.askedNanos) / 1e9);
-                Timings timings = released.get(change.id);
+                ChangeTimings timings = released.get(change.id);
                 if (timings != null) {
                     double release = seconds(timings.sinceAsked());
                     add(values, "release", release);
@@ -442,17 +442,17 @@ final class ElasticTraining {
         }
 
         @Override
-        public void bound(JobId job, List<Slot> slots, DecisionId change, Timings timings) {}
+        public void bound(JobId job, List<Slot> slots, DecisionId change, ChangeTimings timings) {}
 
         @Override
         public synchronized void released(
-                JobId job, List<Slot> slots, DecisionId change, boolean forced, Timings timings) {
+                JobId job, List<Slot> slots, DecisionId change, boolean forced, ChangeTimings timings) {
             released.merge(
                     change, timings, (one, other) -> one.sinceAsked().compareTo(other.sinceAsked()) > 0 ? one : other);
         }
 
         @Override
-        public synchronized void applied(JobId job, DecisionId change, Timings timings) {
+        public synchronized void applied(JobId job, DecisionId change, ChangeTimings timings) {
             applied.put(change, timings);
             notifyAll();
         }
@@ -463,7 +463,7 @@ final class ElasticTraining {
         }
 
         @Override
-        public synchronized void recovered(JobId job, List<Slot> lost, Timings timings) {
+        public synchronized void recovered(JobId job, List<Slot> lost, ChangeTimings timings) {
             recoveries++;
             notifyAll();
         }

@@ -1,7 +1,7 @@
 package io.lendstream.benchmarks;
 
 import io.lendstream.core.actuation.Actuation;
-import io.lendstream.core.actuation.Course;
+import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
@@ -53,7 +53,7 @@ final class LoadedDomain {
     private final DomainId id;
     private final int nodeCount;
     private final SimulatedNodes nodes;
-    private final Actuation actuation = new Actuation("bench", Duration.ofSeconds(45), change -> Course.AT_ONCE);
+    private final Actuation actuation = new Actuation("bench", Duration.ofSeconds(45), change -> ChangeTiming.AT_ONCE);
     private final AtomicInteger lent = new AtomicInteger();
 
     LoadedDomain(int number, int gpus) {

@@ -15,13 +15,13 @@ import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 
 /** Dead letters between tasks. */
-final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
+final class DeadLetterSerializer extends ImmutableSerializer<RateDeadLetter> {
     private static final long serialVersionUID = 1L;
 
-    static final ValueType<DeadLetter> TYPE = new ValueType<>(DeadLetter.class, new DeadLetterSerializer());
+    static final ValueType<RateDeadLetter> TYPE = new ValueType<>(RateDeadLetter.class, new DeadLetterSerializer());
 
     @Override
-    public void serialize(DeadLetter letter, DataOutputView target) throws IOException {
+    public void serialize(RateDeadLetter letter, DataOutputView target) throws IOException {
         ConsumerRecord<byte[], byte[]> record = letter.record();
         StringValue.writeString(record.topic(), target);
         target.writeInt(record.partition());
@@ -29,7 +29,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
         target.writeLong(record.timestamp());
         writeNullable(record.key(), target);
         writeNullable(record.value(), target);
-        List<Header> headers = DeadLetter.headers(record);
+        List<Header> headers = RateDeadLetter.headers(record);
         target.writeInt(headers.size());
         for (Header header : headers) {
             StringValue.writeString(header.key(), target);
@@ -40,7 +40,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
     }
 
     @Override
-    public DeadLetter deserialize(DataInputView source) throws IOException {
+    public RateDeadLetter deserialize(DataInputView source) throws IOException {
         String topic = StringValue.readString(source);
         int partition = source.readInt();
         long offset = source.readLong();
@@ -49,7 +49,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
         byte @Nullable [] value = readNullable(source);
         RecordHeaders headers = new RecordHeaders();
         for (int left = source.readInt(); left > 0; left--) {
-            headers.add(DeadLetter.header(StringValue.readString(source), readNullable(source)));
+            headers.add(RateDeadLetter.header(StringValue.readString(source), readNullable(source)));
         }
         ConsumerRecord<byte[], byte[]> record = new ConsumerRecord<>(
                 topic,
@@ -63,7 +63,7 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
                 value,
                 headers,
                 Optional.empty());
-        return new DeadLetter(record, StringValue.readString(source), StringValue.readString(source));
+        return new RateDeadLetter(record, StringValue.readString(source), StringValue.readString(source));
     }
 
     private static void writeNullable(byte @Nullable [] bytes, DataOutputView target) throws IOException {
@@ -78,12 +78,12 @@ final class DeadLetterSerializer extends ImmutableSerializer<DeadLetter> {
     }
 
     @Override
-    public TypeSerializerSnapshot<DeadLetter> snapshotConfiguration() {
+    public TypeSerializerSnapshot<RateDeadLetter> snapshotConfiguration() {
         return new Snapshot();
     }
 
     /** The form is the class's own. */
-    public static final class Snapshot extends SimpleTypeSerializerSnapshot<DeadLetter> {
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<RateDeadLetter> {
         public Snapshot() {
             super(DeadLetterSerializer::new);
         }

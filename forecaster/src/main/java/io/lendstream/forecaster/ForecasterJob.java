@@ -56,7 +56,7 @@ final class ForecasterJob {
     record Sources(Source<Incoming, ?, ?> rates, Source<Declared, ?, ?> declarations) {}
 
     /** Where the job's records go. */
-    record Sinks(Sink<DemandForecast> forecasts, Sink<Progress> progress, Sink<DeadLetter> deadLetters) {}
+    record Sinks(Sink<DemandForecast> forecasts, Sink<Progress> progress, Sink<RateDeadLetter> deadLetters) {}
 
     /** Adds the job to an environment, between Kafka's topics. */
     void build(StreamExecutionEnvironment environment) {
@@ -138,7 +138,7 @@ final class ForecasterJob {
         options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.checkpointInterval());
         options.set(
                 CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE,
-                settings.delivery() == Delivery.EXACTLY_ONCE
+                settings.delivery() == ForecastDelivery.EXACTLY_ONCE
                         ? CheckpointingMode.EXACTLY_ONCE
                         : CheckpointingMode.AT_LEAST_ONCE);
         options.set(
@@ -221,7 +221,7 @@ final class ForecasterJob {
     }
 
     /** Forecasts by service. */
-    private static final class ForecastWriter extends RecordWriter<DemandForecast> {
+    private static final class ForecastWriter extends TopicSerializer<DemandForecast> {
         private static final long serialVersionUID = 1L;
 
         private final ServiceKey keys;
@@ -248,7 +248,7 @@ final class ForecasterJob {
     }
 
     /** Progress under the forecaster's name. */
-    private static final class ProgressWriter extends RecordWriter<Progress> {
+    private static final class ProgressWriter extends TopicSerializer<Progress> {
         private static final long serialVersionUID = 1L;
 
         ProgressWriter(Map<String, String> properties, TopicCatalogue topics) {
@@ -273,7 +273,7 @@ final class ForecasterJob {
 
     /** Dead letters as they came. */
     private static final class DeadLetterWriter
-            implements KafkaRecordSerializationSchema<DeadLetter>, KafkaDatasetFacetProvider {
+            implements KafkaRecordSerializationSchema<RateDeadLetter>, KafkaDatasetFacetProvider {
         private static final long serialVersionUID = 1L;
 
         private final String topic;
@@ -284,11 +284,11 @@ final class ForecasterJob {
 
         @Override
         public Optional<KafkaDatasetFacet> getKafkaDatasetFacet() {
-            return Optional.of(RecordWriter.writesTo(topic));
+            return Optional.of(TopicSerializer.writesTo(topic));
         }
 
         @Override
-        public ProducerRecord<byte[], byte[]> serialize(DeadLetter letter, KafkaSinkContext context, Long timestamp) {
+        public ProducerRecord<byte[], byte[]> serialize(RateDeadLetter letter, KafkaSinkContext context, Long timestamp) {
             return letter.toTopic(topic);
         }
     }

@@ -40,7 +40,7 @@ record ForecasterSettings(
         ForecastSettings forecast,
         String groupId,
         Mode mode,
-        Delivery delivery,
+        ForecastDelivery delivery,
         int parallelism,
         Duration disorder,
         Duration idleAfter,
@@ -86,9 +86,9 @@ record ForecasterSettings(
             "forecaster.mode",
             Mode.EMBEDDED,
             "Whether the Flink job runs in this process or on the cluster that it is submitted to.");
-    private static final Key<Delivery> DELIVERY = Key.choice(
+    private static final Key<ForecastDelivery> DELIVERY = Key.choice(
             "forecaster.delivery",
-            Delivery.AT_LEAST_ONCE,
+            ForecastDelivery.AT_LEAST_ONCE,
             "Forecasts at once and perhaps twice after a failure, or once and only with the next checkpoint.");
     private static final Key<Integer> PARALLELISM =
             Key.count("forecaster.parallelism", 1, MAX_PARALLELISM, 1, "How many tasks share the services.");

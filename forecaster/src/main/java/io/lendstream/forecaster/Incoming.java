@@ -6,5 +6,5 @@ import io.lendstream.core.event.RequestRate;
 sealed interface Incoming {
     record Measured(RequestRate rate) implements Incoming {}
 
-    record Poison(DeadLetter letter) implements Incoming {}
+    record Poison(RateDeadLetter letter) implements Incoming {}
 }

@@ -15,7 +15,7 @@ final class PoisonSplit extends ProcessFunction<Incoming, RequestRate> {
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(PoisonSplit.class);
 
-    static final OutputTag<DeadLetter> DEAD_LETTERS = new OutputTag<>("dead-letters", DeadLetterSerializer.TYPE);
+    static final OutputTag<RateDeadLetter> DEAD_LETTERS = new OutputTag<>("dead-letters", DeadLetterSerializer.TYPE);
 
     private transient Counter poison = new SimpleCounter();
 

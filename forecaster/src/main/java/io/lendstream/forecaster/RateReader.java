@@ -63,7 +63,7 @@ final class RateReader extends TopicReader<RequestRate, Incoming> {
     @Override
     void poison(ConsumerRecord<byte[], byte[]> record, RuntimeException why, Collector<Incoming> out) {
         out.collect(new Incoming.Poison(
-                DeadLetter.within(bounds, record, why.getClass().getName(), String.valueOf(why.getMessage()))));
+                RateDeadLetter.within(bounds, record, why.getClass().getName(), String.valueOf(why.getMessage()))));
     }
 
     @Override

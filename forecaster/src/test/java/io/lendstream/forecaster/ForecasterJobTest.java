@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ForecasterJobTest {
     private static final Queue<DemandForecast> FORECASTS = new ConcurrentLinkedQueue<>();
     private static final Queue<Progress> PROGRESS = new ConcurrentLinkedQueue<>();
-    private static final Queue<DeadLetter> DEAD_LETTERS = new ConcurrentLinkedQueue<>();
+    private static final Queue<RateDeadLetter> DEAD_LETTERS = new ConcurrentLinkedQueue<>();
 
     @TempDir
     Path directory;
@@ -71,13 +71,13 @@ class ForecasterJobTest {
                         Rates.MIDNIGHT.plusSeconds(120),
                         Rates.MIDNIGHT.plusSeconds(180));
         assertThat(PROGRESS).hasSize(3);
-        assertThat(DEAD_LETTERS).extracting(DeadLetter::kind).containsExactly("test");
+        assertThat(DEAD_LETTERS).extracting(RateDeadLetter::kind).containsExactly("test");
         assertThat(environment.getMaxParallelism()).isEqualTo(120);
     }
 
     @ParameterizedTest
-    @EnumSource(Delivery.class)
-    void givesEveryOperatorANameThatItsStateIsFoundByAtAnyDelivery(Delivery delivery) {
+    @EnumSource(ForecastDelivery.class)
+    void givesEveryOperatorANameThatItsStateIsFoundByAtAnyDelivery(ForecastDelivery delivery) {
         var environment = StreamExecutionEnvironment.createLocalEnvironment(1);
 
         new ForecasterJob(
@@ -102,7 +102,7 @@ class ForecasterJobTest {
             records.addAll(List.of(first, second, first, second));
         }
         var poison = new ConsumerRecord<>("lendstream.request-rates", 0, 5L, "chat".getBytes(UTF_8), new byte[] {1});
-        records.add(7, new Incoming.Poison(new DeadLetter(poison, "test", "not a record")));
+        records.add(7, new Incoming.Poison(new RateDeadLetter(poison, "test", "not a record")));
         return records;
     }
 }

@@ -21,7 +21,7 @@ class ForecasterSettingsTest {
 
         assertThat(settings.forecast()).isEqualTo(ForecastSettings.DEFAULT);
         assertThat(settings.mode()).isEqualTo(ForecasterSettings.Mode.EMBEDDED);
-        assertThat(settings.delivery()).isEqualTo(Delivery.AT_LEAST_ONCE);
+        assertThat(settings.delivery()).isEqualTo(ForecastDelivery.AT_LEAST_ONCE);
         assertThat(settings.producer())
                 .containsEntry("linger.ms", "0")
                 .containsEntry("max.in.flight.requests.per.connection", "1");

@@ -85,7 +85,7 @@ class RateReaderTest {
 
     @Test
     void putsAsideWhatIsTooLargeCutToWhatTheProducerCanSend() {
-        DeadLetter letter = poison(new byte[3_000_000]);
+        RateDeadLetter letter = poison(new byte[3_000_000]);
 
         assertThat(letter.kind()).endsWith(".OversizeRecordException");
         assertThat(letter.toTopic("dlq").value().length).isBetween(500_000, 1_000_000);
@@ -154,7 +154,7 @@ class RateReaderTest {
                 .anyMatch(header -> header.startsWith("lendstream.error.message=a record must have at least 5 bytes"));
     }
 
-    private DeadLetter poison(byte @Nullable [] value) {
+    private RateDeadLetter poison(byte @Nullable [] value) {
         assertThat(read(value)).isInstanceOf(Incoming.Poison.class);
         return ((Incoming.Poison) read(value)).letter();
     }

@@ -42,7 +42,7 @@ class RateTimeTest {
         var record = new ConsumerRecord<>("lendstream.request-rates", 0, 1L, new byte[0], new byte[0]);
 
         time.onEvent(
-                new Incoming.Poison(new DeadLetter(record, "kind", "reason")),
+                new Incoming.Poison(new RateDeadLetter(record, "kind", "reason")),
                 NOW.plusSeconds(99).toEpochMilli(),
                 new Told());
 

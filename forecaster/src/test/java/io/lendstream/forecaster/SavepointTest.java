@@ -46,7 +46,7 @@ class SavepointTest {
     private static final Path KEPT = Path.of("src/test/resources/savepoints");
     private static final Queue<DemandForecast> FORECASTS = new ConcurrentLinkedQueue<>();
     private static final Queue<Progress> PROGRESS = new ConcurrentLinkedQueue<>();
-    private static final Queue<DeadLetter> DEAD_LETTERS = new ConcurrentLinkedQueue<>();
+    private static final Queue<RateDeadLetter> DEAD_LETTERS = new ConcurrentLinkedQueue<>();
 
     /** Four windows a minute, and every record comes twice. */
     private static final List<RequestRate> RATES = rates(160);

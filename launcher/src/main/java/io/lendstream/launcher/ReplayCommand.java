@@ -8,7 +8,7 @@ import io.lendstream.launcher.cli.Bounds;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.settings.Units;
 import io.lendstream.service.text.Printable;
-import io.lendstream.simulator.Sample;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
 import io.lendstream.simulator.published.PublishedWorkload;
@@ -398,7 +398,7 @@ final class ReplayCommand implements Callable<Integer> {
                 .formatted(
                         outcome.run().title(),
                         summary.completedJobs(),
-                        summary.jct(Sample::mean).map("%.0f s"::formatted).orElse("unknown"),
+                        summary.jct(Distribution::mean).map("%.0f s"::formatted).orElse("unknown"),
                         summary.gpuHoursLent(),
                         outcome.decisions().size(),
                         outcome.wallSeconds()));

@@ -31,14 +31,14 @@ public final class MutationMain {
         int sample = Integer.parseInt(args[2]);
         Instant end = Instant.now().plusMillis(Math.round(Double.parseDouble(args[3]) * 3_600_000));
         List<String> packages = args.length > 4 ? List.of(args).subList(4, args.length) : PACKAGES;
-        Map<String, Score> scores = new LinkedHashMap<>();
+        Map<String, MutationScore> scores = new LinkedHashMap<>();
         boolean isGood = true;
         for (String name : packages) {
             Path reports = out.resolve(name);
             int size = name.equals("history") ? 0 : sample;
             boolean isFinished = run(name, reports, seed, size, Duration.between(Instant.now(), end));
             Path table = reports.resolve("mutations.csv");
-            Score score = isFinished && Files.exists(table) ? Score.of(Files.readAllLines(table)) : Score.NONE;
+            MutationScore score = isFinished && Files.exists(table) ? MutationScore.of(Files.readAllLines(table)) : MutationScore.NONE;
             scores.put(name, score);
             isGood &= score.share() >= LEAST;
             System.err.println(text(name, score, isFinished));
@@ -47,7 +47,7 @@ public final class MutationMain {
         System.exit(isGood ? 0 : 1);
     }
 
-    private static String text(String name, Score score, boolean isFinished) {
+    private static String text(String name, MutationScore score, boolean isFinished) {
         return isFinished
                 ? String.format(
                         Locale.ROOT,
@@ -64,7 +64,7 @@ public final class MutationMain {
                         .formatted(name);
     }
 
-    private static String json(Map<String, Score> scores) {
+    private static String json(Map<String, MutationScore> scores) {
         List<String> metrics = new ArrayList<>();
         scores.forEach((name, score) -> metrics.add(String.format(
                 Locale.ROOT,

@@ -75,7 +75,7 @@ final class Domain {
         return scheduler.isPresent();
     }
 
-    void takeOffice(Scheduler appointed) {
+    void claimEpoch(Scheduler appointed) {
         scheduler = Optional.of(appointed);
     }
 

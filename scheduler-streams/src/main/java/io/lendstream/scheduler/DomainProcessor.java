@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Gives a domain's events their order, feeds them to the core, and publishes the log, the decisions and the owners. */
-final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]> {
+final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], byte[]> {
     private static final Logger log = LoggerFactory.getLogger(DomainProcessor.class);
     private static final Duration CLOCK_EVERY = Duration.ofSeconds(1);
 
@@ -43,13 +43,13 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     private final SchedulerMetrics metrics;
     private final Barrier barrier;
     private final DomainGauges gauges;
-    private final Turns turns;
+    private final PlanPhases turns;
     private final PacedLog refusals = new PacedLog(log);
     private SortedMap<DomainId, Domain> domains = new TreeMap<>();
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable DomainStore store;
     private @Nullable CommitPace commits;
-    private @Nullable EventApplier applier;
+    private @Nullable StepRunner applier;
     private @Nullable DomainRunner runner;
     private boolean loaded;
 
@@ -66,7 +66,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         this.encoder = new StepEncoder(writer);
         this.metrics = metrics;
         this.gauges = metrics.gauges();
-        this.turns = new Turns(options.scheduler().policy().planEvery());
+        this.turns = new PlanPhases(options.scheduler().policy().planEvery());
         this.barrier =
                 new Barrier(SchedulerTopology.sources(topics), options.awaitsForecasts(), options.forecastStep());
     }
@@ -77,7 +77,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         DomainStore opened =
                 new DomainStore(started.getStateStore(SchedulerTopology.DOMAINS), metrics, writer.mostBytes());
         CommitPace pace = new CommitPace(started);
-        EventApplier events = new EventApplier(started, opened, encoder, pace, metrics);
+        StepRunner events = new StepRunner(started, opened, encoder, pace, metrics);
         store = opened;
         loaded = false;
         commits = pace;
@@ -87,9 +87,9 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
     }
 
     @Override
-    public void process(Record<byte[], Arrival> record) {
+    public void process(Record<byte[], RoutedRecord> record) {
         load();
-        Arrival arrival = record.value();
+        RoutedRecord arrival = record.value();
         DomainId id = new DomainId(new String(record.key(), UTF_8));
         Origin origin = arrival.passage().origin();
         Topic<?> topic = topics.find(origin.topic()).orElseThrow();
@@ -127,7 +127,7 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         }
     }
 
-    private void bury(DomainId id, Topic<?> topic, Arrival arrival, long timestamp, Poison poison) {
+    private void bury(DomainId id, Topic<?> topic, RoutedRecord arrival, long timestamp, Poison poison) {
         Origin origin = arrival.passage().origin();
         refusals.warn(
                 wallClock(), "%s of domain %s goes to the dead letters: %s".formatted(origin, id, poison.getMessage()));
@@ -136,9 +136,9 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         context().forward(DeadLetter.of(origin, asItCame, poison), SchedulerTopology.DEAD_EVENT);
     }
 
-    private Input read(DomainId domain, Topic<?> topic, Arrival arrival) throws Poison {
+    private Input read(DomainId domain, Topic<?> topic, RoutedRecord arrival) throws Poison {
         if (arrival.passage().left().isPresent()) {
-            Passage.Left left = arrival.passage().left().get();
+            RoutingHeaders.Left left = arrival.passage().left().get();
             return new Input.Happened(new NodeLeft(left.node(), domain, left.at()));
         }
         return arrival.input().isPresent() ? arrival.input().get() : reader.read(topic, arrival.value(), wallClock());
@@ -269,8 +269,8 @@ final class DomainProcessor implements Processor<byte[], Arrival, byte[], byte[]
         return started;
     }
 
-    private EventApplier applier() {
-        EventApplier events = applier;
+    private StepRunner applier() {
+        StepRunner events = applier;
         if (events == null) {
             throw new IllegalStateException("the processor was not started");
         }

@@ -10,7 +10,7 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.ClusterState;
-import io.lendstream.scheduler.EventApplier.PendingStep;
+import io.lendstream.scheduler.StepRunner.PendingStep;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,16 +36,16 @@ final class DomainRunner {
     private static final Duration RETRY_EVERY = Duration.ofMinutes(1);
 
     private final SchedulerOptions options;
-    private final EventApplier applier;
+    private final StepRunner applier;
     private final InstanceCondition condition;
-    private final Turns turns;
+    private final PlanPhases turns;
     private final Supplier<Instant> wallClock;
 
     DomainRunner(
             SchedulerOptions options,
-            EventApplier applier,
+            StepRunner applier,
             InstanceCondition condition,
-            Turns turns,
+            PlanPhases turns,
             Supplier<Instant> wallClock) {
         this.options = options;
         this.applier = applier;
@@ -65,7 +65,7 @@ final class DomainRunner {
         Instant at = notAhead(event.at());
         if (domain.stop().isEmpty()) {
             try {
-                takeOffice(domain, at, arrived);
+                claimEpoch(domain, at, arrived);
                 if (options.time() == TimeMode.WALL) {
                     tickUpTo(domain, at, arrived);
                 }
@@ -93,7 +93,7 @@ final class DomainRunner {
             return;
         }
         try {
-            takeOffice(domain, upTo, arrived);
+            claimEpoch(domain, upTo, arrived);
             tickUpTo(domain, upTo, arrived);
         } catch (RefusedException e) {
             stop(domain, upTo, e);
@@ -125,7 +125,7 @@ final class DomainRunner {
      * Raises the domain's epoch, the first time that this task has to do with it. Where that fails with all that is due then, it is
      * raised without any decision, so that a record may mend the domain.
      */
-    private void takeOffice(Domain domain, Instant at, long arrived) throws RefusedException {
+    private void claimEpoch(Domain domain, Instant at, long arrived) throws RefusedException {
         if (domain.inOffice()) {
             return;
         }
@@ -137,21 +137,21 @@ final class DomainRunner {
             scheduler = scheduler.planningAt(turns.next());
         }
         try {
-            takeOffice(domain, scheduler, now, arrived);
+            claimEpoch(domain, scheduler, now, arrived);
         } catch (RefusedException e) {
             Instant next = now.truncatedTo(ChronoUnit.MILLIS).plusMillis(1);
             Instant from =
                     scheduler.decidesFrom().map(known -> later(known, next)).orElse(next);
-            takeOffice(domain, scheduler.decidingFrom(Optional.of(from)), now, arrived);
+            claimEpoch(domain, scheduler.decidingFrom(Optional.of(from)), now, arrived);
             throw e;
         }
     }
 
-    private void takeOffice(Domain domain, Scheduler scheduler, Instant at, long arrived) throws RefusedException {
+    private void claimEpoch(Domain domain, Scheduler scheduler, Instant at, long arrived) throws RefusedException {
         ClusterState before = domain.state();
         SchedulerStarted started = Guarded.call(() -> scheduler.started(before, at));
         apply(domain, scheduler, started, Optional.empty(), arrived);
-        domain.takeOffice(scheduler);
+        domain.claimEpoch(scheduler);
         log.info(
                 "domain {} is ours, in epoch {} from event {}{}",
                 domain.id(),
@@ -239,7 +239,7 @@ final class DomainRunner {
             return false;
         }
         try {
-            takeOffice(domain, upTo, arrived);
+            claimEpoch(domain, upTo, arrived);
             Instant at = deciding(domain, later(upTo, domain.state().now()));
             apply(domain, domain.scheduler(), new Tick(domain.id(), at), Optional.empty(), arrived);
             resume(domain, stop, "a tick at %s works".formatted(at));

@@ -26,21 +26,21 @@ import org.jspecify.annotations.Nullable;
  * not it goes to the dead letters of its topic. A domain of this very partition is at hand; to one of another partition a record
  * goes by the internal topic. All of a domain's records in one partition of a topic go the same way, and so keep their order.
  */
-final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
+final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     private final TopicCatalogue topics;
     private final InputReader reader;
     private final TimeMode time;
     private final SchedulerMetrics metrics;
-    private final Spread spread;
+    private final DomainPartitioner spread;
     private final DomainLimits limits;
-    private @Nullable ProcessorContext<byte[], Arrival> context;
+    private @Nullable ProcessorContext<byte[], RoutedRecord> context;
     private @Nullable NodeDomains nodeDomains;
 
     Intake(
             TopicCatalogue topics,
             InputReader reader,
             TimeMode time,
-            Spread spread,
+            DomainPartitioner spread,
             DomainLimits limits,
             SchedulerMetrics metrics) {
         this.topics = topics;
@@ -52,7 +52,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     }
 
     @Override
-    public void init(ProcessorContext<byte[], Arrival> started) {
+    public void init(ProcessorContext<byte[], RoutedRecord> started) {
         context = started;
         // A node's partition is not its domain's: nodes of the domains of all partitions come here.
         nodeDomains = new NodeDomains(topics, started.getStateStore(SchedulerTopology.NODE_DOMAINS), limits, (int)
@@ -87,7 +87,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
     }
 
     /** What goes on to a domain. */
-    private record Onward(DomainId domain, Arrival arrival) {}
+    private record Onward(DomainId domain, RoutedRecord arrival) {}
 
     /** The stream is one of arrivals, but the dead letters beside it are of bytes, as their sink expects. */
     @SuppressWarnings({"unchecked", "rawtypes"})
@@ -105,7 +105,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
             return ofTombstone(topic, origin, record);
         }
         InputReader.checkKey(topic, new String(record.key(), UTF_8));
-        Passage passage = new Passage(origin, Optional.empty());
+        RoutingHeaders passage = new RoutingHeaders(origin, Optional.empty());
         Input input;
         try {
             input = reader.read(topic, record.value(), wallClock());
@@ -115,7 +115,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
             }
             DomainId domain = reader.domain(topic, record.value());
             check(origin, domain);
-            return List.of(new Onward(domain, new Arrival(record.key(), record.value(), passage, Optional.empty())));
+            return List.of(new Onward(domain, new RoutedRecord(record.key(), record.value(), passage, Optional.empty())));
         }
         check(origin, input.domain());
         if (input instanceof Input.GotOn got && !concernsUs(got)) {
@@ -127,7 +127,7 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
                     .declare(origin.topic(), node.nodeId(), node.domain())
                     .ifPresent(before -> onward.add(leave(node.nodeId(), before, node.at(), origin, record)));
         }
-        onward.add(new Onward(input.domain(), new Arrival(record.key(), record.value(), passage, Optional.of(input))));
+        onward.add(new Onward(input.domain(), new RoutedRecord(record.key(), record.value(), passage, Optional.of(input))));
         return onward;
     }
 
@@ -169,15 +169,15 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
 
     private static Onward leave(
             NodeId node, DomainId domain, Instant at, Origin origin, Record<byte[], byte[]> record) {
-        Passage passage = new Passage(origin, Optional.of(new Passage.Left(node, at)));
-        return new Onward(domain, new Arrival(record.key(), null, passage, Optional.empty()));
+        RoutingHeaders passage = new RoutingHeaders(origin, Optional.of(new RoutingHeaders.Left(node, at)));
+        return new Onward(domain, new RoutedRecord(record.key(), null, passage, Optional.empty()));
     }
 
     private Instant wallClock() {
         return Instant.ofEpochMilli(context().currentSystemTimeMs());
     }
 
-    private void pass(DomainId domain, Arrival arrival, long timestamp) {
+    private void pass(DomainId domain, RoutedRecord arrival, long timestamp) {
         byte[] key = domain.value().getBytes(UTF_8);
         boolean isAtHand = spread.of(key) == context().taskId().partition();
         context()
@@ -186,8 +186,8 @@ final class Intake implements Processor<byte[], byte[], byte[], Arrival> {
                         isAtHand ? SchedulerTopology.OF_DOMAIN : SchedulerTopology.TO_DOMAIN);
     }
 
-    private ProcessorContext<byte[], Arrival> context() {
-        ProcessorContext<byte[], Arrival> started = context;
+    private ProcessorContext<byte[], RoutedRecord> context() {
+        ProcessorContext<byte[], RoutedRecord> started = context;
         if (started == null) {
             throw new IllegalStateException("the intake was not started");
         }

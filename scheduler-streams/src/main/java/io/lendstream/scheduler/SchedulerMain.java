@@ -149,7 +149,7 @@ public final class SchedulerMain extends ServiceCommand {
     }
 
     /** Over as many partitions as a base topic has at most: so many tasks there are. */
-    private static Spread spread(ServiceContext context) {
+    private static DomainPartitioner spread(ServiceContext context) {
         TopicCatalogue base = new TopicCatalogue(context.topics().prefix());
         int partitions = mostPartitions(context, base);
         int most = context.topics().intakes().isEmpty() ? partitions : mostPartitions(context, context.topics());
@@ -158,7 +158,7 @@ public final class SchedulerMain extends ServiceCommand {
                     "a topic of an intake has %d partitions, but no base topic has more than %d, which is what the state is kept for. Create the intake's topics anew with 'lendstream topics create', which gives them as many as the base topics, or take the intake out of %s."
                             .formatted(most, partitions, CommonKeys.INTAKES.name()));
         }
-        return new Spread(partitions);
+        return new DomainPartitioner(partitions);
     }
 
     private static int mostPartitions(ServiceContext context, TopicCatalogue topics) {

@@ -106,7 +106,7 @@ final class SchedulerTopology {
             TopicCatalogue topics,
             StreamsConfig config,
             SchedulerOptions options,
-            Spread spread,
+            DomainPartitioner spread,
             SerdeFactory serdes,
             Patience patience,
             SchedulerMetrics metrics) {
@@ -124,13 +124,13 @@ final class SchedulerTopology {
         KStream<byte[], byte[]> signals = builder.stream(
                 names(SIGNALS, topics),
                 consumed().withName("signals").withOffsetResetPolicy(AutoOffsetReset.byDuration(FIRST_LOOK_BACK)));
-        KStream<byte[], Arrival> taken = facts.merge(signals, Named.as("inputs"))
+        KStream<byte[], RoutedRecord> taken = facts.merge(signals, Named.as("inputs"))
                 .process(
                         () -> new Intake(topics, readers.get(), options.time(), spread, options.limits(), metrics),
                         Named.as(INTAKE),
                         NODE_DOMAINS);
-        KStream<byte[], Arrival> fromElsewhere =
-                taken.repartition(Repartitioned.with(Serdes.ByteArray(), Arrival.serde())
+        KStream<byte[], RoutedRecord> fromElsewhere =
+                taken.repartition(Repartitioned.with(Serdes.ByteArray(), RoutedRecord.serde())
                         .withName(BY_DOMAIN)
                         .withNumberOfPartitions(spread.partitions())
                         .withStreamPartitioner(spread));

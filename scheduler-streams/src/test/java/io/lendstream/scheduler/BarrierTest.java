@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.time.TimeMode;
@@ -15,23 +15,23 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class BarrierTest {
-    private static final Instant SOON = Story.START.plusSeconds(5);
+    private static final Instant SOON = Scenario.START.plusSeconds(5);
 
     /** A job that waits for its first plan, a minute after the start. */
     private static Loop withAJob(boolean awaitsForecasts) {
         Loop loop = Loop.accelerated(awaitsForecasts);
-        Story story = Story.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
         story.log().stream().skip(1).forEach(event -> loop.tell(event.event()));
         loop.events();
         return loop;
     }
 
     private static void environment(Loop loop, Instant upTo, Map<String, Long> positions) {
-        loop.progress("environment", Story.DOMAIN, upTo, positions);
+        loop.progress("environment", Scenario.DOMAIN, upTo, positions);
     }
 
     private static void actuator(Loop loop, Instant upTo, Map<String, Long> positions) {
-        loop.progress("actuator", Story.DOMAIN, upTo, positions);
+        loop.progress("actuator", Scenario.DOMAIN, upTo, positions);
     }
 
     @Test
@@ -44,9 +44,9 @@ class BarrierTest {
 
             assertThat(loop.answers()).singleElement().satisfies(answer -> {
                 assertThat(answer.service()).isEqualTo("scheduler");
-                assertThat(answer.domain()).isEqualTo(Story.DOMAIN);
+                assertThat(answer.domain()).isEqualTo(Scenario.DOMAIN);
                 assertThat(answer.eventTime()).isEqualTo(SOON);
-                assertThat(answer.nextEventAt()).contains(Story.START.plusSeconds(60));
+                assertThat(answer.nextEventAt()).contains(Scenario.START.plusSeconds(60));
                 assertThat(answer.positions()).isEqualTo(Map.of(Progress.DECISIONS, 0L));
             });
         }
@@ -70,8 +70,8 @@ class BarrierTest {
             loop.pass(Duration.ofHours(1));
             assertThat(loop.events()).isEmpty();
 
-            environment(loop, Story.START.plusSeconds(60), Map.of());
-            actuator(loop, Story.START.plusSeconds(60), Map.of());
+            environment(loop, Scenario.START.plusSeconds(60), Map.of());
+            actuator(loop, Scenario.START.plusSeconds(60), Map.of());
 
             assertThat(loop.events()).extracting(DomainEvent::event).hasOnlyElementsOfType(Tick.class);
             assertThat(loop.decisions()).hasSize(1);
@@ -85,7 +85,7 @@ class BarrierTest {
     @Test
     void waitsForAnActuatorThatIsBehind() {
         try (Loop loop = withAJob(false)) {
-            actuator(loop, Story.START, Map.of());
+            actuator(loop, Scenario.START, Map.of());
             environment(loop, SOON, Map.of());
 
             assertThat(loop.answers()).isEmpty();
@@ -99,7 +99,7 @@ class BarrierTest {
             actuator(loop, SOON, Map.of());
             assertThat(loop.answers()).isEmpty();
 
-            loop.tell(Story.of("deepboot").jobRecord("second", 1, true));
+            loop.tell(Scenario.of("deepboot").jobRecord("second", 1, true));
 
             assertThat(loop.answers()).hasSize(1);
         }
@@ -118,7 +118,7 @@ class BarrierTest {
     /** A service whose demand has been reported for so many quarters of a minute. */
     private static Loop withDemand(int quarters) {
         Loop loop = Loop.accelerated(true);
-        Story story = Story.of("deepboot").service("chat", 0);
+        Scenario story = Scenario.of("deepboot").service("chat", 0);
         for (int i = 0; i < quarters; i++) {
             story.after(Duration.ofSeconds(15)).rate("chat", 5);
         }
@@ -132,7 +132,7 @@ class BarrierTest {
     }
 
     private static Loop forecast(Loop loop, int seconds) {
-        Story story = Story.of("deepboot")
+        Scenario story = Scenario.of("deepboot")
                 .service("chat", 0)
                 .after(Duration.ofSeconds(seconds))
                 .forecast("chat", 9);
@@ -186,7 +186,7 @@ class BarrierTest {
     void remembersWhatItWaitsForAfterARestart() {
         try (Loop first = withDemand(4);
                 Loop second = first.restarted(TimeMode.VIRTUAL)) {
-            Story story = Story.of("deepboot")
+            Scenario story = Scenario.of("deepboot")
                     .service("chat", 0)
                     .after(Duration.ofSeconds(60))
                     .forecast("chat", 9);

@@ -7,7 +7,7 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
@@ -45,7 +45,7 @@ class CommitTest {
 
     private final FakeRegistry registry = new FakeRegistry();
     private final SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
-    private final Story story = Story.of("deepboot");
+    private final Scenario story = Scenario.of("deepboot");
     private MockProcessorContext<byte[], byte[]> context;
     private DomainProcessor processor;
     private long offset;
@@ -86,7 +86,7 @@ class CommitTest {
 
         var later = context.scheduledPunctuators().get(1);
         assertThat(later.getInterval()).isEqualTo(Duration.ofMillis(5));
-        later.getPunctuator().punctuate(Story.START.toEpochMilli() + 5);
+        later.getPunctuator().punctuate(Scenario.START.toEpochMilli() + 5);
         assertThat(context.committed()).isTrue();
         assertThat(later.cancelled()).isTrue();
     }
@@ -118,7 +118,7 @@ class CommitTest {
 
     /** A node with four free GPUs. */
     private static Node more() {
-        return (Node) Story.of("deepboot").node("m", Pool.INFERENCE, 4).log().stream()
+        return (Node) Scenario.of("deepboot").node("m", Pool.INFERENCE, 4).log().stream()
                 .map(logged -> logged.event())
                 .filter(event -> event instanceof Node)
                 .findFirst()
@@ -138,12 +138,12 @@ class CommitTest {
     }
 
     private <T> void tell(Topic<T> topic, T value) {
-        var passage = new Passage(new Origin(TOPICS.name(topic), 0, offset++), Optional.empty());
+        var passage = new RoutingHeaders(new Origin(TOPICS.name(topic), 0, offset++), Optional.empty());
         byte[] bytes = serdes.serializer().serialize(TOPICS.name(topic), Codecs.encode(topic, value));
         processor.process(new Record<>(
-                Story.DOMAIN.value().getBytes(UTF_8),
-                new Arrival("key".getBytes(UTF_8), bytes, passage, Optional.empty()),
-                Story.START.toEpochMilli()));
+                Scenario.DOMAIN.value().getBytes(UTF_8),
+                new RoutedRecord("key".getBytes(UTF_8), bytes, passage, Optional.empty()),
+                Scenario.START.toEpochMilli()));
     }
 
     private long decisions() {
@@ -158,7 +158,7 @@ class CommitTest {
                 .build();
         domains.init(context.getStateStoreContext(), domains);
         context.addStateStore(domains);
-        context.setCurrentSystemTimeMs(Story.START.toEpochMilli());
+        context.setCurrentSystemTimeMs(Scenario.START.toEpochMilli());
         return context;
     }
 

@@ -3,7 +3,7 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.ControlCommand;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Owner;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -19,12 +19,12 @@ class DomainGaugesTest {
 
     @Test
     void showWhoOwnsGpusAndWhatWasOrderedAsItIsNow() {
-        Story story = Story.of("deepboot")
+        Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 3)
                 .service("chat", 1)
                 .settled();
         try (DomainGauges gauges = new DomainGauges(registry, new DomainLabels(registry, 2))) {
-            Domain domain = new Domain(story.state(), Story.START);
+            Domain domain = new Domain(story.state(), Scenario.START);
             gauges.watch(domain);
             gauges.watch(domain);
 

@@ -11,7 +11,7 @@ import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -38,8 +38,8 @@ class DomainLimitsTest {
     private static final DomainLimits LIMITS = new DomainLimits(2, 2, 3, 1, 2, 2);
 
     private final Loop loop = Loop.within(LIMITS);
-    private final Story story =
-            new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
+    private final Scenario story =
+            new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
     private long sequence;
 
     @AfterEach
@@ -99,7 +99,7 @@ class DomainLimitsTest {
                         + " Write tombstones for nodes that are gone, or raise the setting.");
         loop.tell(node("b", "test", 2));
         assertThat(refusal(TopicCatalogue.NODES)).as("one that is there").isEmpty();
-        loop.tell(new NodeLeft(new NodeId("a"), Story.DOMAIN, Loop.WALL_CLOCK)).tell(node("c", "test", 1));
+        loop.tell(new NodeLeft(new NodeId("a"), Scenario.DOMAIN, Loop.WALL_CLOCK)).tell(node("c", "test", 1));
 
         assertThat(refusal(TopicCatalogue.NODES)).isEmpty();
         List<DomainEvent> log = loop.events();
@@ -244,6 +244,6 @@ class DomainLimitsTest {
         assertThat(loop.events())
                 .last()
                 .extracting(DomainEvent::event)
-                .isEqualTo(new NodeLeft(new NodeId("a"), Story.DOMAIN, Loop.WALL_CLOCK));
+                .isEqualTo(new NodeLeft(new NodeId("a"), Scenario.DOMAIN, Loop.WALL_CLOCK));
     }
 }

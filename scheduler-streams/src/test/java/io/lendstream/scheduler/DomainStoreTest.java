@@ -3,7 +3,7 @@ package io.lendstream.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
@@ -33,8 +33,8 @@ class DomainStoreTest {
     void nothingIsWrittenOrRememberedUntilItIsCommitted() {
         KeyValueStore<String, byte[]> entries = entries();
         DomainStore store = new DomainStore(entries, METRICS);
-        Story before = Story.of("deepboot");
-        Story after = Story.of("deepboot").node("infer", Pool.INFERENCE, 2);
+        Scenario before = Scenario.of("deepboot");
+        Scenario after = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 2);
         DomainEvent last = after.log().get(1);
         Step step = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS).step(before.state(), last);
 
@@ -48,8 +48,8 @@ class DomainStoreTest {
                 .isEqualTo(tried.entries());
         store.commit(again);
         assertThat(new DomainStore(entries, METRICS)
-                        .load(Story.START)
-                        .get(Story.DOMAIN)
+                        .load(Scenario.START)
+                        .get(Scenario.DOMAIN)
                         .state())
                 .isEqualTo(after.state());
     }

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
@@ -16,7 +16,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 class InstanceConditionTest {
-    private static final Instant NOW = Story.START;
+    private static final Instant NOW = Scenario.START;
 
     private final InstanceCondition condition = new InstanceCondition();
 
@@ -79,7 +79,7 @@ class InstanceConditionTest {
     @Test
     void aSchedulerThatRefusesMostOfWhatArrivesIsNotReady() {
         Duration slow = Duration.ofMinutes(10);
-        Story story = new Story(
+        Scenario story = new Scenario(
                 new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK.plus(slow));
         Health health = new Health();
         health.ready();

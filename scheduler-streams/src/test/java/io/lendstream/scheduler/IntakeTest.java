@@ -9,7 +9,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Origin;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -54,15 +54,15 @@ class IntakeTest {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final int PARTITIONS = 3;
 
-    private static final Arrival ARRIVAL = new Arrival(
-            new byte[0], new byte[0], new Passage(new Origin("t", 0, 0), Optional.empty()), Optional.empty());
+    private static final RoutedRecord ARRIVAL = new RoutedRecord(
+            new byte[0], new byte[0], new RoutingHeaders(new Origin("t", 0, 0), Optional.empty()), Optional.empty());
 
     @TempDir
     File directory;
 
     @Test
     void aRecordOfADomainOfThisPartitionGoesStraightToItAndAnyOtherByTheInternalTopic() {
-        Spread spread = new Spread(PARTITIONS);
+        DomainPartitioner spread = new DomainPartitioner(PARTITIONS);
         for (String domain : List.of("east", "west", "north", "south")) {
             for (int partition = 0; partition < PARTITIONS; partition++) {
                 boolean isAtHand = spread.of(domain.getBytes(UTF_8)) == partition;
@@ -76,7 +76,7 @@ class IntakeTest {
 
     @Test
     void domainsAreSpreadAsKafkaSpreadsKeys() {
-        Spread spread = new Spread(PARTITIONS);
+        DomainPartitioner spread = new DomainPartitioner(PARTITIONS);
         for (String domain : List.of("east", "west", "north", "south")) {
             byte[] key = domain.getBytes(UTF_8);
 
@@ -91,21 +91,21 @@ class IntakeTest {
     @Test
     void whatWasReadGoesWithARecordThatIsAtHandAndOnesOfTheInternalTopicAreReadAgain() {
         var origin = new Origin("lendstream.gpu-telemetry", 2, 7);
-        var read = new Arrival(
+        var read = new RoutedRecord(
                 "node".getBytes(UTF_8),
                 new byte[] {1, 2},
-                new Passage(origin, Optional.empty()),
+                new RoutingHeaders(origin, Optional.empty()),
                 Optional.of(new Input.Happened(sample("east"))));
-        var left = new Arrival(
+        var left = new RoutedRecord(
                 "node".getBytes(UTF_8),
                 null,
-                new Passage(origin, Optional.of(new Passage.Left(new NodeId("node"), Story.START))),
+                new RoutingHeaders(origin, Optional.of(new RoutingHeaders.Left(new NodeId("node"), Scenario.START))),
                 Optional.empty());
 
-        for (Arrival arrival : List.of(read, left)) {
+        for (RoutedRecord arrival : List.of(read, left)) {
             var headers = new RecordHeaders();
-            byte[] bytes = Arrival.serde().serializer().serialize("by-domain", headers, arrival);
-            Arrival again = Arrival.serde().deserializer().deserialize("by-domain", headers, bytes);
+            byte[] bytes = RoutedRecord.serde().serializer().serialize("by-domain", headers, arrival);
+            RoutedRecord again = RoutedRecord.serde().deserializer().deserialize("by-domain", headers, bytes);
 
             assertThat(bytes).isEqualTo(arrival.value());
             assertThat(again.key()).isEqualTo(arrival.key());
@@ -125,7 +125,7 @@ class IntakeTest {
     }
 
     private static GpuTelemetry sample(String domain) {
-        return new GpuTelemetry(new NodeId("node"), new DomainId(domain), "boot", 1, Story.START, List.of());
+        return new GpuTelemetry(new NodeId("node"), new DomainId(domain), "boot", 1, Scenario.START, List.of());
     }
 
     @ParameterizedTest
@@ -134,7 +134,7 @@ class IntakeTest {
         assertThat(INPUTS).hasSizeGreaterThan(7).containsKey(TopicCatalogue.REQUEST_RATES);
         INPUTS.forEach((topic, record) -> {
             for (boolean isTombstone : List.of(false, true)) {
-                List<CapturedForward<? extends byte[], ? extends Arrival>> forwarded =
+                List<CapturedForward<? extends byte[], ? extends RoutedRecord>> forwarded =
                         processed(topic, record, key, isTombstone, 0);
 
                 assertThat(forwarded).as("%s, tombstone %s", topic, isTombstone).hasSize(1);
@@ -185,7 +185,7 @@ class IntakeTest {
     private static final Map<Topic<?>, GenericRecord> INPUTS = inputs();
 
     private static Map<Topic<?>, GenericRecord> inputs() {
-        Story story = Story.of("lendstream")
+        Scenario story = Scenario.of("lendstream")
                 .node("node", Pool.INFERENCE, 2)
                 .service("chat", 0)
                 .job("bert", 2)
@@ -211,8 +211,8 @@ class IntakeTest {
         return Codecs.encode(topic, topic.type().cast(value));
     }
 
-    private CapturedForward<? extends byte[], ? extends Arrival> passed(String domain, int partition) {
-        List<CapturedForward<? extends byte[], ? extends Arrival>> forwarded = processed(
+    private CapturedForward<? extends byte[], ? extends RoutedRecord> passed(String domain, int partition) {
+        List<CapturedForward<? extends byte[], ? extends RoutedRecord>> forwarded = processed(
                 TopicCatalogue.GPU_TELEMETRY,
                 Codecs.encode(TopicCatalogue.GPU_TELEMETRY, sample(domain)),
                 "node".getBytes(UTF_8),
@@ -222,12 +222,12 @@ class IntakeTest {
         return forwarded.get(0);
     }
 
-    private List<CapturedForward<? extends byte[], ? extends Arrival>> processed(
+    private List<CapturedForward<? extends byte[], ? extends RoutedRecord>> processed(
             Topic<?> kind, GenericRecord record, byte @Nullable [] key, boolean isTombstone, int partition) {
         try (FakeRegistry registry = new FakeRegistry()) {
             SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
             var context =
-                    new MockProcessorContext<byte[], Arrival>(new Properties(), new TaskId(0, partition), directory);
+                    new MockProcessorContext<byte[], RoutedRecord>(new Properties(), new TaskId(0, partition), directory);
             KeyValueStore<String, String> nodes = Stores.keyValueStoreBuilder(
                             Stores.inMemoryKeyValueStore(SchedulerTopology.NODE_DOMAINS),
                             Serdes.String(),
@@ -236,7 +236,7 @@ class IntakeTest {
                     .build();
             nodes.init(context.getStateStoreContext(), nodes);
             context.addStateStore(nodes);
-            context.setCurrentSystemTimeMs(Story.START.toEpochMilli());
+            context.setCurrentSystemTimeMs(Scenario.START.toEpochMilli());
             String topic = TOPICS.name(kind);
             context.setRecordMetadata(topic, partition, 7);
             var intake = new Intake(
@@ -244,13 +244,13 @@ class IntakeTest {
                     new InputReader(
                             TOPICS, serdes, new Patience(1, Duration.ofMillis(1), () -> false), Duration.ofMinutes(5)),
                     TimeMode.WALL,
-                    new Spread(PARTITIONS),
+                    new DomainPartitioner(PARTITIONS),
                     SchedulerKeys.DEFAULT_LIMITS,
                     new SchedulerMetrics(new SimpleMeterRegistry()));
             intake.init(context);
             byte[] value = isTombstone ? null : serdes.serializer().serialize(topic, record);
 
-            intake.process(new Record<>(key, value, Story.START.toEpochMilli(), new RecordHeaders()));
+            intake.process(new Record<>(key, value, Scenario.START.toEpochMilli(), new RecordHeaders()));
 
             return List.copyOf(context.forwarded());
         }

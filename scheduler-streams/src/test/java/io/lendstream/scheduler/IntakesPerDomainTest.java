@@ -16,7 +16,7 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -39,7 +39,7 @@ class IntakesPerDomainTest {
     private static final DomainId WEST = new DomainId("west");
 
     /** The domain of the other team. */
-    private static final DomainId OURS = Story.DOMAIN;
+    private static final DomainId OURS = Scenario.DOMAIN;
 
     private static final String INTAKES = "team-a=east+west,team-b=test,oncall=*";
 
@@ -95,7 +95,7 @@ class IntakesPerDomainTest {
     @Test
     void aRefusedRecordGoesToTheDeadLettersOfTheBaseTopicWithItsOriginAndTheReason() {
         try (Loop loop = Loop.withIntakes(INTAKES)) {
-            Story story = Story.of("deepboot").service("chat", 1);
+            Scenario story = Scenario.of("deepboot").service("chat", 1);
 
             loop.tellBy("team-a", story.log().get(1).event(), OURS);
 
@@ -115,7 +115,7 @@ class IntakesPerDomainTest {
     void anUnreadableRecordAboutAnotherDomainIsRefusedAtTheIntakeToo() {
         try (Loop loop = Loop.withIntakes(INTAKES)) {
             var job = Codecs.encode(
-                    TopicCatalogue.TRAINING_JOBS, Story.of("deepboot").jobRecord("bert", 4, true));
+                    TopicCatalogue.TRAINING_JOBS, Scenario.of("deepboot").jobRecord("bert", 4, true));
             job.put("requestedGpus", -1);
             byte[] bytes = loop.encodeRaw(TopicCatalogue.TRAINING_JOBS, job);
 
@@ -160,10 +160,10 @@ class IntakesPerDomainTest {
         try (Loop loop = Loop.withIntakes(INTAKES)) {
             loop.tell(node("n1", EAST));
             loop.tellBy("team-a", node("n1", EAST), EAST);
-            loop.tell(new NodeLeft(new NodeId("n1"), EAST, Story.START));
+            loop.tell(new NodeLeft(new NodeId("n1"), EAST, Scenario.START));
             assertThat(kinds(loop)).containsExactly("east Node", "east Node");
 
-            loop.tellBy("team-a", new NodeLeft(new NodeId("n1"), EAST, Story.START), EAST);
+            loop.tellBy("team-a", new NodeLeft(new NodeId("n1"), EAST, Scenario.START), EAST);
 
             assertThat(kinds(loop)).containsExactly("east NodeLeft");
         }
@@ -176,7 +176,7 @@ class IntakesPerDomainTest {
             before.tell(node("n1", EAST));
             try (Loop loop = before.restarted(TimeMode.WALL)) {
                 loop.tell(node("n1", EAST)); // offsets begin anew: the one that was taken before
-                loop.tell(new NodeLeft(new NodeId("n1"), EAST, Story.START));
+                loop.tell(new NodeLeft(new NodeId("n1"), EAST, Scenario.START));
 
                 assertThat(kinds(loop)).containsExactly("east NodeLeft");
             }
@@ -210,14 +210,14 @@ class IntakesPerDomainTest {
                 domain,
                 Pool.TRAINING,
                 "boot",
-                Story.START,
+                Scenario.START,
                 NodeStatus.READY,
                 List.of(Gpu.whole(new GpuId("g-" + name), 0, "test GPU", 80L << 30)));
     }
 
     private static ControlCommand freeze() {
         return (ControlCommand)
-                Story.of("deepboot").node("n1", Pool.TRAINING, 1).control(ControlCommand.Kind.FREEZE).log().stream()
+                Scenario.of("deepboot").node("n1", Pool.TRAINING, 1).control(ControlCommand.Kind.FREEZE).log().stream()
                         .map(DomainEvent::event)
                         .filter(ControlCommand.class::isInstance)
                         .findFirst()
@@ -226,7 +226,7 @@ class IntakesPerDomainTest {
 
     /** What is told of a domain in which a job borrows idle GPUs and gives them back when demand comes. */
     private static List<Event> day() {
-        Story story = Story.of("deepboot")
+        Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)
                 .service("chat", 1)

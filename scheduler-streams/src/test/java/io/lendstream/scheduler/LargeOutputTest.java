@@ -7,7 +7,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -32,8 +32,8 @@ class LargeOutputTest {
     private static final int GPUS = 1_000;
 
     private final Loop loop = Loop.live();
-    private final Story story =
-            new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
+    private final Scenario story =
+            new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
 
     @AfterEach
     void close() {
@@ -71,7 +71,7 @@ class LargeOutputTest {
     void aDecisionThatNoRecordCanHoldStopsItsDomainAndNotTheProcess() {
         loop.tell(node("far", OTHER, 1));
         for (int i = 0; i < NODES; i++) {
-            loop.tell(node("n" + i, Story.DOMAIN, GPUS));
+            loop.tell(node("n" + i, Scenario.DOMAIN, GPUS));
         }
         loop.tell(wide(story.jobRecord("wide", NODES * GPUS, false)));
 

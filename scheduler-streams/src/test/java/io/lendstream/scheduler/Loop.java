@@ -17,7 +17,7 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -69,7 +69,7 @@ final class Loop implements AutoCloseable {
     static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     static final Duration PATIENCE = Duration.ofSeconds(30);
     /** What the wall clock says when the loop starts. */
-    static final Instant WALL_CLOCK = Story.START.plus(Duration.ofDays(1));
+    static final Instant WALL_CLOCK = Scenario.START.plus(Duration.ofDays(1));
 
     /** Domains that its metrics name. */
     static final int MOST_LABELS = 3;
@@ -126,7 +126,7 @@ final class Loop implements AutoCloseable {
                 topics,
                 new StreamsConfig(config),
                 options,
-                new Spread(1),
+                new DomainPartitioner(1),
                 serdes,
                 new Patience(3, Duration.ofMillis(10), () -> false),
                 metrics);
@@ -361,7 +361,7 @@ final class Loop implements AutoCloseable {
     /** Puts a record where the intake puts it, as if the intake had read it at this place. */
     <T> Loop passOn(Topic<T> topic, DomainId domain, Origin origin, T value) {
         Headers headers = new RecordHeaders();
-        new Passage(origin, Optional.empty()).addTo(headers, "key".getBytes(UTF_8));
+        new RoutingHeaders(origin, Optional.empty()).addTo(headers, "key".getBytes(UTF_8));
         return sendTo(
                 APPLICATION + "-by-domain-repartition",
                 new TestRecord<>(domain.value().getBytes(UTF_8), encode(topic, value), headers, wallClock));

@@ -7,7 +7,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
@@ -29,7 +29,7 @@ class OldStateTest {
     private static final Path KEPT = Path.of("src/test/resources/states");
     private static final String SET_ASIDE = "lendstream.state.entries.set.aside";
     /** A few seconds after the states were left. */
-    private static final Instant NOW = Story.START.plus(Duration.ofSeconds(200));
+    private static final Instant NOW = Scenario.START.plus(Duration.ofSeconds(200));
 
     static List<Path> kept() throws IOException {
         try (Stream<Path> files = Files.list(KEPT)) {
@@ -122,18 +122,18 @@ class OldStateTest {
 
     private static List<Decision> ofTheDomain(List<Decision> decisions) {
         return decisions.stream()
-                .filter(decision -> decision.id().domain().equals(Story.DOMAIN))
+                .filter(decision -> decision.id().domain().equals(Scenario.DOMAIN))
                 .toList();
     }
 
     private static List<DomainEvent> ofTheLog(List<DomainEvent> log) {
-        return log.stream().filter(event -> event.domain().equals(Story.DOMAIN)).toList();
+        return log.stream().filter(event -> event.domain().equals(Scenario.DOMAIN)).toList();
     }
 
     private static RequestRate rate(long sequence, Instant now, int perSecond) {
         return new RequestRate(
                 new ServiceId("chat"),
-                Story.DOMAIN,
+                Scenario.DOMAIN,
                 "gateway",
                 "boot-1",
                 sequence,

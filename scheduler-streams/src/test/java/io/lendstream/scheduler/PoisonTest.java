@@ -9,7 +9,7 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.Alternative;
@@ -42,7 +42,7 @@ class PoisonTest {
     private static final byte[] KEY = "chat".getBytes(UTF_8);
 
     private final Loop loop = Loop.live();
-    private final Story story = Story.of("deepboot");
+    private final Scenario story = Scenario.of("deepboot");
 
     @BeforeEach
     void aServiceIsThere() {
@@ -174,9 +174,9 @@ class PoisonTest {
 
     @Test
     void whatTheCoreThrowsUpOnIsPoisonToo() {
-        Instant bad = Story.START.plusSeconds(60);
+        Instant bad = Scenario.START.plusSeconds(60);
         try (Loop fragile = Loop.with(new Fragile(Policies.parse("deepboot"), bad))) {
-            Story jobs = Story.of("deepboot").node("train", Pool.TRAINING, 1).job("first", 1);
+            Scenario jobs = Scenario.of("deepboot").node("train", Pool.TRAINING, 1).job("first", 1);
             jobs.log().stream().skip(1).forEach(event -> fragile.tell(event.event()));
             fragile.tell(jobs.after(Duration.ofSeconds(60)).jobRecord("cursed", 1, true));
             TrainingJob fine = jobs.after(Duration.ofSeconds(1)).jobRecord("fine", 1, true);
@@ -196,7 +196,7 @@ class PoisonTest {
     @Test
     void aDomainWhoseTimeFailsIsStoppedAndTheProcessGoesOn() {
         try (Loop broken = Loop.with(new Fragile(Policies.parse("deepboot"), Instant.MIN))) {
-            Story jobs = Story.of("deepboot").node("train", Pool.TRAINING, 1);
+            Scenario jobs = Scenario.of("deepboot").node("train", Pool.TRAINING, 1);
             broken.tell(jobs.log().get(1).event());
 
             for (int i = 0; i < 100; i++) {
@@ -293,13 +293,13 @@ class PoisonTest {
 
     private static byte[] node(Loop loop) {
         Event node =
-                Story.of("deepboot").node("n", Pool.TRAINING, 1).log().get(1).event();
+                Scenario.of("deepboot").node("n", Pool.TRAINING, 1).log().get(1).event();
         return loop.encode(TopicCatalogue.NODES, (Node) node);
     }
 
     private static byte[] changed(Loop loop, String field, Object value) {
         GenericRecord record =
-                Codecs.encode(TopicCatalogue.REQUEST_RATES, Story.of("deepboot").rateRecord("chat", 5, 1));
+                Codecs.encode(TopicCatalogue.REQUEST_RATES, Scenario.of("deepboot").rateRecord("chat", 5, 1));
         record.put(field, value);
         return loop.encodeRaw(TopicCatalogue.REQUEST_RATES, record);
     }
@@ -310,7 +310,7 @@ class PoisonTest {
     }
 
     private static RequestRate ahead(Duration time) {
-        RequestRate now = Story.of("deepboot").rateRecord("chat", 5, 1);
+        RequestRate now = Scenario.of("deepboot").rateRecord("chat", 5, 1);
         Duration shift = Duration.between(now.windowEnd(), Loop.WALL_CLOCK).plus(time);
         return new RequestRate(
                 now.service(),

@@ -9,7 +9,7 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.Lease;
@@ -37,7 +37,7 @@ class SchedulerPropertyTest {
         assertThat(SchedulerTopologyTest.decisionsOf(first.log))
                 .as("seed %d", seed)
                 .isEqualTo(first.decisions);
-        assertThat(HistoryChecker.check(Story.DOMAIN, first.log, first.decisions, first.leases)
+        assertThat(HistoryChecker.check(Scenario.DOMAIN, first.log, first.decisions, first.leases)
                         .violations())
                 .as("seed %d", seed)
                 .filteredOn(violation -> !violation.rule().equals("answer"))
@@ -53,7 +53,7 @@ class SchedulerPropertyTest {
 
     /** What may happen to a small domain, here and there out of order and twice. */
     private static List<Event> inputs(Random random) {
-        Story story = Story.of("deepboot")
+        Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 1 + random.nextInt(4))
                 .node("infer", Pool.INFERENCE, 1 + random.nextInt(4))
                 .service("chat", random.nextInt(2));

@@ -23,7 +23,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
@@ -58,8 +58,8 @@ class SchedulerTopologyTest {
     }
 
     /** A morning: a job borrows inference's idle GPUs, and gives them back when demand comes. */
-    private static Story morning() {
-        Story story = Story.of("deepboot")
+    private static Scenario morning() {
+        Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)
                 .service("chat", 1)
@@ -74,7 +74,7 @@ class SchedulerTopologyTest {
         return story.rate("chat", 25).settled();
     }
 
-    private void tellAll(Story story) {
+    private void tellAll(Scenario story) {
         for (DomainEvent event : story.log()) {
             if (isInput(event.event())) {
                 loop.tell(event.event());
@@ -88,7 +88,7 @@ class SchedulerTopologyTest {
 
     @Test
     void decidesExactlyWhatTheCoreDecides() {
-        Story story = morning();
+        Scenario story = morning();
 
         tellAll(story);
 
@@ -106,7 +106,7 @@ class SchedulerTopologyTest {
         List<Decision> published = loop.decisions();
 
         assertThat(decisionsOf(log)).isEqualTo(published);
-        assertThat(HistoryChecker.check(Story.DOMAIN, log, published, loop.leases())
+        assertThat(HistoryChecker.check(Scenario.DOMAIN, log, published, loop.leases())
                         .violations())
                 .isEmpty();
     }
@@ -146,11 +146,11 @@ class SchedulerTopologyTest {
 
     @Test
     void takesLeasesOfVanishedGpusBack() {
-        Story story = Story.of("deepboot").node("infer", Pool.INFERENCE, 2);
+        Scenario story = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 2);
         tellAll(story);
         loop.leases();
 
-        loop.tell(new NodeLeft(new NodeId("infer"), Story.DOMAIN, Story.START));
+        loop.tell(new NodeLeft(new NodeId("infer"), Scenario.DOMAIN, Scenario.START));
 
         assertThat(loop.records("lendstream.leases"))
                 .extracting(record -> new String(record.key(), UTF_8), TestRecord::value)
@@ -172,7 +172,7 @@ class SchedulerTopologyTest {
                     new DomainId(domain),
                     Pool.TRAINING,
                     "boot",
-                    Story.START,
+                    Scenario.START,
                     NodeStatus.READY,
                     List.of(gpu)));
         }
@@ -208,14 +208,14 @@ class SchedulerTopologyTest {
 
     @Test
     void dropsWhatItTookBefore() {
-        RequestRate rate = Story.of("deepboot").rateRecord("chat", 5, 1);
-        tellAll(Story.of("deepboot").service("chat", 0));
+        RequestRate rate = Scenario.of("deepboot").rateRecord("chat", 5, 1);
+        tellAll(Scenario.of("deepboot").service("chat", 0));
         Origin origin = new Origin("lendstream.request-rates", 3, 17);
-        loop.passOn(TopicCatalogue.REQUEST_RATES, Story.DOMAIN, origin, rate);
+        loop.passOn(TopicCatalogue.REQUEST_RATES, Scenario.DOMAIN, origin, rate);
         int before = loop.events().size();
 
-        loop.passOn(TopicCatalogue.REQUEST_RATES, Story.DOMAIN, origin, rate);
-        loop.passOn(TopicCatalogue.REQUEST_RATES, Story.DOMAIN, new Origin("lendstream.request-rates", 3, 16), rate);
+        loop.passOn(TopicCatalogue.REQUEST_RATES, Scenario.DOMAIN, origin, rate);
+        loop.passOn(TopicCatalogue.REQUEST_RATES, Scenario.DOMAIN, new Origin("lendstream.request-rates", 3, 16), rate);
 
         assertThat(before).isEqualTo(3);
         assertThat(loop.events()).isEmpty();
@@ -230,7 +230,7 @@ class SchedulerTopologyTest {
                     new DomainId(domain),
                     Pool.TRAINING,
                     "boot",
-                    Story.START,
+                    Scenario.START,
                     NodeStatus.READY,
                     List.of(Gpu.whole(new GpuId("g-" + domain), 0, "test GPU", 80L << 30))));
         }
@@ -243,7 +243,7 @@ class SchedulerTopologyTest {
     @ParameterizedTest(name = "after {0} % of its inputs")
     @ValueSource(ints = {10, 25, 40, 50, 60, 75, 90})
     void startsANewEpochAndGoesOnWhereItStoodAfterARestart(int percent) {
-        Story story = morning();
+        Scenario story = morning();
         List<DomainEvent> inputs =
                 story.log().stream().filter(event -> isInput(event.event())).toList();
         int half = inputs.size() * percent / 100;
@@ -269,7 +269,7 @@ class SchedulerTopologyTest {
                 .containsExactly(1L, 2L);
         assertThat(log).extracting(DomainEvent::epoch).isSorted();
         assertThat(decisionsOf(log)).isEqualTo(decisions);
-        assertThat(HistoryChecker.check(Story.DOMAIN, log, decisions, leases).violations())
+        assertThat(HistoryChecker.check(Scenario.DOMAIN, log, decisions, leases).violations())
                 .isEmpty();
         assertThat(decisions)
                 .extracting(Decision::action)
@@ -293,8 +293,8 @@ class SchedulerTopologyTest {
     }
 
     /** Servers of an A100 that report their batches for some windows of 15 s. */
-    private static Story batching(int windows) {
-        Story story = Story.of("deepboot")
+    private static Scenario batching(int windows) {
+        Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
                 .service("chat", 1)
                 .settled();
@@ -311,7 +311,7 @@ class SchedulerTopologyTest {
 
     @Test
     void tellsServersHowToBatchUnderTheirServicesName() {
-        Story story = batching(3);
+        Scenario story = batching(3);
         tellAll(story);
 
         List<TestRecord<byte[], byte[]>> records = loop.records("lendstream.batching-decisions");
@@ -327,20 +327,20 @@ class SchedulerTopologyTest {
                     .isEqualTo(new BatchingDecision(
                             decision.id(),
                             new ServiceId("chat"),
-                            Story.DOMAIN,
+                            Scenario.DOMAIN,
                             decision.at(),
                             ((Action.Batching) decision.action()).buckets(),
                             Optional.empty(),
                             1));
         }
-        assertThat(HistoryChecker.check(Story.DOMAIN, story.log(), story.decisions(), loop.leases())
+        assertThat(HistoryChecker.check(Scenario.DOMAIN, story.log(), story.decisions(), loop.leases())
                         .violations())
                 .isEmpty();
     }
 
     @Test
     void advisesServersOfNothing() {
-        tellAll(Story.of("deepboot")
+        tellAll(Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
                 .node("train", Pool.TRAINING, 1)
                 .service("chat", 1)
@@ -356,7 +356,7 @@ class SchedulerTopologyTest {
 
     @Test
     void whatWasAdvisedBeforeARestartCanBeApprovedAfterIt() {
-        Story story = Story.of("deepboot")
+        Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 2)
                 .service("chat", 0)
                 .control(ControlCommand.Kind.ADVISORY_ON)
@@ -386,7 +386,7 @@ class SchedulerTopologyTest {
 
     @Test
     void remembersAfterARestartHowItWasToldToBatch() {
-        Story story = batching(30);
+        Scenario story = batching(30);
         story.after(Duration.ofSeconds(15)).served("chat", 8, .53, List.of());
         Decision late = story.last().get(0);
         List<DomainEvent> inputs =
@@ -409,7 +409,7 @@ class SchedulerTopologyTest {
 
     @Test
     void countsTheGpusOfWhichAnActuatorKnowsOtherwise() {
-        Story story = Story.of("deepboot")
+        Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 1)
                 .settled()
@@ -425,7 +425,7 @@ class SchedulerTopologyTest {
 
     @Test
     void ticksByTheWallClockWhenNothingHappens() {
-        Story story = Story.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
         tellAll(story);
         loop.events();
 
@@ -438,7 +438,7 @@ class SchedulerTopologyTest {
 
     @Test
     void doesNotTakeABacklogForSilence() {
-        Story story = Story.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
+        Scenario story = Scenario.of("deepboot").node("train", Pool.TRAINING, 2).job("bert", 2);
         Instant longAgo = loop.wallClock().minus(Duration.ofHours(1));
         for (DomainEvent event : story.log()) {
             if (isInput(event.event())) {
@@ -457,7 +457,7 @@ class SchedulerTopologyTest {
 
     @Test
     void decidesNothingOfABacklogAndThenForTheTimeThatItIs() {
-        Story story = Story.of("deepboot").node("infer", Pool.INFERENCE, 2).service("chat", 1);
+        Scenario story = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 2).service("chat", 1);
         story.rate("chat", 5);
         Instant longAgo = loop.wallClock().minus(Duration.ofHours(1));
         for (DomainEvent event : story.log()) {
@@ -474,17 +474,17 @@ class SchedulerTopologyTest {
 
         assertThat(decisions).extracting(decision -> decision.action().kind()).contains("serve");
         assertThat(decisions).allSatisfy(decision -> assertThat(decision.at()).isAfterOrEqualTo(Loop.WALL_CLOCK));
-        assertThat(HistoryChecker.check(Story.DOMAIN, log, decisions, loop.leases())
+        assertThat(HistoryChecker.check(Scenario.DOMAIN, log, decisions, loop.leases())
                         .violations())
                 .isEmpty();
     }
 
     @Test
     void aRecordThatIsStampedAheadMovesNoTimeBeyondTheWallClock() {
-        tellAll(Story.of("deepboot").node("train", Pool.TRAINING, 2));
+        tellAll(Scenario.of("deepboot").node("train", Pool.TRAINING, 2));
         Instant ahead = loop.wallClock().plus(Duration.ofMinutes(2));
 
-        loop.tell(new GpuTelemetry(new NodeId("train"), Story.DOMAIN, "boot-1", 1, ahead, List.of()));
+        loop.tell(new GpuTelemetry(new NodeId("train"), Scenario.DOMAIN, "boot-1", 1, ahead, List.of()));
 
         assertThat(loop.events()).last().satisfies(event -> {
             assertThat(event.event().at()).isEqualTo(ahead);
@@ -507,7 +507,7 @@ class SchedulerTopologyTest {
     /** What the pure core makes of a log. */
     static List<Decision> decisionsOf(List<DomainEvent> log) {
         List<Decision> decisions = new ArrayList<>();
-        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         Optional<Scheduler> scheduler = Optional.empty();
         for (DomainEvent event : log) {
             if (event.event() instanceof SchedulerStarted started) {

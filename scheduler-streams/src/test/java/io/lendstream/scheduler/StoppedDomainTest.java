@@ -12,7 +12,7 @@ import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -46,8 +46,8 @@ class StoppedDomainTest {
 
     private final AtomicBoolean broken = new AtomicBoolean();
     private final Policy stumbling = new Stumbling(Policies.parse("deepboot"), broken);
-    private final Story story =
-            new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
+    private final Scenario story =
+            new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS), Loop.WALL_CLOCK);
     private final List<DomainEvent> log = new ArrayList<>();
     private final List<Decision> decisions = new ArrayList<>();
     private Loop loop = Loop.with(stumbling);
@@ -113,7 +113,7 @@ class StoppedDomainTest {
 
     /** A domain whose state has a job over which every plan stumbles, and another domain beside it. */
     private void stopBySecretlyBadJob() {
-        tell(node("train", Story.DOMAIN));
+        tell(node("train", Scenario.DOMAIN));
         tell(node("far", OTHER));
         tell(story.jobRecord("fine", 1, true));
         pass(MINUTE);
@@ -128,10 +128,10 @@ class StoppedDomainTest {
     }
 
     private void assertReplays() {
-        assertThat(SchedulerTopologyTest.decisionsOf(logOf(Story.DOMAIN)))
+        assertThat(SchedulerTopologyTest.decisionsOf(logOf(Scenario.DOMAIN)))
                 .as("what the log replays to")
                 .isEqualTo(decisions.stream()
-                        .filter(decision -> decision.id().domain().equals(Story.DOMAIN))
+                        .filter(decision -> decision.id().domain().equals(Scenario.DOMAIN))
                         .toList());
     }
 
@@ -139,7 +139,7 @@ class StoppedDomainTest {
     void aTickThatFailsStopsItsDomainAndNoOther() {
         stopBySecretlyBadJob();
 
-        tell(rate("chat", Story.DOMAIN, 5));
+        tell(rate("chat", Scenario.DOMAIN, 5));
         tell(rate("chat", OTHER, 5));
 
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isEqualTo(1);
@@ -171,10 +171,10 @@ class StoppedDomainTest {
     @Test
     void aStoppedDomainIsTriedAgainEachMinuteAndGoesOnWhenATickWorks() {
         stopBySecretlyBadJob();
-        int before = logOf(Story.DOMAIN).size();
+        int before = logOf(Scenario.DOMAIN).size();
 
         pass(MINUTE);
-        assertThat(logOf(Story.DOMAIN)).as("another try that failed").hasSize(before);
+        assertThat(logOf(Scenario.DOMAIN)).as("another try that failed").hasSize(before);
         broken.set(false);
         pass(Duration.ofSeconds(30));
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isEqualTo(1);
@@ -182,8 +182,8 @@ class StoppedDomainTest {
 
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isZero();
         assertThat(loop.complaint()).isEmpty();
-        assertThat(logOf(Story.DOMAIN).get(before).event()).isInstanceOf(Tick.class);
-        tell(rate("chat", Story.DOMAIN, 5));
+        assertThat(logOf(Scenario.DOMAIN).get(before).event()).isInstanceOf(Tick.class);
+        tell(rate("chat", Scenario.DOMAIN, 5));
         assertThat(log).last().extracting(DomainEvent::event).isInstanceOf(RequestRate.class);
         assertReplays();
     }
@@ -198,7 +198,7 @@ class StoppedDomainTest {
         tell(corrected);
 
         assertThat(letters(TopicCatalogue.TRAINING_JOBS)).isEmpty();
-        assertThat(logOf(Story.DOMAIN)).last().extracting(DomainEvent::event).isEqualTo(corrected);
+        assertThat(logOf(Scenario.DOMAIN)).last().extracting(DomainEvent::event).isEqualTo(corrected);
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isZero();
         pass(MINUTE);
         assertThat(loop.complaint()).isEmpty();
@@ -210,7 +210,7 @@ class StoppedDomainTest {
         stopBySecretlyBadJob();
 
         try (Loop next = loop.restarted(TimeMode.WALL)) {
-            next.tell(rate("chat", Story.DOMAIN, 5));
+            next.tell(rate("chat", Scenario.DOMAIN, 5));
 
             List<DomainEvent> events = next.events();
             assertThat(events.get(0).event()).isInstanceOf(SchedulerStarted.class);
@@ -228,7 +228,7 @@ class StoppedDomainTest {
         stopBySecretlyBadJob();
 
         try (Loop next = loop.restarted(TimeMode.WALL, stumbling, SchedulerKeys.DEFAULT_LIMITS)) {
-            next.tell(rate("chat", Story.DOMAIN, 5));
+            next.tell(rate("chat", Scenario.DOMAIN, 5));
             assertThat(next.gauge("lendstream.domain.stopped", "domain", "test"))
                     .isEqualTo(1);
             next.passOn(story.jobRecord("cursed", 1, true), 100);
@@ -243,12 +243,12 @@ class StoppedDomainTest {
 
     @Test
     void aDecisionThatCannotBeEncodedRefusesItsEventAndLeavesTheStateAsItWas() {
-        Node node = (Node) Story.of("deepboot")
+        Node node = (Node) Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 2)
                 .log()
                 .get(1)
                 .event();
-        tell(new Node(node.nodeId(), Story.DOMAIN, Pool.INFERENCE, "boot", story.now(), NodeStatus.READY, node.gpus()));
+        tell(new Node(node.nodeId(), Scenario.DOMAIN, Pool.INFERENCE, "boot", story.now(), NodeStatus.READY, node.gpus()));
         story.service("chat", 1);
         BrittleSerializer.breakOn((topic, record) -> topic.equals("lendstream.decisions"));
 
@@ -272,18 +272,18 @@ class StoppedDomainTest {
     /** More of them than the most that are refused in a row before a tick has to show whose fault it is. */
     @Test
     void oneBadWriterDoesNotStopADomainWhoseTimeGoesOn() {
-        tell(node("train", Story.DOMAIN));
+        tell(node("train", Scenario.DOMAIN));
         BrittleSerializer.breakOn(
                 (topic, record) -> topic.equals("lendstream.domain-events") && isRateOf("evil", record));
 
         for (int i = 0; i < 50; i++) {
-            tell(rate("evil", Story.DOMAIN, 5));
+            tell(rate("evil", Scenario.DOMAIN, 5));
         }
 
         assertThat(letters(TopicCatalogue.REQUEST_RATES)).hasSize(50);
         assertThat(loop.count("lendstream.dead.letters", "reason", "refused")).isEqualTo(50);
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isZero();
-        tell(rate("chat", Story.DOMAIN, 5));
+        tell(rate("chat", Scenario.DOMAIN, 5));
         assertThat(log).last().extracting(DomainEvent::event).isInstanceOf(RequestRate.class);
         assertReplays();
     }
@@ -295,16 +295,16 @@ class StoppedDomainTest {
 
     @Test
     void whereEveryEventIsRefusedATickShowsThatItIsTheDomainAndTheProcessGoesOn() {
-        tell(node("train", Story.DOMAIN));
+        tell(node("train", Scenario.DOMAIN));
         tell(node("far", OTHER));
         BrittleSerializer.breakOn((topic, record) -> topic.equals("lendstream.domain-events")
                 && String.valueOf(record.get("domain")).equals("test"));
 
         for (int i = 0; i < 19; i++) {
-            tell(rate("chat", Story.DOMAIN, 5));
+            tell(rate("chat", Scenario.DOMAIN, 5));
         }
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isZero();
-        tell(rate("chat", Story.DOMAIN, 5));
+        tell(rate("chat", Scenario.DOMAIN, 5));
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isEqualTo(1);
         tell(rate("chat", OTHER, 5));
 
@@ -312,8 +312,8 @@ class StoppedDomainTest {
         BrittleSerializer.breakOnNothing();
         pass(MINUTE);
         assertThat(loop.gauge("lendstream.domain.stopped", "domain", "test")).isZero();
-        tell(rate("chat", Story.DOMAIN, 5));
-        assertThat(log).last().satisfies(event -> assertThat(event.domain()).isEqualTo(Story.DOMAIN));
+        tell(rate("chat", Scenario.DOMAIN, 5));
+        assertThat(log).last().satisfies(event -> assertThat(event.domain()).isEqualTo(Scenario.DOMAIN));
         assertReplays();
     }
 

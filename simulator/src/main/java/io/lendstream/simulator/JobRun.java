@@ -10,8 +10,8 @@ import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
+import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.GroundTruth;
-import io.lendstream.simulator.workload.Placement;
 import io.lendstream.simulator.workload.StepTime;
 import io.lendstream.simulator.workload.TrainingTask;
 import java.time.Instant;
@@ -352,7 +352,7 @@ final class JobRun {
         return task.job().batch();
     }
 
-    private Placement placement() {
+    private GpusByNode placement() {
         Map<NodeId, Integer> counts = new TreeMap<>();
         for (GpuId gpu : allocation.gpus()) {
             Optional<NodeId> node = Optional.ofNullable(nodes.get(gpu));
@@ -362,7 +362,7 @@ final class JobRun {
                     1,
                     Integer::sum);
         }
-        return Placement.of(counts.values());
+        return GpusByNode.of(counts.values());
     }
 
     private double nextReport() {
@@ -389,7 +389,7 @@ final class JobRun {
                     Optional.empty(),
                     Optional.empty());
         }
-        Placement placement = placement();
+        GpusByNode placement = placement();
         StepTime step = truth.stepTime(placement, allocation.localBatch());
         GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), totalBatch());
         return new TrainingProgress(

@@ -36,8 +36,8 @@ final class RateRun extends ServiceRun {
     private final GpuMeter meter;
     private final Instant origin;
     private final Deque<Waiting> queue = new ArrayDeque<>();
-    private final Sample delays = new Sample();
-    private Sample latencySeconds = new Sample();
+    private final Distribution delays = new Distribution();
+    private Distribution latencySeconds = new Distribution();
     private double waiting;
     private double served;
     private double withinSlo;
@@ -108,7 +108,7 @@ final class RateRun extends ServiceRun {
             said.accept(report(
                     next, arrivals, completions, (int) Math.round(busy), (int) Math.round(waiting), latencySeconds));
             reportedEarly = !regular;
-            latencySeconds = new Sample();
+            latencySeconds = new Distribution();
         }
     }
 

@@ -33,7 +33,7 @@ final class RequestRun extends ServiceRun {
     private final Deque<Waiting> queue = new ArrayDeque<>();
     private final PriorityQueue<Running> running = new PriorityQueue<>(FIRST_DONE);
     private final List<RequestResult> answered = new ArrayList<>();
-    private Sample latencySeconds = new Sample();
+    private Distribution latencySeconds = new Distribution();
     private int arrivedSoFar;
     private long begun;
     private long arrivals;
@@ -162,7 +162,7 @@ final class RequestRun extends ServiceRun {
                 said.accept(report(clock, arrivals, completions, running.size(), queue.size(), latencySeconds));
                 arrivals = 0;
                 completions = 0;
-                latencySeconds = new Sample();
+                latencySeconds = new Distribution();
                 reportedInSystem = inSystem();
             }
         }
@@ -229,8 +229,8 @@ final class RequestRun extends ServiceRun {
 
     @Override
     ServiceResult result() {
-        Sample delays = new Sample();
-        Sample overheads = new Sample();
+        Distribution delays = new Distribution();
+        Distribution overheads = new Distribution();
         int withinSlo = 0;
         for (RequestResult one : answered) {
             delays.add(seconds(one.startDelay()));

@@ -19,5 +19,5 @@ public record ServiceResult(
         long coldStarts,
         double withinSlo,
         double unanswered,
-        Sample startDelaySeconds,
-        Sample overheadSeconds) {}
+        Distribution startDelaySeconds,
+        Distribution overheadSeconds) {}

@@ -126,7 +126,7 @@ abstract class ServiceRun {
     }
 
     final RequestRate report(
-            Instant at, long arrivals, long completions, int inFlight, int queueDepth, Sample latencySeconds) {
+            Instant at, long arrivals, long completions, int inFlight, int queueDepth, Distribution latencySeconds) {
         Instant from = reportedTo;
         reportedTo = at;
         boolean any = latencySeconds.count() > 0;

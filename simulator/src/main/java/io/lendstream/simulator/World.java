@@ -14,7 +14,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
-import io.lendstream.core.state.Due;
+import io.lendstream.core.state.DueKey;
 import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.ServiceLoad;
 import io.lendstream.simulator.workload.TrainingTask;
@@ -47,9 +47,9 @@ public final class World {
     private final TreeMap<JobId, JobRun> active = new TreeMap<>();
     private final Map<JobId, JobRun> jobs = new TreeMap<>();
     /** Active jobs that will have something to say, by when. */
-    private final TreeMap<Due<JobId>, JobRun> speaking = new TreeMap<>();
+    private final TreeMap<DueKey<JobId>, JobRun> speaking = new TreeMap<>();
 
-    private final Map<JobId, Due<JobId>> speakAt = new HashMap<>();
+    private final Map<JobId, DueKey<JobId>> speakAt = new HashMap<>();
     private final Map<DecisionId, Decision> decisions = new HashMap<>();
     private final Map<DecisionId, List<ActuationReport>> early = new HashMap<>();
     private final Map<GpuId, Instant> lentSince = new HashMap<>();
@@ -151,7 +151,7 @@ public final class World {
     /** Jobs that have something to say up to a time, by name. */
     private Collection<JobRun> speakingUntil(Instant to) {
         TreeMap<JobId, JobRun> due = new TreeMap<>();
-        for (Map.Entry<Due<JobId>, JobRun> next : speaking.entrySet()) {
+        for (Map.Entry<DueKey<JobId>, JobRun> next : speaking.entrySet()) {
             if (next.getKey().at().isAfter(to)) {
                 break;
             }
@@ -167,7 +167,7 @@ public final class World {
             active.remove(job.name());
         }
         job.nextAt().ifPresent(at -> {
-            Due<JobId> next = new Due<>(at, job.name());
+            DueKey<JobId> next = new DueKey<>(at, job.name());
             speakAt.put(job.name(), next);
             speaking.put(next, job);
         });

@@ -34,8 +34,8 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.simulator.workload.Demand;
+import io.lendstream.simulator.workload.GpusByNode;
 import io.lendstream.simulator.workload.GroundTruth;
-import io.lendstream.simulator.workload.Placement;
 import io.lendstream.simulator.workload.Request;
 import io.lendstream.simulator.workload.ServiceLoad;
 import io.lendstream.simulator.workload.StepTime;
@@ -102,7 +102,7 @@ class WorldTest {
 
     private record OneSecondSteps() implements GroundTruth {
         @Override
-        public StepTime stepTime(Placement placement, int localBatch) {
+        public StepTime stepTime(GpusByNode placement, int localBatch) {
             return new StepTime(1, 0);
         }
 

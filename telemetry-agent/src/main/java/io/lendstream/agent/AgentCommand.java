@@ -1,6 +1,6 @@
 package io.lendstream.agent;
 
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.agent.http.GpuPages;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.Topic;
@@ -175,7 +175,7 @@ final class AgentCommand extends ServiceCommand {
         return Map.of("/dcgm/metrics", () -> page(GpuPages::dcgm), "/hw/metrics", () -> page(GpuPages::hardware));
     }
 
-    private String page(BiFunction<NodeId, Sight, String> writer) {
+    private String page(BiFunction<NodeId, GpuSnapshot, String> writer) {
         return watch.get()
                 .flatMap(seen -> seen.latest().map(sight -> writer.apply(seen.node(), sight)))
                 .orElse("");

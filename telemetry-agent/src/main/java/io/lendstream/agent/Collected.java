@@ -1,6 +1,6 @@
 package io.lendstream.agent;
 
-import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.publish.RecordSink;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /** Keeps what would be published: of nodes and samples the last word of each, since the first look cannot know everything. */
-final class Collected implements Outbox {
-    private final Map<String, Consumer<Outbox>> words = new LinkedHashMap<>();
+final class Collected implements RecordSink {
+    private final Map<String, Consumer<RecordSink>> words = new LinkedHashMap<>();
     private final Set<String> topics = new LinkedHashSet<>();
     private final Map<String, Node> nodes = new LinkedHashMap<>();
     private final Map<String, GpuTelemetry> samples = new LinkedHashMap<>();
@@ -35,7 +35,7 @@ final class Collected implements Outbox {
         words.put(place, to -> to.publish(topic, key, value, remarks));
     }
 
-    void publishTo(Outbox outbox) {
+    void publishTo(RecordSink outbox) {
         words.values().forEach(word -> word.accept(outbox));
     }
 

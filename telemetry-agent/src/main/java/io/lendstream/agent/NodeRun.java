@@ -5,9 +5,9 @@ import io.lendstream.agent.gpu.GpuProbes;
 import io.lendstream.agent.kubernetes.ApiServer;
 import io.lendstream.agent.kubernetes.OwnNode;
 import io.lendstream.agent.kubernetes.PodReader;
-import io.lendstream.agent.publish.Outbox;
-import io.lendstream.agent.publish.Outlet;
+import io.lendstream.agent.publish.BrokerTarget;
 import io.lendstream.agent.publish.Publisher;
+import io.lendstream.agent.publish.RecordSink;
 import io.lendstream.agent.users.PodUsers;
 import io.lendstream.agent.users.SlurmUsers;
 import io.lendstream.agent.users.UserSource;
@@ -112,7 +112,7 @@ final class NodeRun {
                 }
                 Thread heeding = beating("breaks", HEED, () -> watch.heed(now()));
                 heeding.start();
-                Beat.run(settings.get(AgentKeys.PERIOD), context.stop(), () -> {
+                FixedRateLoop.run(settings.get(AgentKeys.PERIOD), context.stop(), () -> {
                     Optional<Duration> again = watch.look(now());
                     tell(context.health(), publisher.ended(), publisher.trouble());
                     return again;
@@ -127,7 +127,7 @@ final class NodeRun {
 
     private Thread beating(String name, Duration period, Runnable work) {
         Thread thread = new Thread(
-                () -> Beat.run(period, context.stop(), () -> {
+                () -> FixedRateLoop.run(period, context.stop(), () -> {
                     work.run();
                     return Optional.empty();
                 }),
@@ -246,12 +246,12 @@ final class NodeRun {
         }
     }
 
-    private NodeWatch watch(GpuProbe probe, Users users, Asked asked, Outbox outbox) {
+    private NodeWatch watch(GpuProbe probe, Users users, Asked asked, RecordSink outbox) {
         return new NodeWatch(
                 identity,
                 probe,
                 users,
-                new Breaks(
+                new Maintenance(
                         settings.get(AgentKeys.MAINTENANCE_FILE),
                         settings.get(AgentKeys.MIG_STATE_FILE),
                         asked::migChange),
@@ -265,7 +265,7 @@ final class NodeRun {
         long bound = settings.get(AgentKeys.SPOOL_BYTES);
         try {
             return Publisher.start(
-                    Outlet.to(
+                    BrokerTarget.to(
                             context.kafka(),
                             context.topics(),
                             TOPICS,

@@ -1,8 +1,8 @@
 package io.lendstream.agent;
 
 import io.lendstream.agent.gpu.GpuProbe;
-import io.lendstream.agent.gpu.Sight;
-import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.gpu.GpuSnapshot;
+import io.lendstream.agent.publish.RecordSink;
 import io.lendstream.agent.users.Users;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
@@ -29,12 +29,12 @@ final class NodeWatch {
     private final Identity identity;
     private final GpuProbe probe;
     private final Users users;
-    private final Breaks breaks;
+    private final Maintenance breaks;
     private final Duration inventoryEvery;
-    private final Outbox outbox;
+    private final RecordSink outbox;
     private final MeterRegistry metrics;
     private final Timer looks;
-    private final AtomicReference<Optional<Sight>> latest = new AtomicReference<>(Optional.empty());
+    private final AtomicReference<Optional<GpuSnapshot>> latest = new AtomicReference<>(Optional.empty());
     private Optional<Node> told = Optional.empty();
     private Optional<String> pausedFor = Optional.empty();
     private String why = "";
@@ -52,9 +52,9 @@ final class NodeWatch {
             Identity identity,
             GpuProbe probe,
             Users users,
-            Breaks breaks,
+            Maintenance breaks,
             Duration inventoryEvery,
-            Outbox outbox,
+            RecordSink outbox,
             MeterRegistry metrics) {
         this.identity = identity;
         this.probe = probe;
@@ -79,7 +79,7 @@ final class NodeWatch {
     /** Looks once and tells what it saw; when to look again, where that is sooner than usual. */
     synchronized Optional<Duration> look(Instant now) {
         rest();
-        Sight sight = looks.record(() -> users.in(probe.look(now)));
+        GpuSnapshot sight = looks.record(() -> users.in(probe.look(now)));
         latest.set(Optional.of(sight));
         metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
                 .increment();
@@ -98,7 +98,7 @@ final class NodeWatch {
     }
 
     /** What was seen last, for those who ask. */
-    Optional<Sight> latest() {
+    Optional<GpuSnapshot> latest() {
         return latest.get();
     }
 
@@ -117,7 +117,7 @@ final class NodeWatch {
         pausedFor = reason;
     }
 
-    private void tellInventory(Sight sight, Instant now) {
+    private void tellInventory(GpuSnapshot sight, Instant now) {
         var node = new Node(
                 identity.node(),
                 identity.domain(),
@@ -148,7 +148,7 @@ final class NodeWatch {
                 && one.driverVersion().equals(other.driverVersion());
     }
 
-    private void say(Sight sight) {
+    private void say(GpuSnapshot sight) {
         if (!sight.why().equals(why)) {
             why = sight.why();
             if (why.isEmpty()) {

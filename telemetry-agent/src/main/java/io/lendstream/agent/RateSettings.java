@@ -1,9 +1,9 @@
 package io.lendstream.agent;
 
 import io.lendstream.agent.kubernetes.OwnNode;
-import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.publish.RecordSink;
 import io.lendstream.agent.rates.Endpoint;
-import io.lendstream.agent.rates.Presets;
+import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.agent.rates.RateProbe;
 import io.lendstream.agent.rates.Scraper;
 import io.lendstream.agent.rates.ServiceNames;
@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 
 /** Where and how requests are counted, as settings say. */
 record RateSettings(
-        Settings settings, Identity identity, Presets presets, List<Endpoint> endpoints, ServiceNames names) {
+        Settings settings, Identity identity, EndpointPresets presets, List<Endpoint> endpoints, ServiceNames names) {
     /** Two readings this far apart make a window. */
     static final Duration BETWEEN_READINGS = Windows.SHORTEST.plusMillis(100);
     /** A gap of more than this many periods, and of more than a minute, is told as several windows. */
@@ -35,9 +35,9 @@ record RateSettings(
 
     static RateSettings of(Settings settings, Identity identity) {
         try {
-            Presets presets = settings.get(AgentKeys.RATE_PRESETS)
-                    .map(file -> Presets.ours().and(file))
-                    .orElseGet(Presets::ours);
+            EndpointPresets presets = settings.get(AgentKeys.RATE_PRESETS)
+                    .map(file -> EndpointPresets.ours().and(file))
+                    .orElseGet(EndpointPresets::ours);
             List<Endpoint> endpoints = settings.get(AgentKeys.RATE_ENDPOINTS).stream()
                     .map(text -> Endpoint.parse(
                             text.replace("{node}", identity.node().value()), presets))
@@ -81,7 +81,7 @@ record RateSettings(
     }
 
     /** @param node what is known of its pods; empty where nobody is asked */
-    RateWatch watch(Outbox outbox, Optional<OwnNode> node, MeterRegistry metrics) {
+    RateWatch watch(RecordSink outbox, Optional<OwnNode> node, MeterRegistry metrics) {
         var probes = new ArrayList<RateProbe>();
         if (!endpoints.isEmpty()) {
             Scraper scraper = scraper(settings.get(AgentKeys.RATE_TOKEN_FILE));

@@ -1,6 +1,6 @@
 package io.lendstream.agent;
 
-import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.publish.RecordSink;
 import io.lendstream.agent.rates.RateProbe;
 import io.lendstream.agent.rates.Window;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -21,11 +21,11 @@ final class RateWatch implements AutoCloseable {
 
     private final List<RateProbe> probes;
     private final Optional<PodProbes> pods;
-    private final Outbox outbox;
+    private final RecordSink outbox;
     private final ExecutorService threads;
 
     /** @param pods those of this node that are there at the time; empty where none are looked for */
-    RateWatch(List<RateProbe> probes, Optional<PodProbes> pods, Outbox outbox) {
+    RateWatch(List<RateProbe> probes, Optional<PodProbes> pods, RecordSink outbox) {
         this.probes = List.copyOf(probes);
         this.pods = pods;
         this.outbox = outbox;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.agent.exposition.Exposition;
 import io.lendstream.agent.gpu.GpuProbe;
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.agent.http.GpuPages;
-import io.lendstream.agent.publish.Outbox;
+import io.lendstream.agent.publish.RecordSink;
 import io.lendstream.agent.users.Users;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
@@ -47,12 +47,12 @@ class NodeWatchTest {
 
     /** Sees what it is told to, until it has to look away. */
     private static final class Script implements GpuProbe {
-        private Sight sight = ready(WHOLE);
+        private GpuSnapshot sight = ready(WHOLE);
         private Optional<String> paused = Optional.empty();
 
         @Override
-        public Sight look(Instant now) {
-            return paused.map(why -> Sight.without(NodeStatus.PAUSED, why, List.of(WHOLE), Optional.empty()))
+        public GpuSnapshot look(Instant now) {
+            return paused.map(why -> GpuSnapshot.without(NodeStatus.PAUSED, why, List.of(WHOLE), Optional.empty()))
                     .orElse(sight);
         }
 
@@ -70,7 +70,7 @@ class NodeWatchTest {
         public void close() {}
     }
 
-    private final class Kept implements Outbox {
+    private final class Kept implements RecordSink {
         @Override
         public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
             assertThat(key).isEqualTo("n1");
@@ -107,7 +107,7 @@ class NodeWatchTest {
 
     @Test
     void aNodeWithoutDriverIsToldAsSuchAndHasNoSamples() {
-        probe.sight = Sight.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
+        probe.sight = GpuSnapshot.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
         watch(Optional.empty(), Optional.empty()).look(NOON);
 
         assertThat(nodes).extracting(Node::status).containsExactly(NodeStatus.UNAVAILABLE);
@@ -165,7 +165,7 @@ class NodeWatchTest {
     @Test
     void whatWantsToBeLookedAtSoonerIs() {
         NodeWatch watch = watch(Optional.empty(), Optional.empty());
-        probe.sight = new Sight(
+        probe.sight = new GpuSnapshot(
                 NodeStatus.READY,
                 "",
                 List.of(WHOLE),
@@ -184,10 +184,10 @@ class NodeWatchTest {
     @Test
     void inventoriesAreNumberedAndSayWhatIsTheMatter() {
         NodeWatch watch = watch(Optional.empty(), Optional.empty());
-        probe.sight = Sight.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
+        probe.sight = GpuSnapshot.without(NodeStatus.UNAVAILABLE, "no driver", List.of(), Optional.empty());
         watch.look(NOON);
         watch.look(NOON.plusSeconds(1));
-        probe.sight = Sight.without(NodeStatus.UNAVAILABLE, "no GPU", List.of(), Optional.empty());
+        probe.sight = GpuSnapshot.without(NodeStatus.UNAVAILABLE, "no GPU", List.of(), Optional.empty());
         watch.look(NOON.plusSeconds(2));
         probe.sight = ready(WHOLE);
         watch.look(NOON.plusSeconds(3));
@@ -243,7 +243,7 @@ class NodeWatchTest {
                 .doesNotContain("hpc_job");
     }
 
-    private Sight usedBy(String... users) {
+    private GpuSnapshot usedBy(String... users) {
         return probe.sight.with(List.of(probe.sight.samples().get(0).withUsers(List.of(users))), "");
     }
 
@@ -252,13 +252,13 @@ class NodeWatchTest {
                 new Identity(new NodeId("n1"), new DomainId("d"), Pool.INFERENCE, "boot"),
                 probe,
                 Users.UNASKED,
-                new Breaks(marker, labels, () -> migChange),
+                new Maintenance(marker, labels, () -> migChange),
                 Duration.ofSeconds(30),
                 new Kept(),
                 new SimpleMeterRegistry());
     }
 
-    private static Sight ready(Gpu gpu) {
+    private static GpuSnapshot ready(Gpu gpu) {
         var sample = new GpuSample(
                 ID,
                 Quality.MEASURED,
@@ -270,6 +270,6 @@ class NodeWatchTest {
                 Optional.empty(),
                 Optional.of(41.0),
                 Optional.empty());
-        return new Sight(NodeStatus.READY, "", List.of(gpu), List.of(sample), Optional.empty());
+        return new GpuSnapshot(NodeStatus.READY, "", List.of(gpu), List.of(sample), Optional.empty());
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import io.lendstream.agent.kubernetes.PodTarget;
 import io.lendstream.agent.rates.Endpoint;
-import io.lendstream.agent.rates.Presets;
+import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.agent.rates.RateProbe;
 import io.lendstream.agent.rates.Scraper;
 import io.lendstream.agent.rates.ServiceNames;
@@ -243,7 +243,7 @@ class PodProbesTest {
     }
 
     private Endpoint endpoint(String name) {
-        return Endpoint.parse("torchserve@http://127.0.0.1:%d/%s".formatted(port(), name), Presets.ours());
+        return Endpoint.parse("torchserve@http://127.0.0.1:%d/%s".formatted(port(), name), EndpointPresets.ours());
     }
 
     private int port() {

@@ -14,7 +14,7 @@ import java.util.OptionalInt;
  * shell's line. Exit status 0 says that all of it is so; 75 (EX_TEMPFAIL of sysexits.h) asks to be run again; every other that it
  * will not be so, and the last line of its standard error why.
  */
-public final class CommandDriver extends OutsideDriver {
+public final class CommandDriver extends ExternalDriver {
     private static final int AGAIN = 75;
 
     private final List<String> command;
@@ -24,7 +24,7 @@ public final class CommandDriver extends OutsideDriver {
      * @param command a program and its arguments, as they are
      * @param environment what it inherits
      */
-    public CommandDriver(List<String> command, CleanEnvironment environment, Limits limits, Ear ear) {
+    public CommandDriver(List<String> command, CleanEnvironment environment, DriverLimits limits, DriverListener ear) {
         super("command-driver", limits, ear);
         this.command = List.copyOf(command);
         this.environment = environment;

@@ -1,6 +1,6 @@
 package io.lendstream.actuator.driver;
 
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.id.Tenant;
 import java.util.ArrayList;
@@ -11,37 +11,37 @@ import java.util.Optional;
 final class Deeds {
     private Deeds() {}
 
-    static List<Deed> allOf(Order order) {
-        List<Deed> deeds = new ArrayList<>();
+    static List<DriverEvent> allOf(Order order) {
+        List<DriverEvent> deeds = new ArrayList<>();
         if (order instanceof Order.Place place) {
             if (!place.leaving().isEmpty()) {
-                deeds.add(new Deed.Left(place.tenant(), place.leaving(), false, ""));
+                deeds.add(new DriverEvent.Stopped(place.tenant(), place.leaving(), false, ""));
             }
             if (!place.units().isEmpty()) {
-                deeds.add(new Deed.Came(place.tenant(), place.units()));
+                deeds.add(new DriverEvent.Started(place.tenant(), place.units()));
             }
-            deeds.add(new Deed.Settled(place.tenant(), place.decision()));
+            deeds.add(new DriverEvent.InForce(place.tenant(), place.decision()));
         } else if (order instanceof Order.Force force) {
-            deeds.add(new Deed.Left(force.tenant(), force.units(), true, ""));
+            deeds.add(new DriverEvent.Stopped(force.tenant(), force.units(), true, ""));
         } else if (order instanceof Order.Cut cut) {
-            deeds.add(new Deed.Cut(cut.decision(), cut.gpu(), true, ""));
+            deeds.add(new DriverEvent.Cut(cut.decision(), cut.gpu(), true, ""));
         } else if (order instanceof Order.Batch batch) {
             Tenant service = new Tenant.Service(batch.batching().service());
-            deeds.add(new Deed.Settled(service, batch.decision()));
+            deeds.add(new DriverEvent.InForce(service, batch.decision()));
         }
         return deeds;
     }
 
-    static Optional<Deed> failureOf(Order order, String why) {
+    static Optional<DriverEvent> failureOf(Order order, String why) {
         if (order instanceof Order.Place place) {
-            return Optional.of(new Deed.Failed(place.tenant(), place.decision(), why));
+            return Optional.of(new DriverEvent.Failed(place.tenant(), place.decision(), why));
         }
         if (order instanceof Order.Cut cut) {
-            return Optional.of(new Deed.Cut(cut.decision(), cut.gpu(), false, why));
+            return Optional.of(new DriverEvent.Cut(cut.decision(), cut.gpu(), false, why));
         }
         if (order instanceof Order.Batch batch) {
             return Optional.of(
-                    new Deed.Failed(new Tenant.Service(batch.batching().service()), batch.decision(), why));
+                    new DriverEvent.Failed(new Tenant.Service(batch.batching().service()), batch.decision(), why));
         }
         return Optional.empty();
     }

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Brings about how things are ordered to be. Orders come from one thread, and {@link #take} must return at once; what comes of
- * them is told to an {@link Ear}. An order may be given again, and the last one about a tenant counts.
+ * them is told to an {@link DriverListener}. An order may be given again, and the last one about a tenant counts.
  */
 public interface Driver extends AutoCloseable {
     void take(Order order);

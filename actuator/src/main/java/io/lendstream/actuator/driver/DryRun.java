@@ -8,11 +8,11 @@ import java.util.function.Function;
 /** Says what a driver would do, does nothing, and tells that all is so. */
 public final class DryRun implements Driver {
     private final Function<Order, List<String>> plan;
-    private final Ear ear;
+    private final DriverListener ear;
     private final Consumer<String> out;
 
     /** @param plan what would be done, a line each */
-    public DryRun(Function<Order, List<String>> plan, Ear ear, Consumer<String> out) {
+    public DryRun(Function<Order, List<String>> plan, DriverListener ear, Consumer<String> out) {
         this.plan = plan;
         this.ear = ear;
         this.out = out;

@@ -1,6 +1,7 @@
 package io.lendstream.actuator.driver;
 
 import io.lendstream.actuator.jobs.Batching;
+import io.lendstream.actuator.jobs.ChangeTimings;
 import io.lendstream.actuator.jobs.CleanEnvironment;
 import io.lendstream.actuator.jobs.JobHost;
 import io.lendstream.actuator.jobs.JobListener;
@@ -10,8 +11,7 @@ import io.lendstream.actuator.jobs.ReplicaListener;
 import io.lendstream.actuator.jobs.ReplicaProgram;
 import io.lendstream.actuator.jobs.Slot;
 import io.lendstream.actuator.jobs.StepReport;
-import io.lendstream.actuator.jobs.Timings;
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
@@ -47,8 +47,8 @@ public final class ProcessDriver implements Driver {
 
     private final Programs programs;
     private final ProcessPlan plan;
-    private final Surroundings surroundings;
-    private final Ear ear;
+    private final ClusterLookup surroundings;
+    private final DriverListener ear;
     private final InstantSource clock;
     private final JobHost jobs;
     private final ReplicaHost replicas;
@@ -73,8 +73,8 @@ public final class ProcessDriver implements Driver {
             Path programs,
             Path state,
             CleanEnvironment environment,
-            Surroundings surroundings,
-            Ear ear,
+            ClusterLookup surroundings,
+            DriverListener ear,
             InstantSource clock) {
         this.programs = new Programs(programs);
         this.plan = new ProcessPlan(programs, surroundings);
@@ -132,17 +132,17 @@ public final class ProcessDriver implements Driver {
         List<GpuId> free =
                 place.leaving().stream().filter(gpu -> !occupied.contains(gpu)).toList();
         if (!free.isEmpty()) {
-            ear.tell(new Deed.Left(place.tenant(), free, false, ""));
+            ear.tell(new DriverEvent.Stopped(place.tenant(), free, false, ""));
         }
         there.map(running -> gpus(running.bound()))
                 .map(bound -> place.units().stream().filter(bound::contains).toList())
                 .filter(bound -> !bound.isEmpty())
-                .ifPresent(bound -> ear.tell(new Deed.Came(place.tenant(), bound)));
+                .ifPresent(bound -> ear.tell(new DriverEvent.Started(place.tenant(), bound)));
         if (place.units().isEmpty()) {
             if (there.isPresent()) {
                 jobs.stop(id, place.decision());
             } else {
-                ear.tell(new Deed.Settled(place.tenant(), place.decision()));
+                ear.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
             }
             return;
         }
@@ -160,7 +160,7 @@ public final class ProcessDriver implements Driver {
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
-            ear.tell(new Deed.Failed(place.tenant(), place.decision(), e.getMessage()));
+            ear.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
         }
     }
 
@@ -171,9 +171,9 @@ public final class ProcessDriver implements Driver {
             List<GpuId> lost =
                     place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
             if (!lost.isEmpty()) {
-                ear.tell(new Deed.Left(place.tenant(), lost, true, "its worker is gone"));
+                ear.tell(new DriverEvent.Stopped(place.tenant(), lost, true, "its worker is gone"));
             }
-            ear.tell(new Deed.Settled(place.tenant(), place.decision()));
+            ear.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
         }
     }
 
@@ -215,8 +215,8 @@ public final class ProcessDriver implements Driver {
         String line = end.code() == 0 || end.lines().isEmpty()
                 ? ""
                 : ": " + end.lines().get(end.lines().size() - 1);
-        ear.tell(new Deed.Left(last.tenant(), all, false, "it ended with %d%s".formatted(end.code(), line)));
-        ear.tell(new Deed.Settled(last.tenant(), last.decision()));
+        ear.tell(new DriverEvent.Stopped(last.tenant(), all, false, "it ended with %d%s".formatted(end.code(), line)));
+        ear.tell(new DriverEvent.InForce(last.tenant(), last.decision()));
     }
 
     private Optional<JobHost.Running> running(JobId id) {
@@ -229,7 +229,7 @@ public final class ProcessDriver implements Driver {
         return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value()));
     }
 
-    static List<Slot> slots(List<GpuId> units, Surroundings surroundings) throws Programs.ProgramException {
+    static List<Slot> slots(List<GpuId> units, ClusterLookup surroundings) throws Programs.ProgramException {
         List<Slot> slots = new ArrayList<>();
         for (GpuId unit : units) {
             boolean isWhole = unit.value().indexOf('/') < 0;
@@ -270,7 +270,7 @@ public final class ProcessDriver implements Driver {
                         surroundings.device(slot.gpu()).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
-            ear.tell(new Deed.Failed(place.tenant(), place.decision(), e.getMessage()));
+            ear.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
         }
         settle(id);
     }
@@ -292,7 +292,7 @@ public final class ProcessDriver implements Driver {
             }
         }
         if (ready.containsAll(place.units()) && place.leaving().stream().noneMatch(there::contains)) {
-            ear.tell(new Deed.Settled(place.tenant(), place.decision()));
+            ear.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
         }
     }
 
@@ -309,7 +309,7 @@ public final class ProcessDriver implements Driver {
         List<GpuId> free =
                 force.units().stream().filter(gpu -> !occupied.contains(gpu)).toList();
         if (!free.isEmpty()) {
-            ear.tell(new Deed.Left(force.tenant(), free, true, ""));
+            ear.tell(new DriverEvent.Stopped(force.tenant(), free, true, ""));
         }
         jobs.force(id, force.units());
     }
@@ -351,7 +351,7 @@ public final class ProcessDriver implements Driver {
                     .filter(gpu -> !occupied.contains(gpu))
                     .toList();
             if (!empty.isEmpty()) {
-                ear.tell(new Deed.Left(place.get().tenant(), empty, true, why));
+                ear.tell(new DriverEvent.Stopped(place.get().tenant(), empty, true, why));
             }
         }
     }
@@ -366,19 +366,19 @@ public final class ProcessDriver implements Driver {
 
     private final class Jobs implements JobListener {
         @Override
-        public void bound(JobId job, List<Slot> slots, DecisionId change, Timings timings) {
-            ear.tell(new Deed.Came(new Tenant.Job(job), gpus(slots)));
+        public void bound(JobId job, List<Slot> slots, DecisionId change, ChangeTimings timings) {
+            ear.tell(new DriverEvent.Started(new Tenant.Job(job), gpus(slots)));
         }
 
         @Override
-        public void released(JobId job, List<Slot> slots, DecisionId change, boolean forced, Timings timings) {
-            ear.tell(new Deed.Left(new Tenant.Job(job), gpus(slots), forced, ""));
+        public void released(JobId job, List<Slot> slots, DecisionId change, boolean forced, ChangeTimings timings) {
+            ear.tell(new DriverEvent.Stopped(new Tenant.Job(job), gpus(slots), forced, ""));
         }
 
         @Override
-        public void applied(JobId job, DecisionId change, Timings timings) {
+        public void applied(JobId job, DecisionId change, ChangeTimings timings) {
             Optional<Duration> pause = starting.remove(job) ? Optional.of(timings.sinceAsked()) : timings.pause();
-            ear.tell(new Deed.Settled(new Tenant.Job(job), change, pause));
+            ear.tell(new DriverEvent.InForce(new Tenant.Job(job), change, pause));
         }
 
         /** One that a newer change replaced comes into force with that. */
@@ -386,14 +386,14 @@ public final class ProcessDriver implements Driver {
         public void failed(JobId job, DecisionId change, String why) {
             Order.Place last = placed.get(job);
             if (last == null || last.decision().equals(change)) {
-                ear.tell(new Deed.Failed(new Tenant.Job(job), change, why));
+                ear.tell(new DriverEvent.Failed(new Tenant.Job(job), change, why));
                 soon(() -> giveUp(job, why));
             }
         }
 
         /** A slot whose worker was lost gets another one; the job keeps its GPU. */
         @Override
-        public void recovered(JobId job, List<Slot> lost, Timings timings) {
+        public void recovered(JobId job, List<Slot> lost, ChangeTimings timings) {
             LOG.info("{} goes on after it lost {}: {}", job, gpus(lost), timings);
         }
 
@@ -437,14 +437,14 @@ public final class ProcessDriver implements Driver {
     private final class Replicas implements ReplicaListener {
         @Override
         public void ready(ServiceId service, GpuId gpu) {
-            ear.tell(new Deed.Came(new Tenant.Service(service), List.of(gpu)));
+            ear.tell(new DriverEvent.Started(new Tenant.Service(service), List.of(gpu)));
             soon(() -> settle(service));
         }
 
         @Override
         public void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines) {
             String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
-            ear.tell(new Deed.Left(new Tenant.Service(service), List.of(gpu), forced, end));
+            ear.tell(new DriverEvent.Stopped(new Tenant.Service(service), List.of(gpu), forced, end));
             soon(() -> settle(service));
         }
     }

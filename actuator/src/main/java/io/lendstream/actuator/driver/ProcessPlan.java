@@ -19,10 +19,10 @@ public final class ProcessPlan {
     private static final List<String> TOOLS = List.of("setsid", "sh", "mkdir", "mv");
 
     private final Programs programs;
-    private final Surroundings surroundings;
+    private final ClusterLookup surroundings;
 
     /** @param programs directory of the node's files */
-    public ProcessPlan(Path programs, Surroundings surroundings) {
+    public ProcessPlan(Path programs, ClusterLookup surroundings) {
         this.programs = new Programs(programs);
         this.surroundings = surroundings;
     }

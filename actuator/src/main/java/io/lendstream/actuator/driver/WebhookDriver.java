@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
  * <p>One try ends within the timeout, from connecting to the answer's last byte. Of the answer 64 KiB are read, and the connection is
  * closed then. Redirects are not followed.
  */
-public final class WebhookDriver extends OutsideDriver {
+public final class WebhookDriver extends ExternalDriver {
     private static final Duration AGAIN = Duration.ofSeconds(1);
     private static final int MOST_BYTES = 64 << 10;
     private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7E]+");
@@ -47,7 +47,7 @@ public final class WebhookDriver extends OutsideDriver {
      * @param address an http or https address; a user and a password in it are sent as basic authentication where there is no token
      * @param token a file with what is sent as a bearer token; it is read for every order, so that it may be renewed
      */
-    public WebhookDriver(URI address, Optional<Path> token, Limits limits, Ear ear) {
+    public WebhookDriver(URI address, Optional<Path> token, DriverLimits limits, DriverListener ear) {
         super("webhook-driver", limits, ear);
         this.address = address;
         this.shown = ShownAddress.of(address);

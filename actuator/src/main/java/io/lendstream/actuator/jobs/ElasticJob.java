@@ -3,7 +3,7 @@ package io.lendstream.actuator.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lendstream.actuator.jobs.Transition.Kind;
+import io.lendstream.actuator.jobs.EpochTransition.Kind;
 import io.lendstream.actuator.jobs.Worker.Phase;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.JobId;
@@ -38,14 +38,14 @@ final class ElasticJob extends Job {
 
     private List<String> members = List.of();
     private long epoch;
-    private Optional<Transition> transition = Optional.empty();
+    private Optional<EpochTransition> transition = Optional.empty();
     /** The last completed one, until all have said what it cost. */
-    private Optional<Transition> measured = Optional.empty();
+    private Optional<EpochTransition> measured = Optional.empty();
 
     private Batching nextApplied = batching;
     private Optional<EpochStore> store = Optional.empty();
     /** The last completed transition, while a worker still builds its group. The next must wait: it would end the store they use. */
-    private Optional<Transition> building = Optional.empty();
+    private Optional<EpochTransition> building = Optional.empty();
 
     private final Set<String> recovering = new LinkedHashSet<>();
     /** Groups up to this epoch were broken on our word. */
@@ -143,7 +143,7 @@ final class ElasticJob extends Job {
         Batching nextBatching = whole && !next.isEmpty() ? batching : applied;
         if (next.equals(members) && nextBatching.equals(applied)) {
             if (whole && !settled && measured.isEmpty()) {
-                settle(Timings.since(askedNanos));
+                settle(ChangeTimings.since(askedNanos));
             }
             return;
         }
@@ -184,7 +184,7 @@ final class ElasticJob extends Job {
     private void begin(Kind kind, List<String> next, List<int[]> transfers, Batching nextBatching, boolean whole) {
         epoch++;
         List<String> before = kind == Kind.CHANGE ? members : List.of();
-        var begun = new Transition(epoch, kind, before, next, whole);
+        var begun = new EpochTransition(epoch, kind, before, next, whole);
         transition = Optional.of(begun);
         endStore();
         store = Optional.of(new EpochStore());
@@ -219,11 +219,11 @@ final class ElasticJob extends Job {
      * Newcomers may take long to build a group, so training goes on until they have. Those who only stay are as quick about it
      * as a step is long: they agree at once, so that who leaves need not wait for a second step.
      */
-    private static boolean mayCommit(Transition begun) {
+    private static boolean mayCommit(EpochTransition begun) {
         return begun.isPrepared() || begun.before.containsAll(begun.after);
     }
 
-    private void commitIfPrepared(Transition prepared) {
+    private void commitIfPrepared(EpochTransition prepared) {
         if (!mayCommit(prepared) || prepared.committed || prepared.kind != Kind.CHANGE) {
             return;
         }
@@ -234,7 +234,7 @@ final class ElasticJob extends Job {
         all.forEach(name -> tellCommit(prepared, name));
     }
 
-    private void tellCommit(Transition committed, String name) {
+    private void tellCommit(EpochTransition committed, String name) {
         ObjectNode commit = message("commit");
         if (!committed.after.contains(name)) {
             commit.put("leave", true).put("checkpoint", committed.after.isEmpty());
@@ -242,7 +242,7 @@ final class ElasticJob extends Job {
         worker(name).send(commit);
     }
 
-    private void completeIfPassed(Transition done) {
+    private void completeIfPassed(EpochTransition done) {
         if (!done.isPassed() || transition.filter(done::equals).isEmpty()) {
             return;
         }
@@ -268,7 +268,7 @@ final class ElasticJob extends Job {
     }
 
     /** Nobody needs the group before any more: survivors drop it, and who leaves may go. */
-    private void letGo(Transition done) {
+    private void letGo(EpochTransition done) {
         for (String name : done.before) {
             if (!workers.containsKey(name)) {
                 continue; // it has left already
@@ -390,14 +390,14 @@ final class ElasticJob extends Job {
     private void passes(Worker worker, JsonNode message, boolean ofTransition) {
         worker.step = message.path("step").asLong();
         if (ofTransition) {
-            Transition now = transition.orElseThrow();
+            EpochTransition now = transition.orElseThrow();
             worker.phase = now.after.contains(worker.name) ? Phase.TRAINING : Phase.LEAVING;
             now.passed.add(worker.name);
             completeIfPassed(now);
         }
     }
 
-    private void built(Transition done, Worker worker) {
+    private void built(EpochTransition done, Worker worker) {
         worker.failedBuilds = 0;
         done.prepared.add(worker.name);
         if (done.isPrepared()) {
@@ -405,7 +405,7 @@ final class ElasticJob extends Job {
         }
     }
 
-    private void resumed(Transition done, JsonNode message) {
+    private void resumed(EpochTransition done, JsonNode message) {
         if (message.has("lastNanos")) {
             double pause =
                     (message.path("nanos").asLong() - message.path("lastNanos").asLong()) / 1e9
@@ -414,7 +414,7 @@ final class ElasticJob extends Job {
         }
     }
 
-    private void full(Transition done, Worker worker, JsonNode message) {
+    private void full(EpochTransition done, Worker worker, JsonNode message) {
         done.full.add(worker.name);
         done.fullNanos = Math.max(done.fullNanos, message.path("nanos").asLong());
         if (!done.full.containsAll(members)) {
@@ -423,11 +423,11 @@ final class ElasticJob extends Job {
         measured = Optional.empty();
         Optional<Duration> pause = done.pauseSeconds.map(seconds -> Duration.ofNanos((long) (seconds * 1e9)));
         if (!lost.isEmpty()) {
-            listener.recovered(id, List.copyOf(lost), new Timings(Duration.ofNanos(done.fullNanos - lostNanos), pause));
+            listener.recovered(id, List.copyOf(lost), new ChangeTimings(Duration.ofNanos(done.fullNanos - lostNanos), pause));
             lost.clear();
         }
         if (!settled && isAllThatIsWanted(members)) {
-            settle(new Timings(Duration.ofNanos(Math.max(0, done.fullNanos - askedNanos)), pause));
+            settle(new ChangeTimings(Duration.ofNanos(Math.max(0, done.fullNanos - askedNanos)), pause));
         }
     }
 
@@ -585,7 +585,7 @@ final class ElasticJob extends Job {
 
     private void goOnWith(JobFile.Pending left) {
         Kind kind = Kind.valueOf(left.kind());
-        var begun = new Transition(
+        var begun = new EpochTransition(
                 left.epoch(), kind, kind == Kind.CHANGE ? members : List.of(), left.members(), left.wholeChange());
         begun.committed = true;
         transition = Optional.of(begun);
@@ -617,13 +617,13 @@ final class ElasticJob extends Job {
         boolean hopeless = wanted.values().stream().allMatch(each -> isGivenUp(each.slot()));
         if (finished || stopping) {
             if (stopping && !settled) {
-                settle(Timings.since(askedNanos));
+                settle(ChangeTimings.since(askedNanos));
             }
             end(finished ? lastCode() : 0);
         } else if (!wanted.isEmpty() && hopeless) {
             end(lastCode() == 0 ? 1 : lastCode());
         } else if (wanted.isEmpty() && !settled) {
-            settle(Timings.since(askedNanos));
+            settle(ChangeTimings.since(askedNanos));
         }
     }
 

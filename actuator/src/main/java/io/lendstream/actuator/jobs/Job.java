@@ -319,7 +319,7 @@ abstract class Job {
         return lastCode;
     }
 
-    final void settle(Timings timings) {
+    final void settle(ChangeTimings timings) {
         settled = true;
         save();
         listener.applied(id, change, timings);
@@ -339,7 +339,7 @@ abstract class Job {
             }
         }
         save();
-        slots.forEach((addedBy, all) -> listener.bound(id, all, addedBy, Timings.since(askedNanos)));
+        slots.forEach((addedBy, all) -> listener.bound(id, all, addedBy, ChangeTimings.since(askedNanos)));
     }
 
     /** Writes what must be known of the job; where that fails, as on a full disk, again at the next look. */
@@ -409,7 +409,7 @@ abstract class Job {
     private void reportReleased(Slot slot, boolean forced) {
         Released release = releases.remove(slot.gpu());
         if (release != null) {
-            listener.released(id, List.of(slot), release.change, forced, Timings.since(release.askedNanos));
+            listener.released(id, List.of(slot), release.change, forced, ChangeTimings.since(release.askedNanos));
         }
     }
 

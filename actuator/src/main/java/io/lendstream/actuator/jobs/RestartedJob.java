@@ -67,7 +67,7 @@ final class RestartedJob extends Job {
         } else if (!ending && (!running.equals(wantedSlots()) || !applied.equals(batching))) {
             endWorkers();
         } else if (!ending && !settled && !heard && System.nanoTime() - launchedNanos > SILENCE.toNanos()) {
-            settle(Timings.since(askedNanos));
+            settle(ChangeTimings.since(askedNanos));
         }
     }
 
@@ -90,14 +90,14 @@ final class RestartedJob extends Job {
         boolean hopeless = !next.isEmpty() && next.stream().allMatch(this::isGivenUp);
         if (finished || stopping || (failed && hopeless)) {
             if (stopping && !settled) {
-                settle(Timings.since(askedNanos));
+                settle(ChangeTimings.since(askedNanos));
             }
             end(finished || stopping ? 0 : Math.max(1, lastCode()));
             return;
         }
         if (next.isEmpty()) {
             if (!settled) {
-                settle(Timings.since(askedNanos));
+                settle(ChangeTimings.since(askedNanos));
             }
             return;
         }
@@ -199,7 +199,7 @@ final class RestartedJob extends Job {
                         last -> Duration.ofNanos(Math.max(0, now - last - (long) (medianSeconds * 1e9))));
                 lastStepNanos = Optional.empty();
                 if (!settled) {
-                    settle(new Timings(Duration.ofNanos(Math.max(0, now - askedNanos)), pause));
+                    settle(new ChangeTimings(Duration.ofNanos(Math.max(0, now - askedNanos)), pause));
                 }
             }
             default -> {

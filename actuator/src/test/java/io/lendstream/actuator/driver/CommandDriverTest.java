@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.actuator.jobs.CleanEnvironment;
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.id.GpuId;
 import java.io.File;
@@ -28,9 +28,9 @@ class CommandDriverTest {
     @TempDir
     private Path folder;
 
-    private final Heard heard = new Heard();
+    private final RecordingListener heard = new RecordingListener();
     private Driver driver =
-            new CommandDriver(List.of("/bin/true"), ENVIRONMENT, new Limits(4, 1000, ofSeconds(10)), heard);
+            new CommandDriver(List.of("/bin/true"), ENVIRONMENT, new DriverLimits(4, 1000, ofSeconds(10)), heard);
 
     @AfterEach
     void close() {
@@ -38,7 +38,7 @@ class CommandDriverTest {
     }
 
     /** A program that keeps the lines it gets in a file. */
-    private void command(String shell, Limits limits) throws IOException {
+    private void command(String shell, DriverLimits limits) throws IOException {
         Path script = folder.resolve("command.sh");
         Files.writeString(script, "#!/bin/sh\nread -r line; echo \"$line\" >> %s/lines\n%s\n".formatted(folder, shell));
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
@@ -53,16 +53,16 @@ class CommandDriverTest {
 
     @Test
     void anOrderIsALineOfJsonOnStandardInputAndStatusZeroSaysThatItIsSo() throws Exception {
-        command("exit 0", new Limits(4, 1000, ofSeconds(10)));
+        command("exit 0", new DriverLimits(4, 1000, ofSeconds(10)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a", "b"), Orders.gpus("c")));
 
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 3);
         assertThat(heard.deeds())
                 .containsExactly(
-                        new Deed.Left(Orders.JOB, Orders.gpus("c"), false, ""),
-                        new Deed.Came(Orders.JOB, Orders.gpus("a", "b")),
-                        new Deed.Settled(Orders.JOB, Orders.decision(1)));
+                        new DriverEvent.Stopped(Orders.JOB, Orders.gpus("c"), false, ""),
+                        new DriverEvent.Started(Orders.JOB, Orders.gpus("a", "b")),
+                        new DriverEvent.InForce(Orders.JOB, Orders.decision(1)));
         assertThat(lines())
                 .containsExactly("{\"decision\":\"d/1/1\",\"kind\":\"place\",\"job\":\"job\",\"units\":[\"a\",\"b\"],"
                         + "\"leaving\":[\"c\"],\"by\":\"2026-01-01T12:00:00Z\",\"allocation\":{\"localBatch\":16,"
@@ -71,7 +71,7 @@ class CommandDriverTest {
 
     @Test
     void namesThatAShellWouldMindAreOnlyNames() throws Exception {
-        command("exit 0", new Limits(4, 1000, ofSeconds(10)));
+        command("exit 0", new DriverLimits(4, 1000, ofSeconds(10)));
         String evil = "$(touch %s/broken); `touch %s/broken` \" ' | &".formatted(folder, folder);
 
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus(evil), List.of()));
@@ -83,35 +83,35 @@ class CommandDriverTest {
 
     @Test
     void anotherStatusSaysThatItWillNotBeSoAndTheLastErrorWhy() throws Exception {
-        command("echo one >&2; echo 'no such job' >&2; exit 3", new Limits(4, 1000, ofSeconds(10)));
+        command("echo one >&2; echo 'no such job' >&2; exit 3", new DriverLimits(4, 1000, ofSeconds(10)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("ended with 3: no such job"));
+                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("ended with 3: no such job"));
     }
 
     @Test
     void status75AsksToBeRunAgain() throws Exception {
-        command("[ $(wc -l < %s/lines) -ge 2 ] || exit 75".formatted(folder), new Limits(4, 1000, ofSeconds(10)));
+        command("[ $(wc -l < %s/lines) -ge 2 ] || exit 75".formatted(folder), new DriverLimits(4, 1000, ofSeconds(10)));
 
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("a"), List.of()));
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
-        assertThat(heard.deeds().get(0)).isInstanceOf(Deed.Came.class);
+        assertThat(heard.deeds().get(0)).isInstanceOf(DriverEvent.Started.class);
         assertThat(lines()).hasSize(2);
     }
 
     @Test
     void aCommandThatHangsIsEndedWithAllThatItStarted() throws Exception {
-        command("sleep 300 & echo $! > %s/child; sleep 300".formatted(folder), new Limits(4, 1000, ofMillis(700)));
+        command("sleep 300 & echo $! > %s/child; sleep 300".formatted(folder), new DriverLimits(4, 1000, ofMillis(700)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
-        assertThat(heard.deeds().get(0)).isInstanceOf(Deed.Failed.class);
+        assertThat(heard.deeds().get(0)).isInstanceOf(DriverEvent.Failed.class);
         long child = Long.parseLong(Files.readString(folder.resolve("child")).strip());
         await().atMost(ofSeconds(10))
                 .until(() ->
@@ -122,7 +122,7 @@ class CommandDriverTest {
     void whatACommandHasStartedAndLeftToItselfIsEndedTooWhenItHangs() throws Exception {
         command(
                 "(setsid sleep 300 & echo $! > %s/child); sleep 300".formatted(folder),
-                new Limits(4, 1000, ofMillis(700)));
+                new DriverLimits(4, 1000, ofMillis(700)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
@@ -141,7 +141,7 @@ class CommandDriverTest {
         return Orders.place(1, Orders.JOB, units, List.of());
     }
 
-    private void commandThatDoesNotRead(String shell, Limits limits) throws IOException {
+    private void commandThatDoesNotRead(String shell, DriverLimits limits) throws IOException {
         Path script = folder.resolve("deaf.sh");
         Files.writeString(script, "#!/bin/sh\n%s\n".formatted(shell));
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwx------"));
@@ -152,14 +152,14 @@ class CommandDriverTest {
     @Test
     void aCommandThatDoesNotReadALargeOrderIsEndedInTimeAndLeavesNoFile() throws Exception {
         List<String> before = temporaryFiles();
-        commandThatDoesNotRead("exec sleep 300", new Limits(4, 1000, ofMillis(700)));
+        commandThatDoesNotRead("exec sleep 300", new DriverLimits(4, 1000, ofMillis(700)));
 
         driver.take(large());
 
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within PT0.7S"));
+                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within PT0.7S"));
         assertThat(temporaryFiles()).isEqualTo(before);
     }
 
@@ -171,22 +171,22 @@ class CommandDriverTest {
 
     @Test
     void aCommandThatAnswersWithoutReadingALargeOrderHasAnswered() throws Exception {
-        commandThatDoesNotRead("exit 0", new Limits(4, 1000, ofSeconds(10)));
+        commandThatDoesNotRead("exit 0", new DriverLimits(4, 1000, ofSeconds(10)));
 
         driver.take(large());
 
         await().atMost(ofSeconds(10))
-                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.JOB, Orders.decision(1))));
+                .until(() -> heard.deeds().contains(new DriverEvent.InForce(Orders.JOB, Orders.decision(1))));
     }
 
     @Test
     void aLargeOrderArrivesWhole() throws Exception {
-        command("exit 0", new Limits(4, 1000, ofSeconds(10)));
+        command("exit 0", new DriverLimits(4, 1000, ofSeconds(10)));
 
         driver.take(large());
 
         await().atMost(ofSeconds(10))
-                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.JOB, Orders.decision(1))));
+                .until(() -> heard.deeds().contains(new DriverEvent.InForce(Orders.JOB, Orders.decision(1))));
         assertThat(lines()).containsExactly(OrderJson.of(large()));
     }
 
@@ -194,37 +194,37 @@ class CommandDriverTest {
     void ofWhatItWritesOnlyTheEndIsKeptAndNoneOfItIsWaitedFor() throws Exception {
         command(
                 "head -c 20000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo 'the end' >&2; exit 3",
-                new Limits(4, 1000, ofSeconds(30)));
+                new DriverLimits(4, 1000, ofSeconds(30)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
         await().atMost(ofSeconds(30)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        Deed.Failed.class, failed -> assertThat(failed.reason()).endsWith("ended with 3: the end"));
+                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).endsWith("ended with 3: the end"));
     }
 
     @Test
     void aCommandThatWritesForEverIsEndedInTimeAndItsReasonIsShort() throws Exception {
-        command("head -c 1000 /dev/zero | tr '\\0' x >&2; exit 3", new Limits(4, 1000, ofSeconds(10)));
+        command("head -c 1000 /dev/zero | tr '\\0' x >&2; exit 3", new DriverLimits(4, 1000, ofSeconds(10)));
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        Deed.Failed.class, failed -> assertThat(failed.reason()).endsWith("x..."));
+                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).endsWith("x..."));
 
-        command("while :; do echo more; echo more >&2; done", new Limits(4, 1000, ofMillis(700)));
+        command("while :; do echo more; echo more >&2; done", new DriverLimits(4, 1000, ofMillis(700)));
         driver.take(Orders.place(2, Orders.JOB, Orders.gpus("a"), List.of()));
 
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 2);
         assertThat(heard.deeds().get(1))
                 .isInstanceOfSatisfying(
-                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within"));
+                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within"));
     }
 
     @Test
     void aCommandGetsNoneOfTheActuatorsSettings() throws Exception {
-        command("env > %s/env".formatted(folder), new Limits(4, 1000, ofSeconds(10)));
+        command("env > %s/env".formatted(folder), new DriverLimits(4, 1000, ofSeconds(10)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
@@ -236,7 +236,7 @@ class CommandDriverTest {
 
     @Test
     void aCommandThatIsUnderWayWhenTheDriverClosesIsEnded() throws Exception {
-        command("echo $$ > %s/child; exec sleep 300".formatted(folder), new Limits(4, 1000, ofSeconds(100)));
+        command("echo $$ > %s/child; exec sleep 300".formatted(folder), new DriverLimits(4, 1000, ofSeconds(100)));
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
         await().atMost(ofSeconds(10)).until(() -> !readChild().isEmpty());
         long child = Long.parseLong(readChild());
@@ -255,40 +255,40 @@ class CommandDriverTest {
 
     @Test
     void ordersAboutOneTenantAreTriedOneAtATimeAndOnlyTheNewestThatWaits() throws Exception {
-        command("sleep 0.5", new Limits(4, 1000, ofSeconds(10)));
+        command("sleep 0.5", new DriverLimits(4, 1000, ofSeconds(10)));
 
         for (int sequence = 1; sequence <= 5; sequence++) {
             driver.take(Orders.place(sequence, Orders.JOB, Orders.gpus("a"), List.of()));
         }
 
         await().atMost(ofSeconds(10))
-                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.JOB, Orders.decision(5))));
+                .until(() -> heard.deeds().contains(new DriverEvent.InForce(Orders.JOB, Orders.decision(5))));
         assertThat(lines()).hasSize(2);
         assertThat(lines().get(1)).contains("d/1/5");
     }
 
     @Test
     void killingDoesNotWaitForWhatHangsOrForTheRate() throws Exception {
-        command("case \"$line\" in *place*) sleep 5;; esac", new Limits(1, 0.1, ofSeconds(10)));
+        command("case \"$line\" in *place*) sleep 5;; esac", new DriverLimits(1, 0.1, ofSeconds(10)));
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
         driver.take(new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("b")));
 
         await().atMost(ofSeconds(4))
-                .until(() -> heard.deeds().contains(new Deed.Left(Orders.JOB, Orders.gpus("b"), true, "")));
+                .until(() -> heard.deeds().contains(new DriverEvent.Stopped(Orders.JOB, Orders.gpus("b"), true, "")));
     }
 
     @Test
     void whatIsKilledWhileItIsBeingStartedIsToldGoneOnlyWhenNothingCanComeUpAnyMore() throws Exception {
-        command("case \"$line\" in *place*) sleep 2; exit 3;; esac", new Limits(2, 1000, ofSeconds(10)));
+        command("case \"$line\" in *place*) sleep 2; exit 3;; esac", new DriverLimits(2, 1000, ofSeconds(10)));
         Order kill = new Order.Force(Orders.decision(2), Orders.JOB, Orders.gpus("a"));
-        Deed gone = new Deed.Left(Orders.JOB, Orders.gpus("a"), true, "");
+        DriverEvent gone = new DriverEvent.Stopped(Orders.JOB, Orders.gpus("a"), true, "");
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
         await().atMost(ofSeconds(10)).until(() -> Files.exists(folder.resolve("lines")));
 
         driver.take(kill);
 
-        await().atMost(ofSeconds(10)).until(() -> heard.deeds().stream().anyMatch(deed -> deed instanceof Deed.Failed));
+        await().atMost(ofSeconds(10)).until(() -> heard.deeds().stream().anyMatch(deed -> deed instanceof DriverEvent.Failed));
         assertThat(lines()).hasSize(2);
         assertThat(heard.deeds()).doesNotContain(gone);
         await().atMost(ofSeconds(20)).pollInterval(ofSeconds(1)).until(() -> {
@@ -302,20 +302,20 @@ class CommandDriverTest {
 
     @Test
     void aNewerOrderIsTriedInThePlaceOfOneThatIsToBeTriedAgain() throws Exception {
-        command("case \"$line\" in *d/1/1*) exit 75;; esac", new Limits(4, 1000, ofSeconds(10)));
+        command("case \"$line\" in *d/1/1*) exit 75;; esac", new DriverLimits(4, 1000, ofSeconds(10)));
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("a"), List.of()));
         await().atMost(ofSeconds(10)).until(() -> Files.exists(folder.resolve("lines")));
 
         driver.take(Orders.place(2, Orders.CHAT, List.of(), Orders.gpus("a")));
 
         await().atMost(ofSeconds(10))
-                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.CHAT, Orders.decision(2))));
-        assertThat(heard.deeds()).doesNotContain(new Deed.Came(Orders.CHAT, Orders.gpus("a")));
+                .until(() -> heard.deeds().contains(new DriverEvent.InForce(Orders.CHAT, Orders.decision(2))));
+        assertThat(heard.deeds()).doesNotContain(new DriverEvent.Started(Orders.CHAT, Orders.gpus("a")));
     }
 
     @Test
     void noMoreOrdersAreBegunInASecondThanAllowed() throws Exception {
-        command("date +%s%N >> " + folder + "/times", new Limits(8, 4, ofSeconds(10)));
+        command("date +%s%N >> " + folder + "/times", new DriverLimits(8, 4, ofSeconds(10)));
 
         for (String unit : List.of("a", "b", "c", "d", "e")) {
             driver.take(new Order.Cut(Orders.decision(1), Orders.gpus(unit).get(0), List.of("7g.80gb@0")));
@@ -331,13 +331,13 @@ class CommandDriverTest {
 
     @Test
     void saysWhatIsWrongWithIt() {
-        assertThat(new CommandDriver(List.of(), ENVIRONMENT, new Limits(1, 1, ofSeconds(1)), heard).complaints())
+        assertThat(new CommandDriver(List.of(), ENVIRONMENT, new DriverLimits(1, 1, ofSeconds(1)), heard).complaints())
                 .containsExactly("actuator.command is empty; name a program and its arguments");
-        assertThat(new CommandDriver(List.of("act.sh"), ENVIRONMENT, new Limits(1, 1, ofSeconds(1)), heard)
+        assertThat(new CommandDriver(List.of("act.sh"), ENVIRONMENT, new DriverLimits(1, 1, ofSeconds(1)), heard)
                         .complaints()
                         .get(0))
                 .contains("no absolute path");
-        assertThat(new CommandDriver(List.of("/no/such"), ENVIRONMENT, new Limits(1, 1, ofSeconds(1)), heard)
+        assertThat(new CommandDriver(List.of("/no/such"), ENVIRONMENT, new DriverLimits(1, 1, ofSeconds(1)), heard)
                         .complaints()
                         .get(0))
                 .contains("cannot run");

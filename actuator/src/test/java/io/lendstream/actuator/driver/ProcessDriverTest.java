@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.actuator.jobs.CleanEnvironment;
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.JobPhase;
@@ -45,7 +45,7 @@ class ProcessDriverTest {
     private final Map<JobId, TrainingJob> submitted = new ConcurrentHashMap<>();
     private final Map<String, String> environment =
             Map.of("PATH", System.getenv("PATH"), "LENDSTREAM_KAFKA_SASL_JAAS_CONFIG", "password=broker");
-    private Heard heard = new Heard();
+    private RecordingListener heard = new RecordingListener();
     private ProcessDriver driver;
 
     @BeforeEach
@@ -60,7 +60,7 @@ class ProcessDriverTest {
     }
 
     private ProcessDriver opened() {
-        Surroundings surroundings = new Surroundings() {
+        ClusterLookup surroundings = new ClusterLookup() {
             @Override
             public Optional<TrainingJob> job(JobId job) {
                 return Optional.ofNullable(submitted.get(job));
@@ -100,7 +100,7 @@ class ProcessDriverTest {
                 .count();
     }
 
-    private void hears(Deed deed) {
+    private void hears(DriverEvent deed) {
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds()).contains(deed));
     }
@@ -108,17 +108,17 @@ class ProcessDriverTest {
     @Test
     void aReplicaStartsOnItsGpuAndStopsWithAllThatItStarted() throws Exception {
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a", "GPU-b"), List.of()));
-        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
-        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-b")));
-        hears(new Deed.Settled(Orders.CHAT, Orders.decision(1)));
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-a")));
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-b")));
+        hears(new DriverEvent.InForce(Orders.CHAT, Orders.decision(1)));
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(Files.readAllLines(folder.resolve("programs/started")))
                         .containsExactlyInAnyOrder("GPU-a 0", "GPU-b 0"));
 
         driver.take(Orders.place(2, Orders.CHAT, Orders.gpus("GPU-b"), Orders.gpus("GPU-a")));
 
-        hears(new Deed.Left(Orders.CHAT, Orders.gpus("GPU-a"), false, ""));
-        hears(new Deed.Settled(Orders.CHAT, Orders.decision(2)));
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, ""));
+        hears(new DriverEvent.InForce(Orders.CHAT, Orders.decision(2)));
     }
 
     @Test
@@ -126,7 +126,7 @@ class ProcessDriverTest {
         program("services/chat.json", "{\"command\": [\"sh\", \"-c\", \"echo out of memory; sleep 0.5; exit 7\"]}");
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
 
-        hears(new Deed.Left(Orders.CHAT, Orders.gpus("GPU-a"), false, "out of memory"));
+        hears(new DriverEvent.Stopped(Orders.CHAT, Orders.gpus("GPU-a"), false, "out of memory"));
     }
 
     @Test
@@ -137,7 +137,7 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        Deed.Left.class, left -> assertThat(left.reason()).contains("/no/such"));
+                        DriverEvent.Stopped.class, left -> assertThat(left.reason()).contains("/no/such"));
     }
 
     @Test
@@ -153,26 +153,26 @@ class ProcessDriverTest {
 
             long begun = System.nanoTime();
             driver.take(Orders.place(2, mail, Orders.gpus("GPU-c"), List.of()));
-            hears(new Deed.Came(mail, Orders.gpus("GPU-c")));
+            hears(new DriverEvent.Started(mail, Orders.gpus("GPU-c")));
             driver.take(new Order.Force(Orders.decision(3), mail, Orders.gpus("GPU-c")));
-            hears(new Deed.Left(mail, Orders.gpus("GPU-c"), true, ""));
+            hears(new DriverEvent.Stopped(mail, Orders.gpus("GPU-c"), true, ""));
 
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(ofSeconds(1));
-            assertThat(heard.deeds()).doesNotContain(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+            assertThat(heard.deeds()).doesNotContain(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-a")));
         }
     }
 
     @Test
     void replicasRunOnWithoutTheDriverAndTheNextOneTakesThemOverAndStartsNoneTwice() throws Exception {
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
-        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-a")));
         driver.close();
-        heard = new Heard();
+        heard = new RecordingListener();
         driver = opened();
 
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), List.of()));
 
-        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a")));
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-a")));
         assertThat(Files.readAllLines(folder.resolve("programs/started"))).hasSize(1);
     }
 
@@ -209,17 +209,17 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
-                        .anyMatch(deed -> deed instanceof Deed.Left left
+                        .anyMatch(deed -> deed instanceof DriverEvent.Stopped left
                                 && left.tenant().equals(Orders.CHAT)
                                 && left.reason().contains("NUL"))
-                        .anyMatch(deed -> deed instanceof Deed.Left left
+                        .anyMatch(deed -> deed instanceof DriverEvent.Stopped left
                                 && left.tenant().equals(mail)
                                 && left.reason().contains("A=B")));
         program("services/mail.json", "{\"command\": [\"sleep\", \"300\"]}");
         driver.take(Orders.place(3, mail, Orders.gpus("GPU-b"), List.of()));
-        hears(new Deed.Came(mail, Orders.gpus("GPU-b")));
+        hears(new DriverEvent.Started(mail, Orders.gpus("GPU-b")));
         driver.take(new Order.Force(Orders.decision(4), mail, Orders.gpus("GPU-b")));
-        hears(new Deed.Left(mail, Orders.gpus("GPU-b"), true, ""));
+        hears(new DriverEvent.Stopped(mail, Orders.gpus("GPU-b"), true, ""));
     }
 
     @Test
@@ -236,14 +236,14 @@ class ProcessDriverTest {
                         .containsExactly(JobPhase.FAILED));
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
-                        .anyMatch(deed -> deed instanceof Deed.Failed failed
+                        .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
                                 && failed.reason().contains("NUL"))
                         .anyMatch(deed ->
-                                deed instanceof Deed.Left left && left.reason().contains("NUL")));
+                                deed instanceof DriverEvent.Stopped left && left.reason().contains("NUL")));
 
         driver.take(Orders.place(2, tenant, Orders.gpus("GPU-b"), List.of()));
 
-        hears(new Deed.Settled(tenant, Orders.decision(2)));
+        hears(new DriverEvent.InForce(tenant, Orders.decision(2)));
         assertThat(running()).isZero();
     }
 
@@ -253,7 +253,7 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
-                        .anyMatch(deed -> deed instanceof Deed.Failed failed
+                        .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
                                 && failed.reason().contains("names one GPU or instance")));
     }
 
@@ -279,7 +279,7 @@ class ProcessDriverTest {
     void whatTheNodeHasNoProgramForFailsAndSaysWhereToWriteIt() {
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("GPU-a"), List.of()));
 
-        hears(new Deed.Failed(Orders.JOB, Orders.decision(1), "nobody has submitted job job"));
+        hears(new DriverEvent.Failed(Orders.JOB, Orders.decision(1), "nobody has submitted job job"));
     }
 
     @Test
@@ -288,7 +288,7 @@ class ProcessDriverTest {
 
         driver.take(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a/4:4"), List.of()));
 
-        hears(new Deed.Came(Orders.CHAT, Orders.gpus("GPU-a/4:4")));
+        hears(new DriverEvent.Started(Orders.CHAT, Orders.gpus("GPU-a/4:4")));
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(Files.readAllLines(folder.resolve("programs/started")))
                         .containsExactly("MIG-7 20"));
@@ -303,13 +303,13 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() >= 2);
         assertThat(heard.deeds())
                 .anyMatch(deed ->
-                        deed instanceof Deed.Failed failed && failed.reason().contains("no inventory tells its uuid"));
-        assertThat(heard.deeds()).anyMatch(deed -> deed instanceof Deed.Cut cut && !cut.done());
+                        deed instanceof DriverEvent.Failed failed && failed.reason().contains("no inventory tells its uuid"));
+        assertThat(heard.deeds()).anyMatch(deed -> deed instanceof DriverEvent.Cut cut && !cut.done());
     }
 
     @Test
     void aDryRunSaysExactlyWhatWouldBeRun() {
-        ProcessPlan plan = new ProcessPlan(folder.resolve("programs"), Surroundings.NOTHING);
+        ProcessPlan plan = new ProcessPlan(folder.resolve("programs"), ClusterLookup.NOTHING);
 
         assertThat(plan.of(Orders.place(1, Orders.CHAT, Orders.gpus("GPU-a"), Orders.gpus("GPU-b"))))
                 .containsExactly(

@@ -6,7 +6,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Order;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +39,7 @@ class WebhookDriverHostileTest {
     @TempDir
     private Path folder;
 
-    private final Heard heard = new Heard();
+    private final RecordingListener heard = new RecordingListener();
     private HostileServer server;
     private WebhookDriver driver;
 
@@ -50,7 +50,7 @@ class WebhookDriverHostileTest {
     }
 
     private WebhookDriver driver(Optional<Path> token) {
-        return new WebhookDriver(server.address("me:" + PASSWORD + "@"), token, new Limits(2, 100, TIMEOUT), heard);
+        return new WebhookDriver(server.address("me:" + PASSWORD + "@"), token, new DriverLimits(2, 100, TIMEOUT), heard);
     }
 
     @AfterEach
@@ -131,7 +131,7 @@ class WebhookDriverHostileTest {
         server.answers(HostileServer.OK);
 
         await().atMost(ofSeconds(20))
-                .until(() -> heard.deeds().contains(new Deed.Settled(Orders.CHAT, Orders.decision(1))));
+                .until(() -> heard.deeds().contains(new DriverEvent.InForce(Orders.CHAT, Orders.decision(1))));
     }
 
     @ParameterizedTest

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
-import io.lendstream.core.actuation.Deed;
+import io.lendstream.core.actuation.DriverEvent;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,7 +28,7 @@ class WebhookDriverTest {
     @TempDir
     private Path folder;
 
-    private final Heard heard = new Heard();
+    private final RecordingListener heard = new RecordingListener();
     private final List<String> posted = new CopyOnWriteArrayList<>();
     private final Deque<Integer> answers = new ArrayDeque<>();
     private HttpServer server;
@@ -53,7 +53,7 @@ class WebhookDriverTest {
         server.start();
         URI address = URI.create(
                 "http://127.0.0.1:%d/hook".formatted(server.getAddress().getPort()));
-        driver = new WebhookDriver(address, Optional.of(token), new Limits(2, 100, ofSeconds(5)), heard);
+        driver = new WebhookDriver(address, Optional.of(token), new DriverLimits(2, 100, ofSeconds(5)), heard);
         assertThat(driver.complaints()).isEmpty();
     }
 
@@ -73,7 +73,7 @@ class WebhookDriverTest {
     void anOrderIsPostedWithTheTokenAndAKeyByWhichItIsKnownAgain() {
         answers(204);
 
-        assertThat(heard.deeds().get(0)).isEqualTo(new Deed.Came(Orders.CHAT, Orders.gpus("a")));
+        assertThat(heard.deeds().get(0)).isEqualTo(new DriverEvent.Started(Orders.CHAT, Orders.gpus("a")));
         assertThat(posted)
                 .singleElement()
                 .asString()
@@ -94,7 +94,7 @@ class WebhookDriverTest {
     void whatIsUnderWayOrTroubledIsAskedForAgain() {
         answers(202, 503, 429, 200);
 
-        assertThat(heard.deeds().get(0)).isInstanceOf(Deed.Came.class);
+        assertThat(heard.deeds().get(0)).isInstanceOf(DriverEvent.Started.class);
         assertThat(posted).hasSize(4);
     }
 
@@ -105,13 +105,13 @@ class WebhookDriverTest {
         assertThat(heard.deeds())
                 .singleElement()
                 .isInstanceOfSatisfying(
-                        Deed.Failed.class, failed -> assertThat(failed.reason()).contains("answered 422: because"));
+                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("answered 422: because"));
     }
 
     @Test
     void saysWhatIsWrongWithIt() {
         Driver wrong =
-                new WebhookDriver(URI.create("ftp://x"), Optional.empty(), new Limits(1, 1, ofSeconds(1)), heard);
+                new WebhookDriver(URI.create("ftp://x"), Optional.empty(), new DriverLimits(1, 1, ofSeconds(1)), heard);
 
         assertThat(wrong.complaints().get(0)).contains("must be an http or https address");
     }

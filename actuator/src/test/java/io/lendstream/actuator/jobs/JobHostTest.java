@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Jobs of real PyTorch processes that are resized, robbed of ranks, and left without their node process. */
 class JobHostTest {
-    private final Heard heard = new Heard();
+    private final RecordingJobListener heard = new RecordingJobListener();
     private Path state = Path.of("");
     private Path log = Path.of("");
 

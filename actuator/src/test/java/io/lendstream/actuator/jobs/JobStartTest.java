@@ -30,7 +30,7 @@ class JobStartTest {
     private static final List<String> NAMES = List.of(
             ".", "..", "a/b", "a b", "x".repeat(249), "字".repeat(249), "\uD83D\uDE80".repeat(124), "\u001b[31m");
 
-    private final Heard heard = new Heard();
+    private final RecordingJobListener heard = new RecordingJobListener();
     private Path state = Path.of("");
 
     @BeforeEach
@@ -128,7 +128,7 @@ class JobStartTest {
                 host.stop(new JobId(name), change(2));
             }
             heard.awaitUntil(() -> processes().isEmpty(), "the end of all");
-            await().atMost(Heard.PATIENCE).until(() -> host.running().isEmpty());
+            await().atMost(RecordingJobListener.PATIENCE).until(() -> host.running().isEmpty());
         }
         for (Path home : homes.values()) {
             assertThat(home.resolve("job.json")).doesNotExist();

@@ -11,7 +11,7 @@ import java.util.List;
 /** A job host in a process of its own, so that it can be killed. Says its events on standard output. */
 final class NodeProcess {
     private final Process process;
-    private final Heard heard = new Heard();
+    private final RecordingJobListener heard = new RecordingJobListener();
     private final Writer commands;
 
     private NodeProcess(Process process) {
@@ -34,7 +34,7 @@ final class NodeProcess {
                         .start());
     }
 
-    Heard heard() {
+    RecordingJobListener heard() {
         return heard;
     }
 
@@ -50,7 +50,7 @@ final class NodeProcess {
     }
 
     public static void main(String[] arguments) throws IOException {
-        var heard = new Heard() {
+        var heard = new RecordingJobListener() {
             @Override
             synchronized void say(String line) {
                 System.out.println("event " + line);

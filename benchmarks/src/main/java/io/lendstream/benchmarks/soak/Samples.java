@@ -14,22 +14,22 @@ final class Samples {
 
     private record Point(double minute, double value) {}
 
-    private final Map<String, Map<Figure, List<Point>>> byProcess = new TreeMap<>();
+    private final Map<String, Map<SoakMetric, List<Point>>> byProcess = new TreeMap<>();
 
-    void add(String process, Figure figure, double minute, double value) {
+    void add(String process, SoakMetric figure, double minute, double value) {
         byProcess
-                .computeIfAbsent(process, any -> new EnumMap<>(Figure.class))
+                .computeIfAbsent(process, any -> new EnumMap<>(SoakMetric.class))
                 .computeIfAbsent(figure, any -> new ArrayList<>())
                 .add(new Point(minute, value));
     }
 
     /** Slopes, by process and figure; without those of too few samples. */
-    Map<String, Map<Figure, Slope>> slopes() {
-        var slopes = new TreeMap<String, Map<Figure, Slope>>();
+    Map<String, Map<SoakMetric, Slope>> slopes() {
+        var slopes = new TreeMap<String, Map<SoakMetric, Slope>>();
         byProcess.forEach((process, figures) -> figures.forEach((figure, points) -> {
             List<Point> late = points.subList((int) (points.size() * WARM_UP_SHARE), points.size());
             if (late.size() >= 2 * Slope.BLOCKS) {
-                slopes.computeIfAbsent(process, any -> new EnumMap<>(Figure.class))
+                slopes.computeIfAbsent(process, any -> new EnumMap<>(SoakMetric.class))
                         .put(
                                 figure,
                                 Slope.of(
@@ -43,7 +43,7 @@ final class Samples {
     /** Figures of a line of JSON: the last value of each, and its slope with both ends of its interval. */
     Map<String, Object> metrics() {
         var metrics = new LinkedHashMap<String, Object>();
-        Map<String, Map<Figure, Slope>> slopes = slopes();
+        Map<String, Map<SoakMetric, Slope>> slopes = slopes();
         byProcess.forEach((process, figures) -> {
             var own = new LinkedHashMap<String, Object>();
             figures.forEach((figure, points) -> {
@@ -66,7 +66,7 @@ final class Samples {
     /** What grows for sure, and too fast: the whole interval lies above the bound. Also processes with too few samples. */
     List<String> misses() {
         var misses = new ArrayList<String>();
-        Map<String, Map<Figure, Slope>> slopes = slopes();
+        Map<String, Map<SoakMetric, Slope>> slopes = slopes();
         byProcess.forEach((process, figures) -> figures.keySet().forEach(figure -> {
             Slope slope = slopes.getOrDefault(process, Map.of()).get(figure);
             if (slope == null) {

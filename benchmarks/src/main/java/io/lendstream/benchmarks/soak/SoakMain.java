@@ -83,10 +83,10 @@ public final class SoakMain implements Callable<Integer> {
         try {
             while (!demo.waitFor(BETWEEN_SAMPLES.toMillis(), TimeUnit.MILLISECONDS)) {
                 double minute = (System.nanoTime() - began) / 60e9;
-                Map<String, Long> processes = Processes.below(demo.toHandle());
+                Map<String, Long> processes = ProcessSampler.below(demo.toHandle());
                 if (minute * 60 < seconds && processes.containsKey("load")) {
-                    processes.forEach((name, pid) -> Processes.sample(name, pid, minute, into));
-                    Processes.sampleFiles(data, minute, into);
+                    processes.forEach((name, pid) -> ProcessSampler.sample(name, pid, minute, into));
+                    ProcessSampler.sampleFiles(data, minute, into);
                 }
             }
             return demo.exitValue();
@@ -125,7 +125,7 @@ public final class SoakMain implements Callable<Integer> {
         metrics.put("loans", loans);
         metrics.putAll(samples.metrics());
         var bounds = new LinkedHashMap<String, Object>();
-        for (Figure figure : Figure.values()) {
+        for (SoakMetric figure : SoakMetric.values()) {
             if (Double.isFinite(figure.mostPerMinute())) {
                 bounds.put(figure.text() + "PerMinute", figure.mostPerMinute());
             }

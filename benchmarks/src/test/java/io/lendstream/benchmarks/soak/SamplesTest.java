@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SamplesTest {
     private final Samples samples = new Samples();
 
-    private void sampled(Figure figure, DoubleUnaryOperator valueAtMinute) {
+    private void sampled(SoakMetric figure, DoubleUnaryOperator valueAtMinute) {
         IntStream.range(0, 240)
                 .mapToDouble(sample -> sample / 2.0)
                 .forEach(minute -> samples.add("load", figure, minute, valueAtMinute.applyAsDouble(minute)));
@@ -57,14 +57,14 @@ final class SamplesTest {
     @Test
     void fewSamplesHaveNoSlope() {
         assertThatThrownBy(() -> Slope.of(new double[15], new double[15])).hasMessageContaining("at least 16");
-        samples.add("load", Figure.RSS, 0, 100);
+        samples.add("load", SoakMetric.RSS, 0, 100);
 
         assertThat(samples.misses()).singleElement().asString().contains("make the run longer");
     }
 
     @Test
     void whatGrowsOverItsBoundIsAMiss() {
-        sampled(Figure.RSS, minute -> 118 + 2.1 * minute);
+        sampled(SoakMetric.RSS, minute -> 118 + 2.1 * minute);
 
         assertThat(samples.misses())
                 .containsExactly("load: rssMegabytes grows by 2.10 a minute (2.10 to 2.10), but may by 1.00");
@@ -72,16 +72,16 @@ final class SamplesTest {
 
     @Test
     void whatOnlySwingsOrOnlyGrowsAtTheStartIsNone() {
-        sampled(Figure.HEAP, minute -> 20 + 5 * Math.sin(minute));
-        sampled(Figure.RSS, minute -> Math.min(200, 100 + 10 * minute));
-        sampled(Figure.MAPPED, minute -> 100 * minute);
+        sampled(SoakMetric.HEAP, minute -> 20 + 5 * Math.sin(minute));
+        sampled(SoakMetric.RSS, minute -> Math.min(200, 100 + 10 * minute));
+        sampled(SoakMetric.MAPPED, minute -> 100 * minute);
 
         assertThat(samples.misses()).isEmpty();
     }
 
     @Test
     void metricsTellTheSlopeWithItsInterval() {
-        sampled(Figure.THREADS, minute -> 28);
+        sampled(SoakMetric.THREADS, minute -> 28);
 
         assertThat(samples.metrics())
                 .isEqualTo(Map.of(
@@ -91,7 +91,7 @@ final class SamplesTest {
 
     @Test
     void thisProcessCanBeSampled() {
-        Processes.sample("me", ProcessHandle.current().pid(), 0, samples);
+        ProcessSampler.sample("me", ProcessHandle.current().pid(), 0, samples);
 
         Map<?, ?> mine = (Map<?, ?>) samples.metrics().get("me");
         assertThat(mine.keySet().stream().map(String::valueOf))
@@ -113,7 +113,7 @@ final class SamplesTest {
 
     private static Map<String, Double> openFiles() {
         var samples = new Samples();
-        Processes.sample("me", ProcessHandle.current().pid(), 0, samples);
+        ProcessSampler.sample("me", ProcessHandle.current().pid(), 0, samples);
         Map<?, ?> mine = (Map<?, ?>) samples.metrics().get("me");
         return mine.entrySet().stream().collect(Collectors.toMap(entry -> String.valueOf(entry.getKey()), entry ->
                 (Double) ((Map<?, ?>) entry.getValue()).get("last")));
@@ -127,7 +127,7 @@ final class SamplesTest {
             Files.write(log.resolve("00000000000000000000.index"), new byte[1 << 20]);
         }
 
-        Processes.sampleFiles(data, 0, samples);
+        ProcessSampler.sampleFiles(data, 0, samples);
 
         assertThat(samples.metrics())
                 .isEqualTo(Map.of(

@@ -40,7 +40,7 @@ import java.util.stream.Collectors;
  * the job has not is bound. A decision that cannot be carried out as a whole is refused as a whole; what the
  * allocation names but the job cannot have, such as a GPU whose lease has just run out, is left out instead.
  *
- * <p>What a {@link Course} says beforehand is done by itself, in simulation. What is {@link Course#DRIVEN} is ordered from a driver,
+ * <p>What a {@link ChangeTiming} says beforehand is done by itself, in simulation. What is {@link ChangeTiming#DRIVEN} is ordered from a driver,
  * which tells what it has done; where it does not leave in time, killing is ordered, again and again until it has left: nothing is
  * reported as free before it is.
  *
@@ -55,21 +55,21 @@ public final class Actuation {
     /** How long after a restart what ran before it may take to be seen again; who is overloaded does not answer at once. */
     static final Duration RETURN = Duration.ofMinutes(5);
 
-    private final Work work;
+    private final ActuationState work;
 
     /**
      * @param actuator its name in reports
      * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
      */
     public Actuation(String actuator, Duration leaseNotice, DelayModel delays) {
-        this.work = new Work(actuator, leaseNotice, delays);
+        this.work = new ActuationState(actuator, leaseNotice, delays);
     }
 
     /** Goes on where another left off; it still has to be told of nodes, jobs and services. */
     public static Actuation restore(
             String actuator, Duration leaseNotice, DelayModel delays, ActuationSnapshot snapshot) {
         var actuation = new Actuation(actuator, leaseNotice, delays);
-        Work restored = actuation.work;
+        ActuationState restored = actuation.work;
         restored.clock = snapshot.clock();
         restored.nextOrder = snapshot.nextOrder();
         snapshot.latest().forEach(id -> restored.latest.put(id.domain(), id));
@@ -116,7 +116,7 @@ public final class Actuation {
             gpu.instances().forEach(instance -> gpus.add(instance.gpuId()));
         }
         gpus.removeIf(gpu -> work.isElsewhere(domain, gpu));
-        work.gpusByNode.put(new Work.InDomain<>(domain, node.nodeId()), gpus);
+        work.gpusByNode.put(new ActuationState.InDomain<>(domain, node.nodeId()), gpus);
         gpus.forEach(gpu -> {
             work.pools.put(gpu, node.pool());
             work.domains.put(gpu, domain);
@@ -132,16 +132,16 @@ public final class Actuation {
     }
 
     public void know(TrainingJob job) {
-        work.jobs.put(new Work.InDomain<>(job.domain(), job.job()), job);
+        work.jobs.put(new ActuationState.InDomain<>(job.domain(), job.job()), job);
     }
 
     public void know(InferenceService service) {
-        work.services.put(new Work.InDomain<>(service.domain(), service.service()), service);
+        work.services.put(new ActuationState.InDomain<>(service.domain(), service.service()), service);
     }
 
     /** A domain has a node no longer; what other domains declare under the same name stays. */
     public void forget(DomainId domain, NodeId node) {
-        Optional.ofNullable(work.gpusByNode.remove(new Work.InDomain<>(domain, node)))
+        Optional.ofNullable(work.gpusByNode.remove(new ActuationState.InDomain<>(domain, node)))
                 .ifPresent(gpus -> gpus.forEach(gpu -> {
                     work.pools.remove(gpu);
                     work.domains.remove(gpu);
@@ -151,7 +151,7 @@ public final class Actuation {
 
     /** A node is gone with all that ran on it: nobody has its GPUs any more, and nothing more is reported of them. */
     public void lose(NodeId node) {
-        for (Work.InDomain<NodeId> lost : List.copyOf(work.gpusByNode.keySet())) {
+        for (ActuationState.InDomain<NodeId> lost : List.copyOf(work.gpusByNode.keySet())) {
             if (lost.id().equals(node)) {
                 List<GpuId> gone = work.gpusByNode.getOrDefault(lost, List.of());
                 work.withdraw(gone, step -> true);
@@ -162,11 +162,11 @@ public final class Actuation {
     }
 
     public void forget(DomainId domain, JobId job) {
-        work.jobs.remove(new Work.InDomain<>(domain, job));
+        work.jobs.remove(new ActuationState.InDomain<>(domain, job));
     }
 
     public void forget(DomainId domain, ServiceId service) {
-        work.services.remove(new Work.InDomain<>(domain, service));
+        work.services.remove(new ActuationState.InDomain<>(domain, service));
     }
 
     /** The domain whose decisions a job follows that has GPUs. */
@@ -230,7 +230,7 @@ public final class Actuation {
             work.refuse(decision, Refusal.OTHER_DOMAIN, decision.action().gpus(), foreign.get(), reports);
             return reports;
         }
-        decision.action().match(new Taking(work, decision, reports));
+        decision.action().match(new DecisionHandler(work, decision, reports));
         carryOn(now, false, reports);
         return reports;
     }
@@ -249,7 +249,7 @@ public final class Actuation {
     public List<ActuationReport> stock() {
         var reports = new ArrayList<ActuationReport>();
         Set<GpuId> unseen = work.steps.stream()
-                .filter(step -> step.kind() == Step.Kind.RETURN)
+                .filter(step -> step.kind() == PendingStep.Kind.RETURN)
                 .flatMap(step -> step.gpus().stream())
                 .collect(Collectors.toSet());
         work.latest.forEach((domain, decision) -> {
@@ -307,8 +307,8 @@ public final class Actuation {
      */
     public List<Order> resume(Instant now, boolean isSeen) {
         work.orders.clear();
-        work.steps.removeIf(step -> step.kind() == Step.Kind.RETURN);
-        Instant by = Work.laterOf(now, work.clock).plus(RETURN);
+        work.steps.removeIf(step -> step.kind() == PendingStep.Kind.RETURN);
+        Instant by = ActuationState.laterOf(now, work.clock).plus(RETURN);
         List<Order> standing = new ArrayList<>();
         work.places.values().forEach(place -> {
             List<GpuId> bound = place.units().stream()
@@ -319,14 +319,14 @@ public final class Actuation {
                             .isPresent())
                     .toList();
             if (isSeen && !bound.isEmpty()) {
-                work.await(by, Step.Kind.RETURN, place.decision(), place.tenant(), bound, "");
+                work.await(by, PendingStep.Kind.RETURN, place.decision(), place.tenant(), bound, "");
             }
         });
         work.places.values().stream()
                 .sorted(Comparator.comparing(Order.Place::decision))
                 .forEach(standing::add);
         standing.addAll(work.cuts.values());
-        for (Step step : work.steps) {
+        for (PendingStep step : work.steps) {
             if (step.driven() && step.kills()) {
                 standing.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
             }
@@ -335,29 +335,29 @@ public final class Actuation {
     }
 
     /** What a driver tells; returns what there is to report of it. */
-    public List<ActuationReport> done(Deed deed, Instant now) {
+    public List<ActuationReport> done(DriverEvent deed, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);
-        new Driving(work, reports).take(deed);
+        new DriverFeedback(work, reports).take(deed);
         return reports;
     }
 
     private void carryOn(Instant now, boolean leasesToo, List<ActuationReport> reports) {
-        Instant upTo = Work.laterOf(now, work.clock);
+        Instant upTo = ActuationState.laterOf(now, work.clock);
         while (true) {
             Optional<Instant> lease =
                     work.holdings.nextLeaseEnd().filter(end -> leasesToo ? !end.isAfter(upTo) : end.isBefore(upTo));
             if (!work.steps.isEmpty() && !work.steps.first().due().isAfter(lease.orElse(upTo))) {
-                Step step = work.steps.first();
+                PendingStep step = work.steps.first();
                 work.steps.remove(step);
-                work.clock = Work.laterOf(work.clock, step.due());
+                work.clock = ActuationState.laterOf(work.clock, step.due());
                 if (step.driven()) {
-                    new Driving(work, reports).overdue(step);
+                    new DriverFeedback(work, reports).overdue(step);
                 } else {
                     work.complete(step, reports);
                 }
             } else if (lease.isPresent()) {
-                work.clock = Work.laterOf(work.clock, lease.get());
+                work.clock = ActuationState.laterOf(work.clock, lease.get());
                 endLeases(lease.get());
             } else {
                 work.clock = upTo;
@@ -382,7 +382,7 @@ public final class Actuation {
             List<GpuId> gpus = ending.getOrDefault(loan, List.of());
             Optional<TrainingJob> job = work.jobOf(loan.granted.domain(), loan.tenant);
             int before = work.active(loan.tenant).size();
-            Course course = work.delays.course(new Undertaking(
+            ChangeTiming course = work.delays.course(new TenantChange(
                     loan.granted,
                     loan.tenant,
                     gpus,
@@ -439,7 +439,7 @@ public final class Actuation {
         if (elsewhere.isPresent()) {
             return elsewhere.map(gpu -> "%s is a GPU of domain %s".formatted(gpu, work.domains.get(gpu)));
         }
-        Optional<Tenant> job = Work.tenantOf(decision.action()).filter(Tenant.Job.class::isInstance);
+        Optional<Tenant> job = ActuationState.tenantOf(decision.action()).filter(Tenant.Job.class::isInstance);
         Optional<DomainId> home = job.flatMap(work::home).filter(other -> !other.equals(domain));
         job.filter(any -> home.isEmpty()).ifPresent(tenant -> work.homes.put(tenant, domain));
         return home.map(

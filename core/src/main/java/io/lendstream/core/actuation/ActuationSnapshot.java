@@ -21,7 +21,7 @@ public record ActuationSnapshot(
         long nextOrder,
         List<DecisionId> latest,
         List<Holding> holdings,
-        List<Step> steps,
+        List<PendingStep> steps,
         List<Order.Place> places,
         List<Order.Cut> cuts,
         List<Count> refusals) {

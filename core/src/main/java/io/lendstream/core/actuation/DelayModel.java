@@ -6,22 +6,22 @@ import java.time.Duration;
 /** How long carrying out decisions takes, and what goes wrong. Equal undertakings take equal courses. */
 @FunctionalInterface
 public interface DelayModel {
-    Course course(Undertaking undertaking);
+    ChangeTiming course(TenantChange undertaking);
 
     /**
      * How cutting a GPU anew goes, if so many of its instances go and so many come, one after the other.
      *
      * @param switches whether it enters or leaves MIG mode
      */
-    default Course recut(int going, int coming, boolean switches) {
+    default ChangeTiming recut(int going, int coming, boolean switches) {
         RepartitionTimes usual = RepartitionTimes.DEFAULT;
         Duration cuts = usual.destroy().multipliedBy(going).plus(usual.create().multipliedBy(coming));
         Duration all = switches ? cuts.plus(usual.switchMode()) : cuts;
-        return new Course(Duration.ZERO, Duration.ZERO, all, Course.Trouble.NONE);
+        return new ChangeTiming(Duration.ZERO, Duration.ZERO, all, ChangeTiming.FailureMode.NONE);
     }
 
     /** How a service's batching is changed. */
-    default Course batching() {
-        return Course.AT_ONCE;
+    default ChangeTiming batching() {
+        return ChangeTiming.AT_ONCE;
     }
 }

@@ -14,7 +14,7 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.scheduler.Guard;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
-import io.lendstream.core.scheduler.Witness;
+import io.lendstream.core.scheduler.StepListener;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import java.util.List;
@@ -174,7 +174,7 @@ public final class Explainer {
     private record Planned(DomainEvent by, ClusterView view) {}
 
     /** What was seen of the present step, and of the last plan. */
-    private static final class Notes implements Witness {
+    private static final class Notes implements StepListener {
         private Optional<DomainEvent> event = Optional.empty();
         private Optional<Planned> plan = Optional.empty();
         private Optional<Taking> reclaimed = Optional.empty();

@@ -5,7 +5,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Loans;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class ClusterView {
     private final Iterable<JobView> queue;
     private final int jobCount;
     private final List<JobView> holding;
-    private final Usable usable;
+    private final UsableGpus usable;
     private final Set<JobId> fixed;
     private final int nodes;
     private final int gpusPerNode;
@@ -36,7 +36,7 @@ public final class ClusterView {
             int jobCount,
             Optional<List<JobView>> jobs,
             List<JobView> holding,
-            Usable usable,
+            UsableGpus usable,
             Set<JobId> fixed,
             int nodes,
             int gpusPerNode,
@@ -79,7 +79,7 @@ public final class ClusterView {
                 jobs.size(),
                 Optional.of(List.copyOf(jobs)),
                 jobs.stream().filter(job -> !job.gpus().isEmpty()).toList(),
-                Usable.of(gpus),
+                UsableGpus.of(gpus),
                 Set.copyOf(fixed),
                 nodes,
                 gpusPerNode,
@@ -99,7 +99,7 @@ public final class ClusterView {
             Iterable<JobView> queue,
             int jobCount,
             List<JobView> holding,
-            Usable usable,
+            UsableGpus usable,
             Set<JobId> fixed,
             int nodes,
             int gpusPerNode) {
@@ -112,11 +112,11 @@ public final class ClusterView {
     }
 
     private static int queue(JobView job) {
-        return job.standing().map(Standing::queue).orElse(0);
+        return job.standing().map(QueuePosition::queue).orElse(0);
     }
 
     private static Instant queued(JobView job) {
-        return job.standing().map(Standing::since).orElse(Instant.MAX);
+        return job.standing().map(QueuePosition::since).orElse(Instant.MAX);
     }
 
     public Instant now() {

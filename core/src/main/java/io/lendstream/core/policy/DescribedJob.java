@@ -3,7 +3,7 @@ package io.lendstream.core.policy;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +22,7 @@ public record DescribedJob(
         double attainedGpuSeconds,
         Optional<Goodput> goodput,
         Pace pace,
-        Optional<Standing> standing,
+        Optional<QueuePosition> standing,
         RescaleCosts costs)
         implements JobView {
     public DescribedJob {

@@ -3,7 +3,7 @@ package io.lendstream.core.policy;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -46,7 +46,7 @@ public interface JobView {
     Pace pace();
 
     /** Where it stands with a policy that serves jobs in queues; none before its first plan. */
-    Optional<Standing> standing();
+    Optional<QueuePosition> standing();
 
     /** How long it does not train when its GPUs change. */
     RescaleCosts costs();

@@ -2,7 +2,7 @@ package io.lendstream.core.policy;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -25,7 +25,7 @@ import java.util.TreeMap;
 public record Plan(
         Map<JobId, List<GpuId>> targets,
         Map<JobId, String> reasons,
-        Map<JobId, Standing> standings,
+        Map<JobId, QueuePosition> standings,
         List<GpuId> left,
         Optional<Instant> holdsUntil) {
 

@@ -4,7 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.JobState;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -79,7 +79,7 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
     }
 
     @Override
-    public Optional<Standing> standing() {
+    public Optional<QueuePosition> standing() {
         return state.standing();
     }
 

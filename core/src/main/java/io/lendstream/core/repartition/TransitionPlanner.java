@@ -60,7 +60,7 @@ public record TransitionPlanner(MigLayouts layouts, RepartitionTimes times, bool
 
     private Transition transition(TreeMap<GpuId, List<Instance>> held, Packing target, Loads loads, double waiting) {
         List<Instance> wanted = new Assignment(layouts, times, loads, waiting).of(held, target);
-        return new Passage(layouts, times, loads, held, wanted).lead(mayFallShort);
+        return new TransitionSearch(layouts, times, loads, held, wanted).lead(mayFallShort);
     }
 
     private TreeMap<GpuId, List<Instance>> held(Collection<GpuId> gpus, Collection<Instance> running) {

@@ -24,20 +24,20 @@ import java.util.Set;
 
 /** Follows a person's approval of advice: decides the same again in earnest, if that is still possible; holds where it is not. */
 final class Approval {
-    private final Draft draft;
+    private final StepBuilder builder;
     private final SchedulerSettings settings;
     private final Safety safety;
 
-    Approval(Draft draft, SchedulerSettings settings) {
-        this.draft = draft;
+    Approval(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
         this.settings = settings;
         this.safety = new Safety(settings);
     }
 
     void follow(ControlCommand command) {
-        draft.meanIt();
+        builder.makeBinding();
         Optional<Decision> approved =
-                command.decision().flatMap(id -> draft.advice().flatMap(advice -> advice.find(id)));
+                command.decision().flatMap(id -> builder.advice().flatMap(advice -> advice.find(id)));
         if (approved.isEmpty()) {
             String name = command.decision().map(Object::toString).orElse("none");
             hold("decision %s is not among what was advised last".formatted(name), List.of());
@@ -51,7 +51,7 @@ final class Approval {
                     advice.reason().inputs());
             return;
         }
-        Reason reason = draft.because(
+        Reason reason = builder.because(
                 "approved",
                 "%s, as %s was approved by %s".formatted(advice.reason().text(), advice.id(), command.issuer()),
                 advice.reason().numbers(),
@@ -60,20 +60,20 @@ final class Approval {
     }
 
     private void hold(String why, List<Long> inputs) {
-        draft.decide(
-                draft.now(),
-                draft.because("approved", why, Map.of(), inputs),
+        builder.decide(
+                builder.now(),
+                builder.because("approved", why, Map.of(), inputs),
                 new Action.Hold(Optional.empty(), Optional.empty()));
     }
 
     private List<GpuState> units(List<GpuId> gpus) {
-        return gpus.stream().flatMap(gpu -> draft.gpus().get(gpu).stream()).toList();
+        return gpus.stream().flatMap(gpu -> builder.gpus().get(gpu).stream()).toList();
     }
 
     private boolean isUsable(GpuId id) {
-        return draft.gpus()
+        return builder.gpus()
                 .get(id)
-                .filter(gpu -> gpu.isFree() && draft.isReachable(gpu))
+                .filter(gpu -> gpu.isFree() && builder.isReachable(gpu))
                 .isPresent();
     }
 
@@ -81,27 +81,27 @@ final class Approval {
     private final class Obstacle implements Action.Cases<Optional<String>> {
         @Override
         public Optional<String> lend(Action.Lend lend) {
-            return safety.againstChanges(draft)
+            return safety.againstChanges(builder)
                     .or(() -> settings.lending() ? Optional.empty() : Optional.of("lending is off"))
-                    .or(() -> safety.againstLoans(draft))
-                    .or(() -> draft.jobs().get(lend.job()).flatMap(job -> safety.againstLoansTo(job, draft.now())))
+                    .or(() -> safety.againstLoans(builder))
+                    .or(() -> builder.jobs().get(lend.job()).flatMap(job -> safety.againstLoansTo(job, builder.now())))
                     .or(() -> change(lend.job(), lend.gpus(), lend.allocation()));
         }
 
         @Override
         public Optional<String> reclaim(Action.Reclaim reclaim) {
-            return safety.againstEverything(draft)
+            return safety.againstEverything(builder)
                     .or(() -> change(reclaim.job(), reclaim.gpus(), reclaim.allocation()));
         }
 
         @Override
         public Optional<String> resize(Action.Resize resize) {
-            return safety.againstChanges(draft).or(() -> change(resize.job(), resize.gpus(), resize.allocation()));
+            return safety.againstChanges(builder).or(() -> change(resize.job(), resize.gpus(), resize.allocation()));
         }
 
         /** @param named GPUs that the action names; others than these may change hands only where it lends */
         private Optional<String> change(JobId name, List<GpuId> named, Allocation allocation) {
-            Optional<JobState> known = draft.jobs().get(name);
+            Optional<JobState> known = builder.jobs().get(name);
             if (known.isEmpty() || known.get().isOver()) {
                 return Optional.of("job %s is over".formatted(name));
             }
@@ -121,9 +121,9 @@ final class Approval {
             }
             Set<GpuId> changing = new HashSet<>(gained);
             changing.addAll(lost);
-            boolean lends = gained.stream().anyMatch(gpu -> draft.gpu(gpu).pool() == Pool.INFERENCE);
+            boolean lends = gained.stream().anyMatch(gpu -> builder.gpu(gpu).pool() == Pool.INFERENCE);
             if (lends) {
-                changing.removeIf(gpu -> !gained.contains(gpu) || draft.gpu(gpu).pool() != Pool.INFERENCE);
+                changing.removeIf(gpu -> !gained.contains(gpu) || builder.gpu(gpu).pool() != Pool.INFERENCE);
             }
             return changing.equals(new HashSet<>(named))
                     ? Optional.empty()
@@ -132,10 +132,10 @@ final class Approval {
 
         @Override
         public Optional<String> serve(Action.Serve serve) {
-            if (draft.services().get(serve.service()).isEmpty()) {
+            if (builder.services().get(serve.service()).isEmpty()) {
                 return Optional.of("service %s is unknown".formatted(serve.service()));
             }
-            return safety.againstEverything(draft)
+            return safety.againstEverything(builder)
                     .or(() -> serve.gpus().stream()
                             .filter(gpu -> serve.warm() ? !isWarm(gpu, serve.service()) : !isUsable(gpu))
                             .findFirst()
@@ -144,7 +144,7 @@ final class Approval {
         }
 
         private boolean isWarm(GpuId id, ServiceId service) {
-            return draft.gpus()
+            return builder.gpus()
                     .get(id)
                     .filter(gpu -> gpu.isHeldBy(new Tenant.Service(service))
                             && (gpu.owner() instanceof Owner.Protected || gpu.owner() instanceof Owner.Sleeping))
@@ -157,16 +157,16 @@ final class Approval {
                     .filter(gpu -> !isWarm(gpu, idle.service()))
                     .findFirst()
                     .map(gpu -> "%s is no warm replica of %s that rests".formatted(gpu, idle.service()));
-            long left = draft.gpus().stream()
+            long left = builder.gpus().stream()
                             .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
                                     && !(gpu.owner() instanceof Owner.Releasing))
                             .count()
                     - idle.gpus().size();
-            int floor = draft.services()
+            int floor = builder.services()
                     .get(idle.service())
                     .map(service -> service.spec().floorReplicas())
                     .orElse(0);
-            return safety.againstEverything(draft)
+            return safety.againstEverything(builder)
                     .or(() -> awake)
                     .or(() -> left < floor
                             ? Optional.of("service %s would have %d replicas, under its floor of %d"
@@ -176,7 +176,7 @@ final class Approval {
 
         @Override
         public Optional<String> batching(Action.Batching batching) {
-            return draft.services().get(batching.service()).isPresent()
+            return builder.services().get(batching.service()).isPresent()
                     ? Optional.empty()
                     : Optional.of("service %s is unknown".formatted(batching.service()));
         }
@@ -188,9 +188,9 @@ final class Approval {
 
         @Override
         public Optional<String> renew(Action.Renew renew) {
-            return safety.againstLoans(draft)
+            return safety.againstLoans(builder)
                     .or(() -> renew.gpus().stream()
-                            .filter(gpu -> draft.gpus()
+                            .filter(gpu -> builder.gpus()
                                     .get(gpu)
                                     .filter(known -> known.owner() instanceof Owner.Lent)
                                     .isEmpty())
@@ -230,27 +230,27 @@ final class Approval {
         }
 
         private void change(JobId job, Allocation allocation) {
-            Instant by = draft.now().plus(settings.notice());
-            new JobChanges(draft, settings).change(draft.jobs().require(job), allocation.gpus(), by, reason);
+            Instant by = builder.now().plus(settings.notice());
+            new JobChanges(builder, settings).change(builder.jobs().require(job), allocation.gpus(), by, reason);
         }
 
         @Override
         public Runnable serve(Action.Serve serve) {
-            ServiceState service = draft.services().require(serve.service());
+            ServiceState service = builder.services().require(serve.service());
             return serve.warm()
-                    ? () -> Inference.wake(draft, settings, serve.service(), units(serve.gpus()), reason)
-                    : () -> Inference.start(draft, service, serve.gpus(), reason);
+                    ? () -> Inference.wake(builder, settings, serve.service(), units(serve.gpus()), reason)
+                    : () -> Inference.start(builder, service, serve.gpus(), reason);
         }
 
         @Override
         public Runnable idle(Action.Idle idle) {
-            return () -> Inference.stop(draft, settings, idle.service(), idle.gpus(), reason);
+            return () -> Inference.stop(builder, settings, idle.service(), idle.gpus(), reason);
         }
 
         @Override
         public Runnable batching(Action.Batching batching) {
             Duration term = Duration.between(advice.at(), advice.deadline());
-            return () -> draft.decide(draft.now().plus(term), reason, batching);
+            return () -> builder.decide(builder.now().plus(term), reason, batching);
         }
 
         @Override
@@ -260,7 +260,7 @@ final class Approval {
 
         @Override
         public Runnable renew(Action.Renew renew) {
-            return () -> new Deadlines(draft, settings).renew(renew.gpus(), reason);
+            return () -> new Deadlines(builder, settings).renew(renew.gpus(), reason);
         }
 
         @Override

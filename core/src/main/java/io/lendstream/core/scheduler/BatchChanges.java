@@ -26,17 +26,17 @@ final class BatchChanges {
     /** What holds is said again, as its topic forgets. */
     private static final Duration AGAIN = Duration.ofDays(7);
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final SchedulerSettings settings;
 
-    BatchChanges(Draft draft, SchedulerSettings settings) {
-        this.draft = draft;
+    BatchChanges(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
         this.settings = settings;
     }
 
     /** Looks at every one of these services of which something was heard since it was last looked at. */
     void adjust(Iterable<ServiceState> services) {
-        if (draft.mode().frozen()) {
+        if (builder.mode().frozen()) {
             return;
         }
         for (ServiceState service : services) {
@@ -49,12 +49,12 @@ final class BatchChanges {
     /** Whether a window has passed, and something was heard in it. */
     private boolean isDue(ServiceState service, Instant judgedAt) {
         Duration window = service.window().compareTo(WINDOW) > 0 ? service.window() : WINDOW;
-        return !draft.now().isBefore(judgedAt.plus(window))
+        return !builder.now().isBefore(judgedAt.plus(window))
                 && service.lastRateAt().filter(judgedAt::isBefore).isPresent();
     }
 
     private void adjust(ServiceState service, ServiceBatches batches) {
-        Instances.of(draft, service.spec().service())
+        Instances.of(builder, service.spec().service())
                 .filter(it -> !it.serving().isEmpty() && it.gpu().model().equals(batches.gpu()))
                 .ifPresent(instances -> batches.on(instances.slice())
                         .ifPresent(latency -> adjust(service, batches, instances, latency)));
@@ -71,19 +71,19 @@ final class BatchChanges {
                         batches.sizes(),
                         batches.largest(),
                         latency)
-                .next(inForce.map(Action.Batching::buckets).orElse(List.of()), batches.guard(), draft.now());
+                .next(inForce.map(Action.Batching::buckets).orElse(List.of()), batches.guard(), builder.now());
         boolean again =
-                inForce.isPresent() && !draft.now().isBefore(batches.at().plus(AGAIN));
+                inForce.isPresent() && !builder.now().isBefore(batches.at().plus(AGAIN));
         if (!proposal.isMaterial() && newcomers(inForce, instances) == 0 && !again) {
-            draft.put(service.with(batches.judged(proposal.guard())));
+            builder.put(service.with(batches.judged(proposal.guard())));
             return;
         }
         List<Bucket> buckets = proposal.isMaterial() || inForce.isEmpty()
                 ? proposal.buckets()
                 : inForce.get().buckets();
         Action.Batching next = new Action.Batching(service.spec().service(), instances.serving(), profile, buckets);
-        draft.decide(draft.now().plus(settings.notice()), reason(service, batches, instances, inForce, next), next);
-        draft.put(service.with(batches.told(next, draft.now(), proposal.guard())));
+        builder.decide(builder.now().plus(settings.notice()), reason(service, batches, instances, inForce, next), next);
+        builder.put(service.with(batches.told(next, builder.now(), proposal.guard())));
     }
 
     /** How many serve that have not been told. */
@@ -122,7 +122,7 @@ final class BatchChanges {
                         100 * margin,
                         learner.state().drifted() ? ", for they have drifted" : "");
         boolean late = batches.guard().isLate(service.spec().slo());
-        return draft.because(late ? "late" : "batches", text, numbers, service.rateEvents());
+        return builder.because(late ? "late" : "batches", text, numbers, service.rateEvents());
     }
 
     private static String cause(

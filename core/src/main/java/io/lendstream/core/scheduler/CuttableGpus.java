@@ -108,35 +108,35 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         }
     }
 
-    static Optional<CuttableGpus> of(Draft draft) {
+    static Optional<CuttableGpus> of(StepBuilder builder) {
         Map<MigGpu, Integer> counts = new HashMap<>();
-        candidates(draft).forEach(each -> counts.merge(each.kind, 1, Integer::sum));
+        candidates(builder).forEach(each -> counts.merge(each.kind, 1, Integer::sum));
         return counts.entrySet().stream()
                 .max(Map.Entry.<MigGpu, Integer>comparingByValue()
                         .thenComparing(kind -> kind.getKey().toString()))
                 .map(Map.Entry::getKey)
-                .map(kind -> new CuttableGpus(kind, usable(draft, kind)));
+                .map(kind -> new CuttableGpus(kind, usable(builder, kind)));
     }
 
     /** A kind of GPU that can be cut here, by its name. */
-    static Optional<MigGpu> kind(Draft draft, String model) {
-        return candidates(draft)
+    static Optional<MigGpu> kind(StepBuilder builder, String model) {
+        return candidates(builder)
                 .map(Candidate::kind)
                 .filter(kind -> kind.model().equals(model))
                 .findFirst();
     }
 
     /** Whether a whole GPU may be brought into MIG mode. */
-    static boolean isCuttable(Draft draft, GpuState whole) {
-        return draft.nodes().get(whole.nodeId()).stream()
+    static boolean isCuttable(StepBuilder builder, GpuState whole) {
+        return builder.nodes().get(whole.nodeId()).stream()
                 .flatMap(node -> node.node().gpus().stream())
                 .anyMatch(gpu -> gpu.migSwitchable() && gpu.gpuId().equals(whole.gpuId()));
     }
 
     private record Candidate(Node node, Gpu gpu, MigGpu kind) {}
 
-    private static Stream<Candidate> candidates(Draft draft) {
-        return draft.nodes().stream()
+    private static Stream<Candidate> candidates(StepBuilder builder) {
+        return builder.nodes().stream()
                 .map(NodeState::node)
                 .filter(node -> node.pool() == Pool.INFERENCE && node.status() == NodeStatus.READY)
                 .flatMap(node -> node.gpus().stream()
@@ -145,14 +145,14 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
                                 .map(kind -> new Candidate(node, gpu, kind))));
     }
 
-    private static Map<GpuId, Cuttable> usable(Draft draft, MigGpu kind) {
+    private static Map<GpuId, Cuttable> usable(StepBuilder builder, MigGpu kind) {
         Map<GpuId, List<GpuState>> units = new TreeMap<>();
-        for (GpuState unit : draft.usableGpus()) {
+        for (GpuState unit : builder.usableGpus()) {
             GpuId gpu = unit.instance().map(MigInstance::gpu).orElse(unit.gpuId());
             units.computeIfAbsent(gpu, any -> new ArrayList<>()).add(unit);
         }
         Map<GpuId, Cuttable> usable = new TreeMap<>();
-        candidates(draft)
+        candidates(builder)
                 .filter(each -> each.kind.equals(kind))
                 .forEach(each -> cuttable(each, kind, units.getOrDefault(each.gpu.gpuId(), List.of()))
                         .ifPresent(gpu -> usable.put(gpu.gpu(), gpu)));

@@ -6,9 +6,9 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
-import io.lendstream.core.state.Agenda;
+import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.ClusterState;
-import io.lendstream.core.state.Due;
+import io.lendstream.core.state.DueKey;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
@@ -26,11 +26,11 @@ final class Deadlines {
     /** How long a job that is over is remembered, so that a late record does not bring it back. */
     private static final Duration MEMORY_OF_JOBS = Duration.ofHours(24);
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final SchedulerSettings settings;
 
-    Deadlines(Draft draft, SchedulerSettings settings) {
-        this.draft = draft;
+    Deadlines(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
         this.settings = settings;
     }
 
@@ -41,13 +41,13 @@ final class Deadlines {
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
-        TreeSet<GpuId> due = new TreeSet<>(until(draft.agenda().owed(), draft.now()));
-        due.addAll(until(draft.agenda().loans(), draft.now().minus(settings.notice())));
+        TreeSet<GpuId> due = new TreeSet<>(until(builder.agenda().owed(), builder.now()));
+        due.addAll(until(builder.agenda().loans(), builder.now().minus(settings.notice())));
         for (GpuId id : due) {
-            GpuState gpu = draft.gpu(id);
+            GpuState gpu = builder.gpu(id);
             Owner owner = gpu.owner();
             if (owner instanceof Owner.Protected warm) {
-                draft.own(gpu.gpuId(), new Owner.Sleeping(warm.service()));
+                builder.own(gpu.gpuId(), new Owner.Sleeping(warm.service()));
             } else if (owner instanceof Owner.Releasing releasing) {
                 quarantine(
                         gpu,
@@ -68,20 +68,20 @@ final class Deadlines {
             }
         }
         unbound.forEach(this::undo);
-        for (JobId job : until(draft.agenda().changing(), draft.now())) {
-            draft.upsetPlan();
-            draft.put(draft.jobs().require(job).settled(Optional.empty()));
+        for (JobId job : until(builder.agenda().changing(), builder.now())) {
+            builder.invalidatePlan();
+            builder.put(builder.jobs().require(job).settled(Optional.empty()));
         }
-        until(draft.agenda().past(), draft.now().minus(MEMORY_OF_JOBS).minusMillis(1))
-                .forEach(draft::remove);
+        until(builder.agenda().past(), builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
+                .forEach(builder::remove);
     }
 
     /** What is due by a time, soonest first. */
-    private static <K extends Comparable<K>> List<K> until(PersistentMap<Due<K>, K> agenda, Instant time) {
+    private static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> agenda, Instant time) {
         List<K> due = new ArrayList<>();
-        Optional<Due<K>> first = agenda.firstKey();
+        Optional<DueKey<K>> first = agenda.firstKey();
         if (first.isPresent() && !first.get().at().isAfter(time)) {
-            for (Map.Entry<Due<K>, K> entry : agenda) {
+            for (Map.Entry<DueKey<K>, K> entry : agenda) {
                 if (entry.getKey().at().isAfter(time)) {
                     break;
                 }
@@ -94,84 +94,84 @@ final class Deadlines {
     /** Renews loans that are to stay, or takes back those that must not. */
     void keepLeases() {
         Safety safety = new Safety(settings);
-        Optional<String> back = safety.againstKeepingLoans(draft);
+        Optional<String> back = safety.againstKeepingLoans(builder);
         if (back.isPresent()) {
             List<GpuId> lent = lent(Duration.ofDays(365));
             Inference.takeBack(
-                    draft,
+                    builder,
                     settings,
                     lent,
-                    job -> draft.because(
+                    job -> builder.because(
                             "safety",
                             "job %s gives all loans back: %s".formatted(job, back.get()),
                             Map.of(),
-                            Safety.inputs(draft)));
+                            Safety.inputs(builder)));
             return;
         }
         if (lent(settings.lease().dividedBy(2)).isEmpty()) {
             return;
         }
-        Optional<String> veto = safety.againstLoans(draft).or(() -> safety.againstChanges(draft));
+        Optional<String> veto = safety.againstLoans(builder).or(() -> safety.againstChanges(builder));
         if (veto.isPresent()) {
             Inference.takeBack(
-                    draft,
+                    builder,
                     settings,
                     lent(settings.notice()),
-                    job -> draft.because(
+                    job -> builder.because(
                             "lease",
                             "the lease of job %s ends and is not renewed: %s".formatted(job, veto.get()),
                             Map.of(),
-                            Safety.inputs(draft)));
+                            Safety.inputs(builder)));
             return;
         }
         List<GpuId> ending = lent(settings.lease().multipliedBy(3).dividedBy(4));
         renew(
                 ending,
-                draft.because(
+                builder.because(
                         "lease",
                         "%s on until %s"
                                 .formatted(
                                         ending.size() == 1 ? "1 loan goes" : ending.size() + " loans go",
-                                        draft.now().plus(settings.lease())),
+                                        builder.now().plus(settings.lease())),
                         Map.of("loans", (double) ending.size()),
                         List.of()));
     }
 
     /** Lets loans go on for another term. */
     void renew(List<GpuId> gpus, Reason reason) {
-        Instant until = draft.now().plus(settings.lease());
-        draft.decide(until, reason, new Action.Renew(gpus, until));
+        Instant until = builder.now().plus(settings.lease());
+        builder.decide(until, reason, new Action.Renew(gpus, until));
         for (GpuId gpu : gpus) {
-            if (draft.gpu(gpu).owner() instanceof Owner.Lent lent) {
-                draft.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until));
+            if (builder.gpu(gpu).owner() instanceof Owner.Lent lent) {
+                builder.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until));
             }
         }
     }
 
     /** Lent GPUs whose lease ends within a time. */
     private List<GpuId> lent(Duration within) {
-        return until(draft.agenda().loans(), draft.now().plus(within)).stream()
+        return until(builder.agenda().loans(), builder.now().plus(within)).stream()
                 .sorted()
                 .toList();
     }
 
     private void undo(JobId name, List<GpuId> gpus) {
-        draft.upsetPlan();
-        Optional<JobState> job = draft.jobs().get(name);
+        builder.invalidatePlan();
+        Optional<JobState> job = builder.jobs().get(name);
         if (job.isEmpty()) {
-            gpus.forEach(gpu -> quarantine(draft.gpu(gpu), "it was being bound to an unknown job " + name));
+            gpus.forEach(gpu -> quarantine(builder.gpu(gpu), "it was being bound to an unknown job " + name));
             return;
         }
         List<GpuId> rest = job.get().allocation().gpus().stream()
                 .filter(gpu -> !gpus.contains(gpu))
                 .toList();
         boolean goesOn = JobChanges.goesOnWith(job.get(), rest.size());
-        new JobChanges(draft, settings)
+        new JobChanges(builder, settings)
                 .change(
                         job.get(),
                         goesOn ? rest : List.of(),
-                        draft.now().plus(settings.notice()),
-                        draft.because(
+                        builder.now().plus(settings.notice()),
+                        builder.because(
                                 "timeout",
                                 "%s of job %s %s not reported bound within %d s: undone"
                                         .formatted(
@@ -186,20 +186,20 @@ final class Deadlines {
     private void giveUp(GpuState gpu, Owner.Binding binding) {
         Tenant.Service service = (Tenant.Service) binding.tenant();
         int failures = gpu.failedBinds() + 1;
-        draft.put(gpu.withFailedBinds(failures));
+        builder.put(gpu.withFailedBinds(failures));
         if (failures >= 2) {
-            draft.own(
+            builder.own(
                     gpu.gpuId(),
                     new Owner.Quarantined(
                             "a replica of %s did not come up on it, twice in a row".formatted(service.service())));
             return;
         }
         Inference.stop(
-                draft,
+                builder,
                 settings,
                 service.service(),
                 List.of(gpu.gpuId()),
-                draft.because(
+                builder.because(
                         "timeout",
                         "the replica of %s on %s did not come up within twice its warm-up: another GPU is tried"
                                 .formatted(service.service(), gpu.gpuId()),
@@ -208,17 +208,17 @@ final class Deadlines {
     }
 
     private void quarantine(GpuState gpu, String why) {
-        draft.own(gpu.gpuId(), new Owner.Quarantined(why));
+        builder.own(gpu.gpuId(), new Owner.Quarantined(why));
     }
 
     /** When something next happens by itself in a state; empty when nothing will. */
     static Optional<Instant> next(ClusterState state, SchedulerSettings settings) {
-        Agenda agenda = state.agenda();
+        ClusterIndex agenda = state.agenda();
         Optional<Instant> soon = earlier(
                 earlier(state.nextPlanAt(), nextCuts(state, settings)),
                 earlier(
-                        agenda.owed().firstKey().map(Due::at),
-                        agenda.changing().firstKey().map(Due::at)));
+                        agenda.owed().firstKey().map(DueKey::at),
+                        agenda.changing().firstKey().map(DueKey::at)));
         return agenda.loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
     }
 
@@ -230,7 +230,7 @@ final class Deadlines {
     }
 
     private static Optional<Instant> nextOfLoans(ClusterState state, SchedulerSettings settings) {
-        Agenda agenda = state.agenda();
+        ClusterIndex agenda = state.agenda();
         long renewal = renewalMillis(settings);
         Optional<Instant> renewed = end(agenda, state.now().plusMillis(renewal)).map(end -> end.minusMillis(renewal));
         Optional<Instant> warned =
@@ -246,8 +246,8 @@ final class Deadlines {
     }
 
     /** The end of the first lease that ends after a time. */
-    private static Optional<Instant> end(Agenda agenda, Instant after) {
-        return agenda.loans().firstKey(loan -> loan.at().isAfter(after)).map(Due::at);
+    private static Optional<Instant> end(ClusterIndex agenda, Instant after) {
+        return agenda.loans().firstKey(loan -> loan.at().isAfter(after)).map(DueKey::at);
     }
 
     /** How long before its end a lease is renewed. {@link java.time.Duration#dividedBy} reckons with big decimals. */

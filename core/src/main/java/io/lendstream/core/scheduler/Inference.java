@@ -47,14 +47,14 @@ final class Inference {
      */
     private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
     private final Map<ServiceId, List<GpuState>> replicas = new TreeMap<>();
     private boolean someSleep;
 
-    Inference(Draft draft, Policy policy, SchedulerSettings settings) {
-        this.draft = draft;
+    Inference(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+        this.builder = builder;
         this.policy = policy;
         this.settings = settings;
     }
@@ -76,11 +76,11 @@ final class Inference {
     }
 
     private ReplicaNeed need(ServiceState service) {
-        return ReplicaNeed.of(service, draft.now(), lead(service), policy.info().looksAhead());
+        return ReplicaNeed.of(service, builder.now(), lead(service), policy.info().looksAhead());
     }
 
     void serve() {
-        serve(draft.agenda().replicas(), draft.services().values());
+        serve(builder.agenda().replicas(), builder.services().values());
     }
 
     /**
@@ -89,15 +89,15 @@ final class Inference {
      * by ticks.
      */
     boolean isAlone() {
-        return draft.slices().isEmpty()
-                && !draft.matters()
-                && draft.agenda().sleeping().isEmpty()
+        return builder.slices().isEmpty()
+                && !builder.matters()
+                && builder.agenda().sleeping().isEmpty()
                 && coming() == 0
                 && !isPlanDue();
     }
 
     private boolean isPlanDue() {
-        return draft.nextPlanAt().filter(draft.now()::isBefore).isEmpty();
+        return builder.nextPlanAt().filter(builder.now()::isBefore).isEmpty();
     }
 
     /**
@@ -106,11 +106,11 @@ final class Inference {
      * only what comes free calls for more. What time has brought is seen to by others' own words, by ticks, and before a plan.
      */
     boolean nobodyWaits() {
-        return draft.slices().isEmpty()
-                && !draft.changesPlans()
+        return builder.slices().isEmpty()
+                && !builder.changesPlans()
                 && !isPlanDue()
-                && !draft.hasFreed(Pool.INFERENCE)
-                && (freeGpus().hasNext() || (settings.lending() && draft.hadLoans()));
+                && !builder.hasFreed(Pool.INFERENCE)
+                && (freeGpus().hasNext() || (settings.lending() && builder.hadLoans()));
     }
 
     /** Gives one service what it needs. */
@@ -122,7 +122,7 @@ final class Inference {
         ServiceId name = service.spec().service();
         List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
         for (Map.Entry<Replica, GpuState> replica :
-                draft.agenda().replicas().from(key -> key.service().compareTo(name) >= 0)) {
+                builder.agenda().replicas().from(key -> key.service().compareTo(name) >= 0)) {
             if (!replica.getKey().service().equals(name)) {
                 break;
             }
@@ -146,7 +146,7 @@ final class Inference {
             }
             boolean isUp = unit.owner() instanceof Owner.Serving;
             double planned = isUp || unit.owner() instanceof Owner.Binding || !unit.isWhole()
-                    ? Repartitioning.capacity(draft, name, unit)
+                    ? Repartitioning.capacity(builder, name, unit)
                     : 0;
             if (unit.isWhole() && planned == 0) {
                 mine.add(unit);
@@ -171,7 +171,7 @@ final class Inference {
                 missing.put(name, short_);
             }
         }
-        draft.witness().needed(needs);
+        builder.listener().needed(needs);
         if (!missing.isEmpty()) {
             supply(missing, needs);
         }
@@ -183,7 +183,7 @@ final class Inference {
     }
 
     private double planned(ServiceId service) {
-        return draft.slices()
+        return builder.slices()
                 .flatMap(plan -> plan.demand(service))
                 .map(SlicePlan.Demand::ratePerSecond)
                 .orElse(0.0);
@@ -232,19 +232,19 @@ final class Inference {
                 .filter(gpu -> !swings(gpu))
                 .toList();
         for (GpuState gpu : idle) {
-            Instant until = draft.now().plus(policy.protectFor(gpu.warmHits()));
-            draft.own(gpu.gpuId(), new Owner.Protected(service, until, gpu.warmHits()));
+            Instant until = builder.now().plus(policy.protectFor(gpu.warmHits()));
+            builder.own(gpu.gpuId(), new Owner.Protected(service, until, gpu.warmHits()));
         }
     }
 
     private boolean swings(GpuState gpu) {
-        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(draft.now());
+        return gpu.warmHits() >= SWINGS && gpu.since().plus(SHORTEST_WORK).isAfter(builder.now());
     }
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
         wake(
-                draft,
+                builder,
                 settings,
                 name,
                 warm,
@@ -252,13 +252,13 @@ final class Inference {
     }
 
     /** Puts warm replicas to work. */
-    static void wake(Draft draft, SchedulerSettings settings, ServiceId name, List<GpuState> warm, Reason reason) {
+    static void wake(StepBuilder builder, SchedulerSettings settings, ServiceId name, List<GpuState> warm, Reason reason) {
         List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
-        draft.decide(draft.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
+        builder.decide(builder.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
         for (GpuState gpu : warm) {
             int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
-            draft.put(gpu.withWarmHits(hits));
-            draft.own(gpu.gpuId(), new Owner.Serving(name));
+            builder.put(gpu.withWarmHits(hits));
+            builder.own(gpu.gpuId(), new Owner.Serving(name));
         }
     }
 
@@ -271,7 +271,7 @@ final class Inference {
         for (Map.Entry<ServiceId, Integer> entry : missing.entrySet()) {
             give(given, entry.getKey(), entry.getValue(), free);
             List<GpuId> taken = given.getOrDefault(entry.getKey(), List.of());
-            ServiceState service = draft.services().require(entry.getKey());
+            ServiceState service = builder.services().require(entry.getKey());
             if (!taken.isEmpty()) {
                 start(service, needs.get(entry.getKey()), taken);
             }
@@ -291,20 +291,20 @@ final class Inference {
 
     /** Of inference, where they can be reached, node by node. */
     private Iterator<GpuState> freeGpus() {
-        return StreamSupport.stream(draft.agenda().free().values().spliterator(), false)
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && draft.isReachable(gpu))
+        return StreamSupport.stream(builder.agenda().free().values().spliterator(), false)
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu))
                 .iterator();
     }
 
     /** How many GPUs of inference are about to be free. */
     private int coming() {
         int coming = 0;
-        for (GpuId id : draft.agenda().owed().values()) {
-            GpuState gpu = draft.gpu(id);
+        for (GpuId id : builder.agenda().owed().values()) {
+            GpuState gpu = builder.gpu(id);
             if (gpu.owner() instanceof Owner.Releasing
                     && gpu.pool() == Pool.INFERENCE
                     && gpu.isWhole()
-                    && draft.isReachable(gpu)) {
+                    && builder.isReachable(gpu)) {
                 coming++;
             }
         }
@@ -334,7 +334,7 @@ final class Inference {
     private ServiceState latest(Map<ServiceId, Integer> missing) {
         return missing.entrySet().stream()
                 .filter(entry -> entry.getValue() > 0)
-                .map(entry -> draft.services().require(entry.getKey()))
+                .map(entry -> builder.services().require(entry.getKey()))
                 .max(Comparator.comparingLong(Inference::lastHeardOf))
                 .orElseThrow();
     }
@@ -344,19 +344,19 @@ final class Inference {
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
-        start(draft, service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
+        start(builder, service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
     }
 
     /** Starts replicas on units that are free. */
-    static void start(Draft draft, ServiceState service, List<GpuId> gpus, Reason reason) {
-        Instant deadline = draft.now().plus(bindTime(service));
-        DecisionId id = draft.nextId();
-        draft.decide(deadline, reason, new Action.Serve(service.spec().service(), gpus, false));
+    static void start(StepBuilder builder, ServiceState service, List<GpuId> gpus, Reason reason) {
+        Instant deadline = builder.now().plus(bindTime(service));
+        DecisionId id = builder.nextId();
+        builder.decide(deadline, reason, new Action.Serve(service.spec().service(), gpus, false));
         Tenant tenant = new Tenant.Service(service.spec().service());
         for (GpuId gpu : gpus) {
-            int attempt = draft.gpu(gpu).failedBinds() + 1;
-            draft.put(draft.gpu(gpu).withWarmHits(0));
-            draft.own(gpu, new Owner.Binding(tenant, id, deadline, Optional.empty(), attempt));
+            int attempt = builder.gpu(gpu).failedBinds() + 1;
+            builder.put(builder.gpu(gpu).withWarmHits(0));
+            builder.own(gpu, new Owner.Binding(tenant, id, deadline, Optional.empty(), attempt));
         }
     }
 
@@ -371,18 +371,18 @@ final class Inference {
      */
     private int stopSleeping(ServiceState forService, ReplicaNeed need, int count) {
         int stopped = 0;
-        for (ServiceState other : draft.services().values()) {
+        for (ServiceState other : builder.services().values()) {
             ServiceId name = other.spec().service();
             List<GpuState> mine = replicas.getOrDefault(name, List.of());
             List<GpuId> sleeping = mine.stream()
-                    .map(gpu -> draft.gpu(gpu.gpuId()))
+                    .map(gpu -> builder.gpu(gpu.gpuId()))
                     .filter(gpu -> gpu.owner() instanceof Owner.Sleeping)
                     .limit(Math.max(0, count - stopped))
                     .map(GpuState::gpuId)
                     .toList();
             if (!sleeping.isEmpty() && !name.equals(forService.spec().service())) {
                 stop(
-                        draft,
+                        builder,
                         settings,
                         name,
                         sleeping,
@@ -397,21 +397,21 @@ final class Inference {
         return stopped;
     }
 
-    static void stop(Draft draft, SchedulerSettings settings, ServiceId service, List<GpuId> gpus, Reason reason) {
-        Instant by = draft.now().plus(DRAIN);
-        DecisionId id = draft.nextId();
-        draft.decide(by, reason, new Action.Idle(service, gpus, by));
+    static void stop(StepBuilder builder, SchedulerSettings settings, ServiceId service, List<GpuId> gpus, Reason reason) {
+        Instant by = builder.now().plus(DRAIN);
+        DecisionId id = builder.nextId();
+        builder.decide(by, reason, new Action.Idle(service, gpus, by));
         for (GpuId gpu : gpus) {
-            draft.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
+            builder.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
         }
     }
 
     private void reclaim(ServiceState service, ReplicaNeed need, int count) {
-        ClusterView view = new Training(draft, policy, settings).view();
+        ClusterView view = new Training(builder, policy, settings).view();
         List<GpuId> victims = policy.victims(view, count);
-        draft.witness().reclaimed(view, count, victims);
+        builder.listener().reclaimed(view, count, victims);
         takeBack(
-                draft,
+                builder,
                 settings,
                 victims,
                 job -> reason(
@@ -422,25 +422,25 @@ final class Inference {
 
     /** Reclaims lent GPUs, job by job; a job left with too few is suspended. */
     static void takeBack(
-            Draft draft,
+            StepBuilder builder,
             SchedulerSettings settings,
             List<GpuId> victims,
             java.util.function.Function<JobId, Reason> reason) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
         for (GpuId gpu : victims) {
-            if (draft.gpu(gpu).owner() instanceof Owner.Lent lent) {
+            if (builder.gpu(gpu).owner() instanceof Owner.Lent lent) {
                 byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>()).add(gpu);
             }
         }
         byJob.forEach((name, gpus) -> {
-            draft.upsetPlan();
-            JobState job = draft.jobs().require(name);
+            builder.invalidatePlan();
+            JobState job = builder.jobs().require(name);
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
             boolean goesOn = JobChanges.goesOnWith(job, rest.size());
-            new JobChanges(draft, settings)
-                    .change(job, goesOn ? rest : List.of(), draft.now().plus(settings.notice()), reason.apply(name));
+            new JobChanges(builder, settings)
+                    .change(job, goesOn ? rest : List.of(), builder.now().plus(settings.notice()), reason.apply(name));
         });
     }
 
@@ -461,6 +461,6 @@ final class Inference {
         // Put together by hand: a formatter takes as long as a tenth of the step.
         String text = "service " + service.spec().service() + " needs " + Reason.counted(need.replicas(), "replica")
                 + " (" + need.explained() + "), has " + mine.size() + ": " + what;
-        return draft.because(code, text, numbers, inputs);
+        return builder.because(code, text, numbers, inputs);
     }
 }

@@ -23,16 +23,16 @@ import java.util.Optional;
  * @param smallest MIG profile of those; empty for whole GPUs, or where none serves
  */
 record Instances(MigGpu gpu, List<GpuId> serving, Optional<MigProfile> smallest) {
-    static Optional<Instances> of(Draft draft, ServiceId service) {
+    static Optional<Instances> of(StepBuilder builder, ServiceId service) {
         Optional<MigGpu> kind = Optional.empty();
         List<GpuId> serving = new ArrayList<>();
         Optional<MigProfile> smallest = Optional.empty();
-        for (Map.Entry<Replica, GpuState> replica : draft.agenda().replicas()) {
+        for (Map.Entry<Replica, GpuState> replica : builder.agenda().replicas()) {
             if (!replica.getKey().service().equals(service)) {
                 continue;
             }
             GpuState state = replica.getValue();
-            Optional<Gpu> gpu = draft.nodes().get(state.nodeId()).flatMap(node -> gpu(node, state.gpuId()));
+            Optional<Gpu> gpu = builder.nodes().get(state.nodeId()).flatMap(node -> gpu(node, state.gpuId()));
             Optional<MigGpu> known = gpu.flatMap(Gpu::kind);
             Optional<String> name = gpu.flatMap(it -> profile(it, state.gpuId()));
             Optional<MigProfile> profile = name.flatMap(it -> known.flatMap(mig -> mig.profile(it)));

@@ -21,11 +21,11 @@ import java.util.Set;
 
 /** Turns a job's next GPUs into one decision and the transfers that go with it. */
 final class JobChanges {
-    private final Draft draft;
+    private final StepBuilder builder;
     private final SchedulerSettings settings;
 
-    JobChanges(Draft draft, SchedulerSettings settings) {
-        this.draft = draft;
+    JobChanges(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
         this.settings = settings;
     }
 
@@ -42,7 +42,7 @@ final class JobChanges {
         List<GpuId> lost =
                 held.stream().filter(gpu -> !wanted.contains(gpu)).sorted().toList();
         List<GpuId> lent = gained.stream().filter(this::isInference).toList();
-        Instant until = draft.now().plus(settings.lease());
+        Instant until = builder.now().plus(settings.lease());
         Allocation allocation = allocation(job, gpus);
         Action action;
         if (!lent.isEmpty()) {
@@ -55,22 +55,22 @@ final class JobChanges {
             action = new Action.Resize(job.spec().job(), changed, allocation);
         }
         Tenant tenant = new Tenant.Job(job.spec().job());
-        DecisionId id = draft.nextId();
-        Instant bindBy = draft.now().plus(settings.bindDeadline());
+        DecisionId id = builder.nextId();
+        Instant bindBy = builder.now().plus(settings.bindDeadline());
         Instant deadline = gained.isEmpty() ? by : bindBy;
-        draft.decide(deadline, reason, action);
+        builder.decide(deadline, reason, action);
         for (GpuId gpu : gained) {
             Optional<Instant> lease = isInference(gpu) ? Optional.of(until) : Optional.empty();
-            draft.own(gpu, new Owner.Binding(tenant, id, bindBy, lease, 1));
+            builder.own(gpu, new Owner.Binding(tenant, id, bindBy, lease, 1));
         }
         for (GpuId gpu : lost) {
             if (!holds(job, gpu)) {
                 continue;
             }
-            draft.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
+            builder.own(gpu, new Owner.Releasing(tenant, id, by, by.plus(settings.notice())));
         }
         Instant settledBy = deadline.plus(job.costs().first().multipliedBy(2));
-        draft.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, draft.now())
+        builder.put(job.allocated(allocation, sliceShare(gpus), id, settledBy, builder.now())
                 .aiming(gpus));
     }
 
@@ -79,17 +79,17 @@ final class JobChanges {
      *
      * @param decides whether a decision is made of it; without, only the state follows
      */
-    void shedLost(boolean decides) {
-        for (JobState job : draft.touchedJobs()) {
+    void dropLostGpus(boolean decides) {
+        for (JobState job : builder.touchedJobs()) {
             List<GpuId> lost = job.allocation().gpus().stream()
                     .filter(gpu -> !holds(job, gpu))
                     .toList();
             if (lost.isEmpty()) {
                 continue;
             }
-            draft.upsetPlan();
+            builder.invalidatePlan();
             if (!decides) {
-                draft.put(job.without(lost, draft.now()));
+                builder.put(job.without(lost, builder.now()));
                 continue;
             }
             List<GpuId> kept = job.allocation().gpus().stream()
@@ -97,16 +97,16 @@ final class JobChanges {
                     .toList();
             boolean goesOn = goesOnWith(job, kept.size());
             List<Long> events = lost.stream()
-                    .flatMap(gpu -> draft.gpus().get(gpu).stream())
+                    .flatMap(gpu -> builder.gpus().get(gpu).stream())
                     .map(GpuState::changedBy)
                     .toList();
-            Reason reason = draft.because(
+            Reason reason = builder.because(
                     "lost",
                     "job %s lost %s and goes on with %s"
                             .formatted(job.spec().job(), lost, Reason.counted(goesOn ? kept.size() : 0, "GPU")),
                     java.util.Map.of("lost", (double) lost.size()),
                     events);
-            change(job, goesOn ? kept : List.of(), draft.now().plus(settings.notice()), reason);
+            change(job, goesOn ? kept : List.of(), builder.now().plus(settings.notice()), reason);
         }
     }
 
@@ -116,7 +116,7 @@ final class JobChanges {
     }
 
     private boolean holds(JobState job, GpuId gpu) {
-        return draft.gpus()
+        return builder.gpus()
                 .get(gpu)
                 .filter(state -> !(state.owner() instanceof Owner.Releasing)
                         && state.isHeldBy(new Tenant.Job(job.spec().job())))
@@ -124,7 +124,7 @@ final class JobChanges {
     }
 
     private boolean isInference(GpuId gpu) {
-        return draft.gpus()
+        return builder.gpus()
                 .get(gpu)
                 .filter(state -> state.pool() == Pool.INFERENCE)
                 .isPresent();
@@ -132,7 +132,7 @@ final class JobChanges {
 
     private Optional<Double> sliceShare(List<GpuId> gpus) {
         return gpus.stream()
-                .flatMap(gpu -> draft.gpu(gpu).instance().stream())
+                .flatMap(gpu -> builder.gpu(gpu).instance().stream())
                 .map(MigInstance::share)
                 .findFirst();
     }
@@ -143,7 +143,7 @@ final class JobChanges {
             return Allocation.suspended(mechanism);
         }
         int nodes = (int)
-                gpus.stream().map(draft::gpu).map(GpuState::nodeId).distinct().count();
+                gpus.stream().map(builder::gpu).map(GpuState::nodeId).distinct().count();
         GoodputModel model = job.model();
         GoodputModel.Best best = job.goodput().best(nodes, gpus.size());
         double rate = model.gain(best.batch().total(gpus.size()));

@@ -48,14 +48,14 @@ import java.util.stream.Collectors;
  * becomes one instance as large as it is, and can be lent.
  */
 final class Repartitioning {
-    private final Draft draft;
+    private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
     private final Latencies latencies;
     private final Safety safety;
 
-    Repartitioning(Draft draft, Policy policy, SchedulerSettings settings, Latencies latencies) {
-        this.draft = draft;
+    Repartitioning(StepBuilder builder, Policy policy, SchedulerSettings settings, Latencies latencies) {
+        this.builder = builder;
         this.policy = policy;
         this.settings = settings;
         this.latencies = latencies;
@@ -66,39 +66,39 @@ final class Repartitioning {
      * Requests per second that a service's replica on an instance answers, as planned with. A whole GPU that may be cut answers what
      * the largest instance does; others are not planned with.
      */
-    static double capacity(Draft draft, ServiceId service, GpuState unit) {
-        if (draft.slices().isEmpty()) {
+    static double capacity(StepBuilder builder, ServiceId service, GpuState unit) {
+        if (builder.slices().isEmpty()) {
             return 0;
         }
-        Optional<SlicePlan.Demand> demand = draft.slices().get().demand(service);
+        Optional<SlicePlan.Demand> demand = builder.slices().get().demand(service);
         if (demand.isEmpty()) {
             return 0;
         }
         if (unit.instance().isPresent()) {
             return demand.get().capacity(unit.instance().get().profile());
         }
-        return CuttableGpus.isCuttable(draft, unit) ? demand.get().largest() : 0;
+        return CuttableGpus.isCuttable(builder, unit) ? demand.get().largest() : 0;
     }
 
     void go() {
-        if (!settings.repartition() || safety.againstChanges(draft).isPresent()) {
+        if (!settings.repartition() || safety.againstChanges(builder).isPresent()) {
             return;
         }
-        SlicePlanning planning = new SlicePlanning(draft, policy, settings, latencies);
+        SlicePlanning planning = new SlicePlanning(builder, policy, settings, latencies);
         boolean due = planning.isDue();
         boolean lends =
-                draft.nextPlanAt().filter(at -> !at.isAfter(draft.now())).isPresent();
-        if (!due && !lends && !draft.isTick() && !draft.matters()) {
+                builder.nextPlanAt().filter(at -> !at.isAfter(builder.now())).isPresent();
+        if (!due && !lends && !builder.isTick() && !builder.matters()) {
             return;
         }
-        Optional<CuttableGpus> gpus = CuttableGpus.of(draft);
+        Optional<CuttableGpus> gpus = CuttableGpus.of(builder);
         if (due) {
             planning.plan(gpus);
         }
-        if (draft.slices().isEmpty()) {
+        if (builder.slices().isEmpty()) {
             return;
         }
-        SlicePlan plan = draft.slices().get();
+        SlicePlan plan = builder.slices().get();
         if (gpus.isPresent() && gpus.get().kind().model().equals(plan.model())) {
             new Stage(gpus.get().servingOnly(plan.services()), plan).decide(due);
         }
@@ -127,7 +127,7 @@ final class Repartitioning {
 
         void decide(boolean planned) {
             Optional<Transition> transition = transition();
-            transition.ifPresent(way -> draft.await(awaited(way)));
+            transition.ifPresent(way -> builder.await(awaited(way)));
             if (transition.isEmpty()
                     || (transition.get().steps().isEmpty() && !transition.get().isComplete())) {
                 if (planned) {
@@ -171,9 +171,9 @@ final class Repartitioning {
                     .map(each -> "services would fall short on the way: " + each.shortfalls())
                     .orElse("%d GPUs can be cut, fewer than it needs"
                             .formatted(gpus.gpus().size()));
-            draft.decide(
-                    draft.now(),
-                    draft.because("slices", "the plan of instances waits: " + why, Map.of(), List.of()),
+            builder.decide(
+                    builder.now(),
+                    builder.because("slices", "the plan of instances waits: " + why, Map.of(), List.of()),
                     new Action.Hold(Optional.empty(), Optional.empty()));
         }
 
@@ -253,7 +253,7 @@ final class Repartitioning {
             leaving.forEach((service, units) -> {
                 String text = "%s of service %s drained: others answer its %.1f requests/s; %s"
                         .formatted(Reason.counted(units.size(), "instance"), service, rate(service), plan.reason());
-                Inference.stop(draft, settings, service, units, reason(text, service, Map.of()));
+                Inference.stop(builder, settings, service, units, reason(text, service, Map.of()));
             });
         }
 
@@ -295,10 +295,10 @@ final class Repartitioning {
         }
 
         private void serve(ServiceId name, List<GpuId> units) {
-            ServiceState service = draft.services().require(name);
+            ServiceState service = builder.services().require(name);
             String text = "%s of service %s started for %.1f requests/s: %s"
                     .formatted(Reason.counted(units.size(), "instance"), name, rate(name), plan.reason());
-            Inference.start(draft, service, units, reason(text, name, Map.of()));
+            Inference.start(builder, service, units, reason(text, name, Map.of()));
         }
 
         /** Cuts a GPU so that it has more instances, once nobody is in their place. */
@@ -343,7 +343,7 @@ final class Repartitioning {
         }
 
         private void recut(Cuttable gpu, List<Unit> going, List<MigPlace> places, String why) {
-            if (plan.cutsFrom().isAfter(draft.now())) {
+            if (plan.cutsFrom().isAfter(builder.now())) {
                 return;
             }
             List<String> cut = places.stream()
@@ -353,11 +353,11 @@ final class Repartitioning {
                             .thenComparingInt(MigPlace::start))
                     .map(MigPlace::toString)
                     .toList();
-            Instant deadline = draft.now().plus(settings.bindDeadline().multipliedBy(2));
-            DecisionId id = draft.nextId();
-            draft.decide(
+            Instant deadline = builder.now().plus(settings.bindDeadline().multipliedBy(2));
+            DecisionId id = builder.nextId();
+            builder.decide(
                     deadline,
-                    draft.because(
+                    builder.because(
                             "slices",
                             "%s %s, %s"
                                     .formatted(
@@ -367,7 +367,7 @@ final class Repartitioning {
                             Map.of("instances", (double) cut.size(), "removed", (double) going.size()),
                             List.of()),
                     new Action.Repartition(List.of(gpu.gpu()), cut));
-            going.forEach(unit -> draft.own(unit.state().gpuId(), new Owner.Recutting(id, deadline, false)));
+            going.forEach(unit -> builder.own(unit.state().gpuId(), new Owner.Recutting(id, deadline, false)));
             Set<MigPlace> kept = gpu.there()
                     .filter(unit -> !going.contains(unit))
                     .map(Unit::place)
@@ -391,8 +391,8 @@ final class Repartitioning {
         }
 
         private void expect(GpuId name, NodeId node, Optional<MigInstance> instance, Owner owner) {
-            draft.add(GpuState.free(name, node, Pool.INFERENCE, instance, draft.now(), draft.eventSequence())
-                    .with(owner, draft.now(), draft.eventSequence()));
+            builder.add(GpuState.free(name, node, Pool.INFERENCE, instance, builder.now(), builder.eventSequence())
+                    .with(owner, builder.now(), builder.eventSequence()));
         }
 
         /** Takes loans back that are in the way of instances, and stops replicas that sleep there. */
@@ -415,7 +415,7 @@ final class Repartitioning {
                     "servedPerSecond", price.servedPerSecond(),
                     "lostGpuSeconds", price.lostGpuSeconds());
             Inference.takeBack(
-                    draft,
+                    builder,
                     settings,
                     lent,
                     job -> reason(
@@ -428,7 +428,7 @@ final class Repartitioning {
             Tenant.Service replica = (Tenant.Service) asleep.holder().orElseThrow();
             ServiceId service = replica.service();
             String text = "a sleeping replica of service %s makes room: %s".formatted(service, plan.reason());
-            Inference.stop(draft, settings, service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
+            Inference.stop(builder, settings, service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
         }
 
         private double capacity(Instance instance) {
@@ -447,21 +447,21 @@ final class Repartitioning {
                 return 0;
             }
             double share = unit.state().instance().map(MigInstance::share).orElse(1.0);
-            Duration left = Duration.between(draft.now(), lent.until()).plus(restart(lent.job()));
+            Duration left = Duration.between(builder.now(), lent.until()).plus(restart(lent.job()));
             return share * Math.max(0, left.toSeconds());
         }
 
         private Duration restart(JobId job) {
-            return draft.jobs().get(job).map(state -> state.costs().first()).orElse(Duration.ZERO);
+            return builder.jobs().get(job).map(state -> state.costs().first()).orElse(Duration.ZERO);
         }
 
         private Reason reason(String text, ServiceId service, Map<String, Double> more) {
             Map<String, Double> numbers = new TreeMap<>(more);
             numbers.put("plannedPerSecond", rate(service));
             numbers.put("gpusPlanned", (double) plan.cuts().size());
-            Optional<ServiceState> state = draft.services().get(service);
+            Optional<ServiceState> state = builder.services().get(service);
             state.ifPresent(known -> numbers.put("requestsPerSecond", known.arrivalsPerSecond()));
-            return draft.because(
+            return builder.because(
                     "slices", text, numbers, state.map(ServiceState::rateEvents).orElse(List.of()));
         }
     }

@@ -3,8 +3,8 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.state.Agenda;
-import io.lendstream.core.state.Due;
+import io.lendstream.core.state.ClusterIndex;
+import io.lendstream.core.state.DueKey;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.ServiceState;
@@ -19,17 +19,17 @@ record Safety(SchedulerSettings settings) {
     private static final double TOO_MANY_STALE_NODES = 0.4;
 
     /** Why nothing may be newly lent; empty when loans are allowed. */
-    Optional<String> againstLoans(Draft draft) {
-        if (draft.mode().lendingStopped()) {
+    Optional<String> againstLoans(StepBuilder builder) {
+        if (builder.mode().lendingStopped()) {
             return Optional.of("all loans were ordered back; thaw to lend again");
         }
-        return againstTrust(draft);
+        return againstTrust(builder);
     }
 
     /** Why what is known of demand is not to be relied on; empty when it is. */
-    Optional<String> againstTrust(Draft draft) {
-        for (ServiceState service : draft.services().values()) {
-            Duration silence = silence(service, draft.now());
+    Optional<String> againstTrust(StepBuilder builder) {
+        for (ServiceState service : builder.services().values()) {
+            Duration silence = silence(service, builder.now());
             Duration bound = service.patience();
             if (silence.compareTo(bound) > 0) {
                 String windows = "3 windows of %d s".formatted(service.window().toSeconds());
@@ -45,31 +45,31 @@ record Safety(SchedulerSettings settings) {
     }
 
     /** Why everything lent has to come back; empty when loans may stay. */
-    Optional<String> againstKeepingLoans(Draft draft) {
-        if (draft.mode().lendingStopped()) {
+    Optional<String> againstKeepingLoans(StepBuilder builder) {
+        if (builder.mode().lendingStopped()) {
             return Optional.of("all loans were ordered back");
         }
-        Optional<Due<ServiceId>> first = draft.agenda().silent().firstKey();
-        if (first.isEmpty() || !first.get().at().isBefore(draft.now())) {
+        Optional<DueKey<ServiceId>> first = builder.agenda().silent().firstKey();
+        if (first.isEmpty() || !first.get().at().isBefore(builder.now())) {
             return Optional.empty();
         }
-        for (ServiceState service : draft.services().values()) {
-            if (service.unknownAt().isBefore(draft.now())) {
+        for (ServiceState service : builder.services().values()) {
+            if (service.unknownAt().isBefore(builder.now())) {
                 return Optional.of("demand of service %s is unknown: nothing heard of it for %d s"
                         .formatted(
                                 service.spec().service(),
-                                silence(service, draft.now()).toSeconds()));
+                                silence(service, builder.now()).toSeconds()));
             }
         }
         return Optional.empty();
     }
 
     /** Why jobs may not be changed, other than to give inference its GPUs back; empty usually. */
-    Optional<String> againstChanges(Draft draft) {
-        if (draft.mode().frozen()) {
+    Optional<String> againstChanges(StepBuilder builder) {
+        if (builder.mode().frozen()) {
             return Optional.of("the domain is frozen");
         }
-        return againstEverything(draft);
+        return againstEverything(builder);
     }
 
     /** Why no plan is made, though what is under way goes on; empty usually. */
@@ -81,32 +81,32 @@ record Safety(SchedulerSettings settings) {
     }
 
     /** Why nothing at all may be changed, so that loans end with their leases; empty usually. */
-    Optional<String> againstEverything(Draft draft) {
-        return isDeaf(draft)
+    Optional<String> againstEverything(StepBuilder builder) {
+        return tooManyNodesStale(builder)
                 ? Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
-                        .formatted(stale(draft, Integer.MAX_VALUE), sampled(draft)))
+                        .formatted(stale(builder, Integer.MAX_VALUE), sampled(builder)))
                 : Optional.empty();
     }
 
     /** Whether so few nodes are heard of that nothing is changed. */
-    boolean isDeaf(Draft draft) {
-        int most = (int) (TOO_MANY_STALE_NODES * sampled(draft));
-        return stale(draft, most + 1) > most;
+    boolean tooManyNodesStale(StepBuilder builder) {
+        int most = (int) (TOO_MANY_STALE_NODES * sampled(builder));
+        return stale(builder, most + 1) > most;
     }
 
-    private static int sampled(Draft draft) {
-        return draft.agenda().heard().size();
+    private static int sampled(StepBuilder builder) {
+        return builder.agenda().heard().size();
     }
 
     /** How many nodes are silent for too long; counted up to a number. */
-    private int stale(Draft draft, int enough) {
+    private int stale(StepBuilder builder, int enough) {
         int stale = 0;
-        for (Map.Entry<Due<NodeId>, NodeState> node : draft.agenda().heard()) {
-            if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), draft.now())) {
+        for (Map.Entry<DueKey<NodeId>, NodeState> node : builder.agenda().heard()) {
+            if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), builder.now())) {
                 break;
             }
             boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // it said that it would be silent
-            stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), draft.now()) ? 1 : 0;
+            stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), builder.now()) ? 1 : 0;
         }
         return stale;
     }
@@ -127,34 +127,34 @@ record Safety(SchedulerSettings settings) {
     }
 
     /** All of this as it stands, for people. */
-    List<Guard> guards(Draft draft) {
+    List<Guard> guards(StepBuilder builder) {
         Optional<String> off = settings.lending() ? Optional.empty() : Optional.of("scheduler.lending is false");
         return List.of(
                 new Guard("lending is on", "new loans", off),
                 new Guard(
                         "demand of every service is known and nobody stopped lending",
                         "new loans",
-                        againstLoans(draft)),
-                new Guard("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(draft)),
-                new Guard("nobody froze the domain", "changes of jobs but for inference", againstChanges(draft)),
-                new Guard("most nodes are heard of", "every change", againstEverything(draft)));
+                        againstLoans(builder)),
+                new Guard("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(builder)),
+                new Guard("nobody froze the domain", "changes of jobs but for inference", againstChanges(builder)),
+                new Guard("most nodes are heard of", "every change", againstEverything(builder)));
     }
 
     /** When silence next forces something, if everybody stays silent from now on. */
-    static Optional<Instant> nextChange(Agenda agenda, Instant now) {
+    static Optional<Instant> nextChange(ClusterIndex agenda, Instant now) {
         return agenda.silent()
                 .firstKey(due -> !due.at().isBefore(now))
                 .map(due -> due.at().plusMillis(1));
     }
 
     /** The events that a judgement on stale demand rests on. */
-    static List<Long> inputs(Draft draft) {
-        return draft.services().stream()
+    static List<Long> inputs(StepBuilder builder) {
+        return builder.services().stream()
                 .flatMap(service -> service.rateEvents().stream())
                 .toList();
     }
 
-    private static boolean isBefore(Map.Entry<Due<NodeId>, NodeState> heard, Duration silence, Instant now) {
+    private static boolean isBefore(Map.Entry<DueKey<NodeId>, NodeState> heard, Duration silence, Instant now) {
         return heard.getKey().at().plus(silence).isBefore(now);
     }
 

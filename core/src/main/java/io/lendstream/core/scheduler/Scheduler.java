@@ -66,43 +66,43 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     /** What an event leads to. */
     public Step step(ClusterState state, DomainEvent event) {
-        return step(state, event, Witness.NONE);
+        return step(state, event, StepListener.NONE);
     }
 
     /** The same, with somebody who looks on. */
-    public Step step(ClusterState state, DomainEvent event, Witness witness) {
+    public Step step(ClusterState state, DomainEvent event, StepListener listener) {
         if (event.sequence() != state.eventSequence() + 1) {
             throw new IllegalArgumentException(
                     "event %d of domain %s cannot follow event %d: the log has a gap or repeats"
                             .formatted(event.sequence(), state.domain(), state.eventSequence()));
         }
-        Draft draft = new Draft(state, event, witness);
-        boolean wasDeaf = isDeaf(draft);
-        new Observation(draft).take(event.event());
-        if (decidesFrom.filter(draft.now()::isBefore).isPresent()) {
-            new JobChanges(draft, settings).shedLost(false);
-            return draft.finished();
+        StepBuilder builder = new StepBuilder(state, event, listener);
+        boolean wereTooManyNodesStale = tooManyNodesStale(builder);
+        new EventApplier(builder).take(event.event());
+        if (decidesFrom.filter(builder.now()::isBefore).isPresent()) {
+            new JobChanges(builder, settings).dropLostGpus(false);
+            return builder.finished();
         }
-        boolean matters = matters(draft, event.event()) || (wasDeaf && !isDeaf(draft));
+        boolean matters = matters(builder, event.event()) || (wereTooManyNodesStale && !tooManyNodesStale(builder));
         boolean isApproval = isApproval(event.event());
         if (isApproval) {
-            new Approval(draft, settings).follow((ControlCommand) event.event());
+            new Approval(builder, settings).follow((ControlCommand) event.event());
         }
-        if (!draft.mode().advisory()) {
-            new TransferPace(draft, settings).observe(event.event());
+        if (!builder.mode().advisory()) {
+            new TransferPace(builder, settings).observe(event.event());
             if (matters) {
-                decide(draft);
+                decide(builder);
             }
-            return draft.finished();
+            return builder.finished();
         }
-        new Deadlines(draft, settings).expire(false);
-        new JobChanges(draft, settings).shedLost(false);
-        Step observed = draft.finished();
+        new Deadlines(builder, settings).expire(false);
+        new JobChanges(builder, settings).dropLostGpus(false);
+        Step observed = builder.finished();
         if (isApproval || !matters) {
             return observed;
         }
-        Draft advice = new Draft(state, event, witness);
-        new Observation(advice).take(event.event());
+        StepBuilder advice = new StepBuilder(state, event, listener);
+        new EventApplier(advice).take(event.event());
         decide(advice);
         return advice.advised(observed);
     }
@@ -112,71 +112,71 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
     }
 
     /** Whether so few nodes are heard of that nothing is changed. */
-    private boolean isDeaf(Draft draft) {
-        return new Safety(settings).isDeaf(draft);
+    private boolean tooManyNodesStale(StepBuilder builder) {
+        return new Safety(settings).tooManyNodesStale(builder);
     }
 
     /** Whether an event can lead to decisions. */
-    private boolean matters(Draft draft, Event event) {
+    private boolean matters(StepBuilder builder, Event event) {
         if (event instanceof GpuTelemetry || event instanceof TrainingProgress || event instanceof ActuationReport) {
-            return draft.matters();
+            return builder.matters();
         }
         if (event instanceof RequestRate rate) {
-            return wants(draft, rate.service());
+            return wants(builder, rate.service());
         }
         if (event instanceof DemandForecast forecast) {
-            return policy.info().looksAhead() && wants(draft, forecast.service());
+            return policy.info().looksAhead() && wants(builder, forecast.service());
         }
         return true;
     }
 
     /** Whether a service may want something other than it has. Those on slices and those that batch are always looked at. */
-    private boolean wants(Draft draft, ServiceId service) {
-        if (draft.slices().isPresent() || settings.repartition()) {
+    private boolean wants(StepBuilder builder, ServiceId service) {
+        if (builder.slices().isPresent() || settings.repartition()) {
             return true;
         }
-        return draft.services()
+        return builder.services()
                 .get(service)
                 .filter(known ->
-                        known.batches().isPresent() || !new Inference(draft, policy, settings).isContent(known))
+                        known.batches().isPresent() || !new Inference(builder, policy, settings).isContent(known))
                 .isPresent();
     }
 
-    private void decide(Draft draft) {
-        draft.witness().guarded(() -> new Safety(settings).guards(draft));
-        Deadlines deadlines = new Deadlines(draft, settings);
-        Training training = new Training(draft, policy, settings);
+    private void decide(StepBuilder builder) {
+        builder.listener().guarded(() -> new Safety(settings).guards(builder));
+        Deadlines deadlines = new Deadlines(builder, settings);
+        Training training = new Training(builder, policy, settings);
         deadlines.expire(true);
-        new JobChanges(draft, settings).shedLost(true);
-        if (isDeaf(draft)) {
+        new JobChanges(builder, settings).dropLostGpus(true);
+        if (tooManyNodesStale(builder)) {
             training.planIfDue();
             training.planAfterChange();
             return;
         }
-        new Repartitioning(draft, policy, settings, latencies).go();
-        serve(draft);
+        new Repartitioning(builder, policy, settings, latencies).go();
+        serve(builder);
         training.planIfDue();
         training.carryOut(Map.of());
         deadlines.keepLeases();
         training.planAfterChange();
     }
 
-    private void serve(Draft draft) {
-        Inference inference = new Inference(draft, policy, settings);
-        if (draft.isReport() && wasServing(draft) && inference.nobodyWaits()) {
+    private void serve(StepBuilder builder) {
+        Inference inference = new Inference(builder, policy, settings);
+        if (builder.isReport() && wasServing(builder) && inference.nobodyWaits()) {
             return;
         }
-        Optional<ServiceState> heard = draft.heard().filter(service -> !settings.repartition() && inference.isAlone());
+        Optional<ServiceState> heard = builder.heard().filter(service -> !settings.repartition() && inference.isAlone());
         heard.ifPresentOrElse(inference::serve, inference::serve);
-        new BatchChanges(draft, settings)
-                .adjust(heard.<Iterable<ServiceState>>map(List::of).orElseGet(draft.services()::values));
+        new BatchChanges(builder, settings)
+                .adjust(heard.<Iterable<ServiceState>>map(List::of).orElseGet(builder.services()::values));
     }
 
     /** Whether services were given whole GPUs, and no mere advice, already before this event. */
-    private boolean wasServing(Draft draft) {
+    private boolean wasServing(StepBuilder builder) {
         return !settings.repartition()
-                && !draft.mode().advisory()
-                && decidesFrom.filter(draft.previously()::isBefore).isEmpty();
+                && !builder.mode().advisory()
+                && decidesFrom.filter(builder.previously()::isBefore).isEmpty();
     }
 
     /** When the domain next needs a tick though nothing else happens. */

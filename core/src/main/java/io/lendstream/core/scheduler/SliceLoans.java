@@ -19,19 +19,19 @@ import java.util.Optional;
 final class SliceLoans {
     private static final double ROUNDING = 1e-9;
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final SchedulerSettings settings;
 
-    SliceLoans(Draft draft, SchedulerSettings settings) {
-        this.draft = draft;
+    SliceLoans(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
         this.settings = settings;
     }
 
     /** @param most loans at most */
     void lend(long most) {
-        List<GpuState> free = new ArrayList<>(draft.usableGpus().stream()
+        List<GpuState> free = new ArrayList<>(builder.usableGpus().stream()
                 .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
-                .filter(unit -> !draft.awaited().contains(unit.gpuId()))
+                .filter(unit -> !builder.awaited().contains(unit.gpuId()))
                 .sorted(Comparator.comparingLong(
                                 (GpuState unit) -> instance(unit).memoryBytes())
                         .thenComparing(GpuState::gpuId))
@@ -41,7 +41,7 @@ final class SliceLoans {
         }
         double room = room();
         long loans = 0;
-        for (JobState job : draft.agenda().open().values()) {
+        for (JobState job : builder.agenda().open().values()) {
             if (free.isEmpty() || loans >= most) {
                 return;
             }
@@ -81,7 +81,7 @@ final class SliceLoans {
     private double room() {
         double all = 0;
         double lent = 0;
-        for (GpuState unit : draft.usableGpus()) {
+        for (GpuState unit : builder.usableGpus()) {
             double share = unit.instance().map(MigInstance::share).orElse(1.0);
             if (unit.pool() == Pool.INFERENCE) {
                 all += share;
@@ -106,12 +106,12 @@ final class SliceLoans {
                 "sliceMemoryBytes", (double) asked,
                 "memoryBytes", (double) instance.memoryBytes(),
                 "share", instance.share());
-        new JobChanges(draft, settings)
+        new JobChanges(builder, settings)
                 .change(
                         job,
                         List.of(unit.gpuId()),
-                        draft.now().plus(settings.notice()),
-                        draft.because("slice", text, numbers, List.of(job.lastEvent())));
+                        builder.now().plus(settings.notice()),
+                        builder.because("slice", text, numbers, List.of(job.lastEvent())));
     }
 
     private static double gib(long bytes) {

@@ -45,37 +45,37 @@ final class SlicePlanning {
     private static final long SEED = 1;
     private static final int ATTEMPTS = 20;
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
     private final Latencies latencies;
 
-    SlicePlanning(Draft draft, Policy policy, SchedulerSettings settings, Latencies latencies) {
-        this.draft = draft;
+    SlicePlanning(StepBuilder builder, Policy policy, SchedulerSettings settings, Latencies latencies) {
+        this.builder = builder;
         this.policy = policy;
         this.settings = settings;
         this.latencies = latencies;
     }
 
     boolean isDue() {
-        boolean isUnheard = draft.services().stream()
+        boolean isUnheard = builder.services().stream()
                 .anyMatch(service -> service.lastRateAt().isEmpty());
-        if (isUnheard || new Safety(settings).againstTrust(draft).isPresent()) {
+        if (isUnheard || new Safety(settings).againstTrust(builder).isPresent()) {
             return false;
         }
-        if (draft.slices().isEmpty()) {
+        if (builder.slices().isEmpty()) {
             return true;
         }
-        SlicePlan plan = draft.slices().get();
-        Duration age = Duration.between(plan.at(), draft.now());
+        SlicePlan plan = builder.slices().get();
+        Duration age = Duration.between(plan.at(), builder.now());
         return age.compareTo(settings.repartitionEvery()) >= 0
                 || (age.compareTo(PATIENCE) >= 0 && (plan.model().isEmpty() || !covers(plan)));
     }
 
     /** Whether a plan answers what is asked for by the time that another one could be in force. */
     private boolean covers(SlicePlan plan) {
-        Optional<MigGpu> kind = CuttableGpus.kind(draft, plan.model());
-        for (ServiceState service : draft.services().values()) {
+        Optional<MigGpu> kind = CuttableGpus.kind(builder, plan.model());
+        for (ServiceState service : builder.services().values()) {
             ServiceId name = service.spec().service();
             boolean planned = plan.demand(name).isPresent();
             Duration lead = settings.repartitionEvery()
@@ -100,7 +100,7 @@ final class SlicePlanning {
                 .filter(forecast -> policy.info().looksAhead())
                 .filter(forecast -> forecast.issuedAt()
                         .plus(forecast.step().multipliedBy(3))
-                        .isAfter(draft.now()));
+                        .isAfter(builder.now()));
         double rate = fresh.map(forecast -> planned.of(forecast, ahead, present, recentPeak))
                 .orElse(Math.max(present, recentPeak));
         return Math.max(rate, service.spec().floorReplicas() > 0 ? LEAST_RATE : 0);
@@ -113,15 +113,15 @@ final class SlicePlanning {
                 .map(capacity -> new ServiceId(capacity.service().name()))
                 .collect(Collectors.toSet());
         int available = gpus.map(each -> each.servingOnly(names).gpus().size()).orElse(0);
-        SlicePlan before = draft.slices().orElse(nothing());
+        SlicePlan before = builder.slices().orElse(nothing());
         String model = gpus.map(each -> each.kind().model()).orElse("");
         if (available == 0) {
-            draft.slices(before.consideredAt(draft.now()));
+            builder.slices(before.consideredAt(builder.now()));
             return;
         }
         if (services.isEmpty()) {
-            draft.slices(new SlicePlan(
-                    draft.now(),
+            builder.slices(new SlicePlan(
+                    builder.now(),
                     model,
                     List.of(),
                     List.of(),
@@ -135,7 +135,7 @@ final class SlicePlanning {
         List<SlicePlan.Demand> demands =
                 proposed.services().stream().map(SlicePlanning::demand).toList();
         SlicePlan refreshed = new SlicePlan(
-                draft.now(),
+                builder.now(),
                 model,
                 before.cuts(),
                 demands,
@@ -145,9 +145,9 @@ final class SlicePlanning {
                 before.reason());
         boolean covers = before.model().equals(model) && covers(refreshed);
         Replanning.Verdict verdict = replanning(before)
-                .consider(draft.now(), new Replanning.Proposal(before.cuts().size(), covers, proposed.gpus(), AHEAD));
-        draft.slices(new SlicePlan(
-                draft.now(),
+                .consider(builder.now(), new Replanning.Proposal(before.cuts().size(), covers, proposed.gpus(), AHEAD));
+        builder.slices(new SlicePlan(
+                builder.now(),
                 model,
                 verdict.changes() ? cuts(proposed) : before.cuts(),
                 demands,
@@ -173,8 +173,8 @@ final class SlicePlanning {
     /** Services that are in time on some instance. */
     private List<ServiceCapacity> services(MigGpu gpu) {
         List<ServiceCapacity> services = new ArrayList<>();
-        for (ServiceState service : draft.services().values()) {
-            double rate = rate(service, PlannedRate.DEFAULT, AHEAD, service.recentPeak(draft.now()));
+        for (ServiceState service : builder.services().values()) {
+            double rate = rate(service, PlannedRate.DEFAULT, AHEAD, service.recentPeak(builder.now()));
             if (rate > 0) {
                 latencies
                         .learned(service, gpu)

@@ -13,12 +13,12 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.ScheduledJob;
-import io.lendstream.core.policy.Usable;
-import io.lendstream.core.state.Agenda;
+import io.lendstream.core.policy.UsableGpus;
+import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
-import io.lendstream.core.state.Lendable;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.TrainingCapacity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,13 +37,13 @@ final class Training {
     /** A plan is made at least this often while jobs are about, though nothing calls for one. */
     private static final Duration LONGEST_REST = Duration.ofHours(1);
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
     private final Safety safety;
 
-    Training(Draft draft, Policy policy, SchedulerSettings settings) {
-        this.draft = draft;
+    Training(StepBuilder builder, Policy policy, SchedulerSettings settings) {
+        this.builder = builder;
         this.policy = policy;
         this.settings = settings;
         this.safety = new Safety(settings);
@@ -51,60 +51,60 @@ final class Training {
 
     /** Makes a new plan if it is time. */
     void planIfDue() {
-        if (draft.nextPlanAt().isPresent() && draft.nextPlanAt().get().isAfter(draft.now())) {
+        if (builder.nextPlanAt().isPresent() && builder.nextPlanAt().get().isAfter(builder.now())) {
             return;
         }
-        boolean first = draft.nextPlanAt().isEmpty();
-        draft.nextPlanAt(soon());
+        boolean first = builder.nextPlanAt().isEmpty();
+        builder.nextPlanAt(soon());
         if (first) {
             return;
         }
-        if (draft.agenda().open().isEmpty()) {
+        if (builder.agenda().open().isEmpty()) {
             rest(Instant.MAX);
             return;
         }
-        Optional<String> veto = safety.againstChanges(draft).or(() -> safety.againstPlans(draft.now()));
+        Optional<String> veto = safety.againstChanges(builder).or(() -> safety.againstPlans(builder.now()));
         if (veto.isPresent()) {
             hold("held", "no new plan: " + veto.get());
             return;
         }
-        Optional<String> noLoans = safety.againstLoans(draft);
+        Optional<String> noLoans = safety.againstLoans(builder);
         if (settings.lending() && noLoans.isPresent()) {
             hold("stale", "no new loans: " + noLoans.get());
         }
-        new TransferPace(draft, settings).recover();
+        new TransferPace(builder, settings).recover();
         ClusterView view = view(justChanged());
         Plan plan = policy.plan(view);
-        draft.witness().planned(view, plan);
+        builder.listener().planned(view, plan);
         boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
-            new SliceLoans(draft, settings).lend(mostLoans());
+            new SliceLoans(builder, settings).lend(mostLoans());
         }
         plan.holdsUntil().filter(until -> whole).ifPresent(this::rest);
     }
 
     /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
     void planAfterChange() {
-        if (draft.changesPlans() && draft.nextPlanAt().filter(soon()::isBefore).isPresent()) {
-            draft.nextPlanAt(soon());
+        if (builder.changesPlans() && builder.nextPlanAt().filter(soon()::isBefore).isPresent()) {
+            builder.nextPlanAt(soon());
         }
     }
 
     private Instant soon() {
-        return nextTime(draft.now());
+        return nextTime(builder.now());
     }
 
     /** Plans no more before a time, or before something changes. */
     private void rest(Instant until) {
-        Instant latest = draft.now().plus(LONGEST_REST);
+        Instant latest = builder.now().plus(LONGEST_REST);
         Instant end = until.isBefore(latest) ? until : latest;
-        draft.nextPlanAt(nextTime(end.minusMillis(1)));
+        builder.nextPlanAt(nextTime(end.minusMillis(1)));
     }
 
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
     private Set<JobId> justChanged() {
-        Instant since = draft.now().minus(settings.guards().minHold());
-        return draft.agenda().holding().stream()
+        Instant since = builder.now().minus(settings.guards().minHold());
+        return builder.agenda().holding().stream()
                 .filter(job -> job.attainedUpTo().isAfter(since))
                 .map(job -> job.spec().job())
                 .collect(Collectors.toSet());
@@ -117,33 +117,33 @@ final class Training {
 
     private ClusterView view(Set<JobId> kept) {
         int largest = 1;
-        for (int gpus : draft.agenda().lendable().nodes().values()) {
+        for (int gpus : builder.agenda().lendable().nodes().values()) {
             largest = Math.max(largest, gpus);
         }
-        return view(usable(), draft.agenda().lendable().nodes().size(), largest, kept);
+        return view(usable(), builder.agenda().lendable().nodes().size(), largest, kept);
     }
 
     /** Listed only for who asks, where all of them can be reached and may be lent. */
-    private Usable usable() {
-        Lendable lendable = draft.agenda().lendable();
+    private UsableGpus usable() {
+        TrainingCapacity lendable = builder.agenda().lendable();
         if (!settings.lending() || !lendable.away().isEmpty()) {
-            return Usable.of(listed(lendable));
+            return UsableGpus.of(listed(lendable));
         }
         int kept = Math.max(0, lendable.idle() - Math.max(0, most(lendable.inference()) - lendable.lent()));
-        PersistentMap<GpuId, GpuState> gpus = draft.gpus();
-        return Usable.of(
+        PersistentMap<GpuId, GpuState> gpus = builder.gpus();
+        return UsableGpus.of(
                 lendable.gpus().size() - kept,
                 () -> listed(lendable),
                 lendable.loans(),
-                gpu -> gpus.get(gpu).filter(Lendable::has).map(GpuState::nodeId));
+                gpu -> gpus.get(gpu).filter(TrainingCapacity::has).map(GpuState::nodeId));
     }
 
-    private List<GpuState> listed(Lendable lendable) {
+    private List<GpuState> listed(TrainingCapacity lendable) {
         int inference = lendable.inference();
         if (!lendable.away().isEmpty()) {
             inference = 0;
-            for (GpuState gpu : draft.agenda().seats().values()) {
-                inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && draft.isReachable(gpu) ? 1 : 0;
+            for (GpuState gpu : builder.agenda().seats().values()) {
+                inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
             }
         }
         List<GpuState> usable = new ArrayList<>();
@@ -164,18 +164,18 @@ final class Training {
         return (int) Math.floor(settings.guards().maxShareLent() * inference);
     }
 
-    private ClusterView view(Usable usable, int nodes, int gpusPerNode, Set<JobId> kept) {
-        Agenda agenda = draft.agenda();
+    private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
+        ClusterIndex agenda = builder.agenda();
         Function<JobState, JobView> seen = job -> new ScheduledJob(
-                job, draft.now(), gpusPerNode, settings.afe() && job.spec().elastic());
+                job, builder.now(), gpusPerNode, settings.afe() && job.spec().elastic());
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : agenda.changing().values()) {
-            if (!draft.jobs().require(job).isOver()) {
+            if (!builder.jobs().require(job).isOver()) {
                 fixed.add(job);
             }
         }
         return ClusterView.of(
-                draft.now(),
+                builder.now(),
                 agenda.open().mapped(seen),
                 agenda.open().size(),
                 agenda.holding().stream()
@@ -216,35 +216,35 @@ final class Training {
     private boolean adopt(Plan plan, boolean mayLend) {
         boolean all = true;
         plan.standings()
-                .forEach((job, standing) -> draft.put(draft.jobs().require(job).standing(standing)));
+                .forEach((job, standing) -> builder.put(builder.jobs().require(job).standing(standing)));
         int loans = 0;
         long most = mostLoans();
         for (Map.Entry<JobId, List<GpuId>> entry : plan.targets().entrySet()) {
-            JobState job = draft.jobs().require(entry.getKey());
+            JobState job = builder.jobs().require(entry.getKey());
             if (job.isOnSlice() && entry.getValue().isEmpty()) {
-                draft.put(job.aiming(job.allocation().gpus()));
+                builder.put(job.aiming(job.allocation().gpus()));
                 continue;
             }
             Set<GpuId> held = new HashSet<>(job.allocation().gpus());
             List<GpuId> newlyLent = entry.getValue().stream()
-                    .filter(gpu -> !held.contains(gpu) && draft.gpu(gpu).pool() == Pool.INFERENCE)
+                    .filter(gpu -> !held.contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE)
                     .toList();
             Optional<String> veto =
                     newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, mayLend, loans + newlyLent.size(), most);
             if (veto.isPresent()) {
-                draft.witness().vetoed(entry.getKey(), veto.get());
-                draft.put(job.aiming(job.allocation().gpus()));
+                builder.listener().vetoed(entry.getKey(), veto.get());
+                builder.put(job.aiming(job.allocation().gpus()));
                 all = false;
                 continue;
             }
             loans += newlyLent.size();
             if (!job.target().equals(entry.getValue())) {
-                draft.put(job.aiming(entry.getValue()));
+                builder.put(job.aiming(entry.getValue()));
             }
         }
-        for (JobState job : draft.agenda().unsettled().values()) {
+        for (JobState job : builder.agenda().unsettled().values()) {
             if (!job.isOver() && !plan.targets().containsKey(job.spec().job())) {
-                draft.put(job.aiming(job.allocation().gpus()));
+                builder.put(job.aiming(job.allocation().gpus()));
             }
         }
         carryOut(plan.reasons());
@@ -254,7 +254,7 @@ final class Training {
     private long mostLoans() {
         long most = settings.guards().maxLoansPerMinute()
                 * Math.max(1, policy.planEvery().toMinutes());
-        return Math.min(most, new TransferPace(draft, settings).room());
+        return Math.min(most, new TransferPace(builder, settings).room());
     }
 
     private Optional<String> vetoOnLoans(JobState job, boolean mayLend, long loans, long most) {
@@ -264,19 +264,19 @@ final class Training {
         if (loans > most) {
             return Optional.of("more than %d loans now".formatted(most));
         }
-        return safety.againstLoansTo(job, draft.now());
+        return safety.againstLoansTo(job, builder.now());
     }
 
     private void hold(String code, String text) {
-        draft.decide(
-                draft.now(),
-                draft.because(code, text, Map.of(), Safety.inputs(draft)),
+        builder.decide(
+                builder.now(),
+                builder.because(code, text, Map.of(), Safety.inputs(builder)),
                 new Action.Hold(Optional.empty(), Optional.empty()));
     }
 
     /** Releases what jobs that are over still hold, and moves the others as far as GPUs are free. */
     void carryOut(Map<JobId, String> reasons) {
-        for (JobState job : draft.agenda().unsettled().values()) {
+        for (JobState job : builder.agenda().unsettled().values()) {
             if (job.isOver()) {
                 String text = "job %s is %s: its GPUs return"
                         .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));
@@ -288,7 +288,7 @@ final class Training {
     }
 
     private void move(JobState job, Optional<String> reason) {
-        if (safety.againstChanges(draft).isPresent()) {
+        if (safety.againstChanges(builder).isPresent()) {
             return;
         }
         Set<GpuId> held = new HashSet<>(job.allocation().gpus());
@@ -296,27 +296,27 @@ final class Training {
                 job.target().stream().filter(gpu -> !held.contains(gpu)).toList();
         boolean possible = gained.stream().allMatch(this::isFreeOrComing);
         if (!possible) {
-            draft.upsetPlan();
-            draft.put(job.aiming(job.allocation().gpus()));
+            builder.invalidatePlan();
+            builder.put(job.aiming(job.allocation().gpus()));
             return;
         }
         List<GpuId> kept = job.target().stream().filter(held::contains).toList();
-        boolean allFree = gained.stream().allMatch(gpu -> draft.gpu(gpu).isFree());
+        boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
-                .anyMatch(gpu -> !job.target().contains(gpu) && draft.gpu(gpu).pool() == Pool.INFERENCE);
+                .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
         String why = reason.orElse("job %s goes on towards its plan of %s"
                 .formatted(job.spec().job(), Reason.counted(job.target().size(), "GPU")));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
             change(job, job.target(), "plan", why);
         } else {
-            wakeUpCall(gained, why);
+            stopSleepers(gained, why);
             if (!allFree && job.isOnSlice()) {
                 return;
             }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
                 change(job, canRunOn(job, kept.size()) ? kept : List.of(), "plan", why);
-                draft.put(draft.jobs().require(job.spec().job()).aiming(target));
+                builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
     }
@@ -327,9 +327,9 @@ final class Training {
     }
 
     private boolean isFreeOrComing(GpuId id) {
-        Optional<GpuState> gpu = draft.gpus().get(id);
+        Optional<GpuState> gpu = builder.gpus().get(id);
         return gpu.isPresent()
-                && draft.isReachable(gpu.get())
+                && builder.isReachable(gpu.get())
                 && (gpu.get().isFree()
                         || gpu.get().owner() instanceof Owner.Sleeping
                         || gpu.get().owner() instanceof Owner.Releasing
@@ -337,16 +337,16 @@ final class Training {
     }
 
     /** Stops sleeping replicas on GPUs that the plan gives to training. */
-    private void wakeUpCall(List<GpuId> gained, String why) {
+    private void stopSleepers(List<GpuId> gained, String why) {
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
         for (GpuId gpu : gained) {
-            if (draft.gpu(gpu).owner() instanceof Owner.Sleeping idle) {
+            if (builder.gpu(gpu).owner() instanceof Owner.Sleeping idle) {
                 sleeping.computeIfAbsent(idle.service(), name -> new ArrayList<>())
                         .add(gpu);
             }
         }
         sleeping.forEach((service, gpus) -> Inference.stop(
-                draft, settings, service, gpus, draft.because("plan", why, Map.of(), Safety.inputs(draft))));
+                builder, settings, service, gpus, builder.because("plan", why, Map.of(), Safety.inputs(builder))));
     }
 
     private void change(JobState job, List<GpuId> gpus, String code, String text) {
@@ -354,13 +354,13 @@ final class Training {
         numbers.put("gpusBefore", (double) job.gpus());
         numbers.put("gpusAfter", (double) gpus.size());
         numbers.put("changes", (double) job.changes());
-        numbers.put("attainedGpuSeconds", job.attainedBy(draft.now()));
-        new JobChanges(draft, settings)
+        numbers.put("attainedGpuSeconds", job.attainedBy(builder.now()));
+        new JobChanges(builder, settings)
                 .change(
                         job,
                         gpus,
-                        draft.now().plus(settings.notice()),
-                        draft.because(code, text, numbers, List.of(job.lastEvent())));
+                        builder.now().plus(settings.notice()),
+                        builder.because(code, text, numbers, List.of(job.lastEvent())));
     }
 
     /** The first time for plans after a time. */

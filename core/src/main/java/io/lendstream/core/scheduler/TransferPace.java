@@ -20,23 +20,23 @@ final class TransferPace {
     private static final Duration BETWEEN_CUTS = Duration.ofMinutes(1);
     private static final int STEPS = 16;
 
-    private final Draft draft;
+    private final StepBuilder builder;
     private final int usual;
 
-    TransferPace(Draft draft, SchedulerSettings settings) {
-        this.draft = draft;
+    TransferPace(StepBuilder builder, SchedulerSettings settings) {
+        this.builder = builder;
         this.usual = settings.guards().maxTransfers();
     }
 
     /** Slows down where an event tells of a missed SLO. */
     void observe(Event event) {
         if (event instanceof RequestRate rate && missesSlo(rate) && !isJustCut()) {
-            draft.pacing(Optional.of(new Pacing(Math.max(1, limit() / 2), draft.now())));
+            builder.pacing(Optional.of(new Pacing(Math.max(1, limit() / 2), builder.now())));
         }
     }
 
     private boolean missesSlo(RequestRate rate) {
-        return draft.services()
+        return builder.services()
                 .get(rate.service())
                 .flatMap(service -> rate.p99LatencySeconds()
                         .filter(seconds -> seconds > service.spec().slo().toMillis() / 1000.0))
@@ -44,25 +44,25 @@ final class TransferPace {
     }
 
     private boolean isJustCut() {
-        return draft.pacing()
+        return builder.pacing()
                 .map(Pacing::cutAt)
                 .map(cut -> cut.plus(BETWEEN_CUTS))
-                .filter(draft.now()::isBefore)
+                .filter(builder.now()::isBefore)
                 .isPresent();
     }
 
     /** A plan begins: goes a step faster again if nothing was missed for a while. */
     void recover() {
-        if (draft.pacing().isEmpty() || isJustCut()) {
+        if (builder.pacing().isEmpty() || isJustCut()) {
             return;
         }
         int next = limit() + Math.max(1, usual / STEPS);
-        Instant cutAt = draft.pacing().get().cutAt();
-        draft.pacing(next >= usual ? Optional.empty() : Optional.of(new Pacing(next, cutAt)));
+        Instant cutAt = builder.pacing().get().cutAt();
+        builder.pacing(next >= usual ? Optional.empty() : Optional.of(new Pacing(next, cutAt)));
     }
 
     private int limit() {
-        return draft.pacing()
+        return builder.pacing()
                 .map(Pacing::transfers)
                 .map(most -> Math.min(most, usual))
                 .orElse(usual);
@@ -70,7 +70,7 @@ final class TransferPace {
 
     /** How many more GPUs may be set on their way. */
     long room() {
-        long underWay = draft.gpus().stream()
+        long underWay = builder.gpus().stream()
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && isUnderWay(gpu))
                 .count();
         return Math.max(0, limit() - underWay);

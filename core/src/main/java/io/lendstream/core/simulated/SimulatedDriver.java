@@ -1,8 +1,8 @@
 package io.lendstream.core.simulated;
 
-import io.lendstream.core.actuation.Course;
+import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.actuation.DelayModel;
-import io.lendstream.core.actuation.Undertaking;
+import io.lendstream.core.actuation.TenantChange;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.InferenceService;
@@ -25,8 +25,8 @@ import java.util.SplittableRandom;
  * @param drain until a replica has answered what it had begun, and is gone
  * @param addsUp whether a job's change waits for the one before it; the published simulator replaces it instead
  * @param jitterFraction every part takes up to this fraction longer or shorter
- * @param trouble how often things go wrong
- * @param seed of the jitter and the trouble
+ * @param failures how often things go wrong
+ * @param seed of the jitter and the failures
  */
 public record SimulatedDriver(
         Duration afeRelease,
@@ -35,7 +35,7 @@ public record SimulatedDriver(
         Duration drain,
         boolean addsUp,
         double jitterFraction,
-        Trouble trouble,
+        FailureRates failures,
         long seed)
         implements DelayModel {
     private static final RescaleCosts USUAL = new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3));
@@ -55,14 +55,14 @@ public record SimulatedDriver(
      * @param failedBinds the tenant does not come up
      * @param silence what was done is never reported
      */
-    public record Trouble(double stuckReleases, double failedBinds, double silence) {
-        public static final Trouble NONE = new Trouble(0, 0, 0);
+    public record FailureRates(double stuckReleases, double failedBinds, double silence) {
+        public static final FailureRates NONE = new FailureRates(0, 0, 0);
 
-        public Trouble {
+        public FailureRates {
             if (!(stuckReleases >= 0 && failedBinds >= 0 && silence >= 0)
                     || stuckReleases + failedBinds + silence > 1) {
                 throw new IllegalArgumentException(
-                        "shares of trouble must each be at least 0 and at most 1 together, but were %s, %s, %s"
+                        "shares of failures must each be at least 0 and at most 1 together, but were %s, %s, %s"
                                 .formatted(stuckReleases, failedBinds, silence));
             }
         }
@@ -77,7 +77,7 @@ public record SimulatedDriver(
                 Duration.ofSeconds(2),
                 true,
                 0,
-                Trouble.NONE,
+                FailureRates.NONE,
                 0);
     }
 
@@ -88,32 +88,32 @@ public record SimulatedDriver(
      */
     public static SimulatedDriver published() {
         return new SimulatedDriver(
-                Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ZERO, false, 0, Trouble.NONE, 0);
+                Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ZERO, false, 0, FailureRates.NONE, 0);
     }
 
     public SimulatedDriver withJitter(double fraction, long otherSeed) {
-        return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, fraction, trouble, otherSeed);
+        return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, fraction, failures, otherSeed);
     }
 
-    public SimulatedDriver withTrouble(Trouble other, long otherSeed) {
+    public SimulatedDriver withFailures(FailureRates other, long otherSeed) {
         return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, jitterFraction, other, otherSeed);
     }
 
     @Override
-    public Course course(Undertaking undertaking) {
+    public ChangeTiming course(TenantChange undertaking) {
         if (undertaking.released().isEmpty() && undertaking.gained().isEmpty()) {
-            return Course.AT_ONCE;
+            return ChangeTiming.AT_ONCE;
         }
         SplittableRandom chance = Chance.of(seed, undertaking.decision(), undertaking.tenant());
-        Course plain = undertaking.tenant() instanceof Tenant.Job ? train(undertaking) : serve(undertaking);
-        return new Course(
+        ChangeTiming plain = undertaking.tenant() instanceof Tenant.Job ? train(undertaking) : serve(undertaking);
+        return new ChangeTiming(
                 about(plain.release(), chance),
                 about(plain.bind(), chance),
                 about(plain.ready(), chance),
                 pick(undertaking, chance.nextDouble()));
     }
 
-    private Course train(Undertaking change) {
+    private ChangeTiming train(TenantChange change) {
         boolean afe = change.mechanism() == Mechanism.AFE;
         RescaleCosts costs = change.job().map(TrainingJob::costs).orElse(USUAL);
         Duration ready = costs.delay(change.before(), change.after(), afe);
@@ -122,24 +122,24 @@ public record SimulatedDriver(
         }
         Duration release =
                 afe && !afeRelease.isZero() ? afeRelease.plus(step(change)) : afe ? afeRelease : restartRelease;
-        return new Course(change.released().isEmpty() ? Duration.ZERO : release, bind, ready, Course.Trouble.NONE);
+        return new ChangeTiming(change.released().isEmpty() ? Duration.ZERO : release, bind, ready, ChangeTiming.FailureMode.NONE);
     }
 
-    private Course serve(Undertaking change) {
+    private ChangeTiming serve(TenantChange change) {
         if (change.gained().isEmpty()) {
-            return new Course(drain, Duration.ZERO, Duration.ZERO, Course.Trouble.NONE);
+            return new ChangeTiming(drain, Duration.ZERO, Duration.ZERO, ChangeTiming.FailureMode.NONE);
         }
         Duration warmUp = change.service().map(InferenceService::warmUp).orElse(USUAL_WARM_UP);
-        return new Course(Duration.ZERO, warmUp, warmUp, Course.Trouble.NONE);
+        return new ChangeTiming(Duration.ZERO, warmUp, warmUp, ChangeTiming.FailureMode.NONE);
     }
 
     /** How long the training step takes at whose end workers may leave; half a second for a job that is not known. */
-    private static Duration step(Undertaking change) {
+    private static Duration step(TenantChange change) {
         double seconds = change.job().map(job -> stepSeconds(job, change)).orElse(0.5);
         return Duration.ofMillis(Math.round(1000 * Math.min(seconds, 60)));
     }
 
-    private static double stepSeconds(TrainingJob job, Undertaking change) {
+    private static double stepSeconds(TrainingJob job, TenantChange change) {
         int localBatch = change.localBatch() > 0
                 ? change.localBatch()
                 : Math.max(1, job.batch().initial() / Math.max(1, change.before()));
@@ -152,16 +152,16 @@ public record SimulatedDriver(
         return jitterFraction == 0 ? part : Duration.ofMillis(Math.round(part.toMillis() * factor));
     }
 
-    private Course.Trouble pick(Undertaking undertaking, double draw) {
-        if (draw < trouble.silence) {
-            return Course.Trouble.UNREPORTED;
+    private ChangeTiming.FailureMode pick(TenantChange undertaking, double draw) {
+        if (draw < failures.silence) {
+            return ChangeTiming.FailureMode.UNREPORTED;
         }
-        if (draw < trouble.silence + trouble.stuckReleases) {
-            return undertaking.released().isEmpty() ? Course.Trouble.NONE : Course.Trouble.STUCK_RELEASE;
+        if (draw < failures.silence + failures.stuckReleases) {
+            return undertaking.released().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.STUCK_RELEASE;
         }
-        if (draw < trouble.silence + trouble.stuckReleases + trouble.failedBinds) {
-            return undertaking.gained().isEmpty() ? Course.Trouble.NONE : Course.Trouble.BIND_FAILS;
+        if (draw < failures.silence + failures.stuckReleases + failures.failedBinds) {
+            return undertaking.gained().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.BIND_FAILS;
         }
-        return Course.Trouble.NONE;
+        return ChangeTiming.FailureMode.NONE;
     }
 }

@@ -39,7 +39,7 @@ public record ClusterState(
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
         PersistentMap<JobId, JobState> jobs,
-        @Derived Agenda agenda) {
+        @Derived ClusterIndex agenda) {
 
     /** What people have ordered, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
@@ -75,7 +75,7 @@ public record ClusterState(
                 gpus,
                 services,
                 jobs,
-                Agenda.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
+                ClusterIndex.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
     }
 
     public static ClusterState empty(DomainId domain) {

@@ -62,7 +62,7 @@ public record JobState(
         Instant attainedUpTo,
         Optional<Instant> startedAt,
         Optional<Instant> lastProgressAt,
-        Optional<Standing> standing,
+        Optional<QueuePosition> standing,
         long lastEvent,
         @Derived KnownGoodput goodput) {
     public JobState {
@@ -90,7 +90,7 @@ public record JobState(
             Instant attainedUpTo,
             Optional<Instant> startedAt,
             Optional<Instant> lastProgressAt,
-            Optional<Standing> standing,
+            Optional<QueuePosition> standing,
             long lastEvent) {
         this(
                 spec,
@@ -176,7 +176,7 @@ public record JobState(
         return state.state();
     }
 
-    public JobState standing(Standing next) {
+    public JobState standing(QueuePosition next) {
         Next state = new Next(this);
         state.standing = Optional.of(next);
         return state.state();
@@ -308,7 +308,7 @@ public record JobState(
         private Instant attainedUpTo;
         private Optional<Instant> startedAt;
         private Optional<Instant> lastProgressAt;
-        private Optional<Standing> standing;
+        private Optional<QueuePosition> standing;
         private long lastEvent;
         private final KnownGoodput known;
 

@@ -7,7 +7,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.simulated.SimulatedDriver;
-import io.lendstream.core.simulated.SimulatedDriver.Trouble;
+import io.lendstream.core.simulated.SimulatedDriver.FailureRates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ class ActuationPropertyTest {
         var random = new Random(seed);
         var driver = SimulatedDriver.realistic()
                 .withJitter(random.nextInt(2) * 0.5, seed)
-                .withTrouble(random.nextBoolean() ? Trouble.NONE : new Trouble(0.2, 0.2, 0), seed);
+                .withFailures(random.nextBoolean() ? FailureRates.NONE : new FailureRates(0.2, 0.2, 0), seed);
         var actuation = RandomDecisions.actuation(driver);
         var reports = new ArrayList<ActuationReport>();
         Instant now = RandomDecisions.START;

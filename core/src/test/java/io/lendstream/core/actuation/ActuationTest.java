@@ -36,7 +36,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.simulated.SimulatedDriver;
-import io.lendstream.core.simulated.SimulatedDriver.Trouble;
+import io.lendstream.core.simulated.SimulatedDriver.FailureRates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -262,7 +262,7 @@ class ActuationTest {
 
     @Test
     void whatHasNotLeftAtTheDeadlineIsForced() {
-        actuation = actuation(DRIVER.withTrouble(new Trouble(1, 0, 0), 7));
+        actuation = actuation(DRIVER.withFailures(new FailureRates(1, 0, 0), 7));
         running(JOB, "t1", "t2");
 
         take(100, reclaim(JOB, 145, List.of("t2"), "t1"));
@@ -292,7 +292,7 @@ class ActuationTest {
     @Test
     void aBindThatFailsLeavesTheGpusToNobody() {
         running(JOB, "t1");
-        actuation = Actuation.restore("a", NOTICE, DRIVER.withTrouble(new Trouble(0, 1, 0), 7), actuation.snapshot());
+        actuation = Actuation.restore("a", NOTICE, DRIVER.withFailures(new FailureRates(0, 1, 0), 7), actuation.snapshot());
         tell(actuation);
 
         take(100, resize(JOB, List.of("t2"), "t1", "t2"));
@@ -304,7 +304,7 @@ class ActuationTest {
 
     @Test
     void silenceChangesHandsWithoutAReport() {
-        actuation = actuation(DRIVER.withTrouble(new Trouble(0, 0, 1), 7));
+        actuation = actuation(DRIVER.withFailures(new FailureRates(0, 0, 1), 7));
 
         take(0, resize(JOB, List.of("t1"), "t1"));
         advance(100);

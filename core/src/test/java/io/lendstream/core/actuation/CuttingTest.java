@@ -162,13 +162,13 @@ class CuttingTest {
     void whatADriverIsToCutIsOrderedAgainAfterARestartAndReportedWhenItTells() {
         DelayModel driven = new DelayModel() {
             @Override
-            public Course course(Undertaking undertaking) {
-                return Course.DRIVEN;
+            public ChangeTiming course(TenantChange undertaking) {
+                return ChangeTiming.DRIVEN;
             }
 
             @Override
-            public Course recut(int going, int coming, boolean switches) {
-                return Course.DRIVEN;
+            public ChangeTiming recut(int going, int coming, boolean switches) {
+                return ChangeTiming.DRIVEN;
             }
         };
         actuation = new Actuation("test", NOTICE, driven);
@@ -181,7 +181,7 @@ class CuttingTest {
         nodes.inventory().forEach(actuation::know);
 
         assertThat(actuation.resume(NOON, true)).isEqualTo(orders);
-        Deed done = new Deed.Cut(orders.get(0).decision(), cut, true, "");
+        DriverEvent done = new DriverEvent.Cut(orders.get(0).decision(), cut, true, "");
         assertThat(outcomes(actuation.done(done, NOON.plusSeconds(2)))).containsExactly(Outcome.APPLIED);
         assertThat(outcomes(actuation.done(done, NOON.plusSeconds(3)))).isEmpty();
         assertThat(actuation.resume(NOON, true)).isEmpty();
@@ -191,13 +191,13 @@ class CuttingTest {
     void aCutThatNoDriverCanMakeIsRefused() {
         actuation = new Actuation("test", NOTICE, new DelayModel() {
             @Override
-            public Course course(Undertaking undertaking) {
-                return Course.DRIVEN;
+            public ChangeTiming course(TenantChange undertaking) {
+                return ChangeTiming.DRIVEN;
             }
 
             @Override
-            public Course recut(int going, int coming, boolean switches) {
-                return Course.NONE;
+            public ChangeTiming recut(int going, int coming, boolean switches) {
+                return ChangeTiming.NONE;
             }
         });
         nodes.inventory().forEach(actuation::know);

@@ -35,7 +35,7 @@ class DrivenActuationTest {
     private static final GpuId B = RandomDecisions.GPUS.get(1);
     private static final GpuId LENT = RandomDecisions.INFERENCE.get(0);
 
-    private Actuation actuation = RandomDecisions.actuation(undertaking -> Course.DRIVEN);
+    private Actuation actuation = RandomDecisions.actuation(undertaking -> ChangeTiming.DRIVEN);
     private final List<String> log = new ArrayList<>();
     private long sequence;
 
@@ -50,7 +50,7 @@ class DrivenActuationTest {
         return id;
     }
 
-    private void done(double second, Deed deed) {
+    private void done(double second, DriverEvent deed) {
         note(actuation.done(deed, at(second)));
     }
 
@@ -59,7 +59,7 @@ class DrivenActuationTest {
     }
 
     private void restart(double second) {
-        actuation = RandomDecisions.restarted(actuation, undertaking -> Course.DRIVEN);
+        actuation = RandomDecisions.restarted(actuation, undertaking -> ChangeTiming.DRIVEN);
         assertThat(actuation.resume(at(second), true)).isNotEmpty();
     }
 
@@ -88,13 +88,13 @@ class DrivenActuationTest {
         assertThat(actuation.orders())
                 .containsExactly(
                         new Order.Place(first, JOB, List.of(A, B), List.of(), Optional.of(allocation(A, B)), at(60)));
-        done(3, new Deed.Came(JOB, List.of(A)));
-        done(4, new Deed.Came(JOB, List.of(A, B)));
-        done(6, new Deed.Settled(JOB, first));
+        done(3, new DriverEvent.Started(JOB, List.of(A)));
+        done(4, new DriverEvent.Started(JOB, List.of(A, B)));
+        done(6, new DriverEvent.InForce(JOB, first));
         DecisionId second = take(10, new Action.Resize(JOB.job(), List.of(B), allocation(A)));
-        done(11, new Deed.Left(JOB, List.of(B), false, ""));
-        done(11, new Deed.Left(JOB, List.of(B), false, ""));
-        done(12, new Deed.Settled(JOB, second));
+        done(11, new DriverEvent.Stopped(JOB, List.of(B), false, ""));
+        done(11, new DriverEvent.Stopped(JOB, List.of(B), false, ""));
+        done(12, new DriverEvent.InForce(JOB, second));
 
         assertThat(log)
                 .containsExactly(
@@ -110,8 +110,8 @@ class DrivenActuationTest {
     @Example
     void measuresEachPart() {
         DecisionId first = take(0, resize(A));
-        List<ActuationReport> came = actuation.done(new Deed.Came(JOB, List.of(A)), at(2.5));
-        List<ActuationReport> settled = actuation.done(new Deed.Settled(JOB, first), at(4));
+        List<ActuationReport> came = actuation.done(new DriverEvent.Started(JOB, List.of(A)), at(2.5));
+        List<ActuationReport> settled = actuation.done(new DriverEvent.InForce(JOB, first), at(4));
         take(10, resize());
         actuation.take(
                 new Decision(
@@ -122,7 +122,7 @@ class DrivenActuationTest {
                         new Reason("test", "", Map.of(), List.of()),
                         new Action.Reclaim(JOB.job(), List.of(A), at(20), allocation())),
                 at(10));
-        List<ActuationReport> left = actuation.done(new Deed.Left(JOB, List.of(A), false, ""), at(10.4));
+        List<ActuationReport> left = actuation.done(new DriverEvent.Stopped(JOB, List.of(A), false, ""), at(10.4));
 
         assertThat(came.get(0).timings().bind()).contains(Duration.ofMillis(2500));
         assertThat(settled.get(0).timings().ready()).contains(Duration.ofSeconds(4));
@@ -132,7 +132,7 @@ class DrivenActuationTest {
     @Example
     void aTenantThatDoesNotLeaveIsKilledAgainAndAgainAndIsNotReportedGoneBefore() {
         take(0, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(LENT)));
-        done(1, new Deed.Came(JOB, List.of(LENT)));
+        done(1, new DriverEvent.Started(JOB, List.of(LENT)));
         DecisionId reclaim = take(10, new Action.Reclaim(JOB.job(), List.of(LENT), at(20), allocation()));
         actuation.orders();
         log.clear();
@@ -146,7 +146,7 @@ class DrivenActuationTest {
         assertThat(actuation.orders()).containsExactly(force);
         assertThat(log).isEmpty();
         assertThat(actuation.holdings()).hasSize(1);
-        done(31, new Deed.Left(JOB, List.of(LENT), true, ""));
+        done(31, new DriverEvent.Stopped(JOB, List.of(LENT), true, ""));
 
         assertThat(log).containsExactly("2 FORCED [3]");
         assertThat(actuation.holdings()).isEmpty();
@@ -156,7 +156,7 @@ class DrivenActuationTest {
     @Example
     void aLaterDecisionOnPartOfAReleaseLosesNoPartOfIt() {
         take(0, resize(A, B));
-        done(1, new Deed.Came(JOB, List.of(A, B)));
+        done(1, new DriverEvent.Started(JOB, List.of(A, B)));
         DecisionId first = take(10, new Action.Reclaim(JOB.job(), List.of(A, B), at(20), allocation()));
         DecisionId second = take(15, new Action.Reclaim(JOB.job(), List.of(B), at(40), allocation()));
         actuation.orders();
@@ -166,7 +166,7 @@ class DrivenActuationTest {
         assertThat(actuation.orders())
                 .containsExactlyInAnyOrder(
                         new Order.Force(first, JOB, List.of(A)), new Order.Force(second, JOB, List.of(B)));
-        done(21, new Deed.Left(JOB, List.of(A, B), true, ""));
+        done(21, new DriverEvent.Stopped(JOB, List.of(A, B), true, ""));
 
         assertThat(log).containsExactlyInAnyOrder("2 FORCED [0]", "3 FORCED [1]");
         assertThat(actuation.holdings()).isEmpty();
@@ -180,7 +180,7 @@ class DrivenActuationTest {
         note(actuation.advance(at(60)));
         assertThat(actuation.orders()).contains(new Order.Force(serve, CHAT, List.of(LENT)));
         assertThat(log).containsExactly("1 ACCEPTED [3]");
-        done(61, new Deed.Left(CHAT, List.of(LENT), true, ""));
+        done(61, new DriverEvent.Stopped(CHAT, List.of(LENT), true, ""));
 
         assertThat(log).containsExactly("1 ACCEPTED [3]", "1 FAILED [3]");
     }
@@ -190,7 +190,7 @@ class DrivenActuationTest {
     void whatIsKilledIsNotAskedForAgainByTheEndOfALease() {
         GpuId other = RandomDecisions.INFERENCE.get(1);
         take(0, new Action.Lend(JOB.job(), List.of(LENT), at(60), allocation(LENT)));
-        done(1, new Deed.Came(JOB, List.of(LENT)));
+        done(1, new DriverEvent.Started(JOB, List.of(LENT)));
         DecisionId second = take(0, new Action.Lend(JOB.job(), List.of(other), at(1000), allocation(LENT, other)));
         actuation.orders();
 
@@ -211,7 +211,7 @@ class DrivenActuationTest {
 
         take(61, resize(A, B));
         assertThat(log).containsExactly("2 REJECTED [0, 1]");
-        done(62, new Deed.Left(JOB, List.of(A), true, ""));
+        done(62, new DriverEvent.Stopped(JOB, List.of(A), true, ""));
         take(63, resize(A, B));
 
         assertThat(log).containsExactly("2 REJECTED [0, 1]", "1 FAILED [0]", "3 ACCEPTED [0, 1]");
@@ -224,8 +224,8 @@ class DrivenActuationTest {
         log.clear();
 
         take(61, new Action.Resize(JOB.job(), List.of(A), allocation()));
-        done(62, new Deed.Left(JOB, List.of(A), true, ""));
-        done(63, new Deed.Left(JOB, List.of(A), true, ""));
+        done(62, new DriverEvent.Stopped(JOB, List.of(A), true, ""));
+        done(63, new DriverEvent.Stopped(JOB, List.of(A), true, ""));
 
         assertThat(log).contains("2 ACCEPTED [0]", "2 FORCED [0]");
         assertThat(actuation.holdings()).isEmpty();
@@ -236,10 +236,10 @@ class DrivenActuationTest {
         DecisionId resize = take(0, resize(A));
         actuation.orders();
 
-        done(5, new Deed.Failed(JOB, resize, "no such job"));
+        done(5, new DriverEvent.Failed(JOB, resize, "no such job"));
         assertThat(actuation.orders()).contains(new Order.Force(resize, JOB, List.of(A)));
         assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED []");
-        done(6, new Deed.Left(JOB, List.of(A), true, ""));
+        done(6, new DriverEvent.Stopped(JOB, List.of(A), true, ""));
 
         assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED []", "1 FAILED [0]");
         assertThat(actuation.holdings()).isEmpty();
@@ -248,7 +248,7 @@ class DrivenActuationTest {
     @Example
     void aLeaseThatRunsOutIsEndedThoughNobodyDecidesIt() {
         DecisionId lend = take(0, new Action.Lend(JOB.job(), List.of(LENT), at(100), allocation(LENT)));
-        done(1, new Deed.Came(JOB, List.of(LENT)));
+        done(1, new DriverEvent.Started(JOB, List.of(LENT)));
         actuation.orders();
 
         note(actuation.advance(at(100)));
@@ -262,15 +262,15 @@ class DrivenActuationTest {
     @Example
     void aJobIsNotBroughtBackToWhatItLeftByItselfBeforeItsSchedulerCanHaveHeard() {
         take(0, resize(A));
-        done(1, new Deed.Came(JOB, List.of(A)));
+        done(1, new DriverEvent.Started(JOB, List.of(A)));
         take(10, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(A, LENT)));
-        done(11, new Deed.Came(JOB, List.of(A, LENT)));
-        done(20, new Deed.Left(JOB, List.of(A), false, "it crashed"));
+        done(11, new DriverEvent.Started(JOB, List.of(A, LENT)));
+        done(20, new DriverEvent.Stopped(JOB, List.of(A), false, "it crashed"));
         log.clear();
 
         take(21, new Action.Reclaim(JOB.job(), List.of(LENT), at(60), allocation(A)));
         assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(LENT);
-        done(22, new Deed.Left(JOB, List.of(LENT), false, ""));
+        done(22, new DriverEvent.Stopped(JOB, List.of(LENT), false, ""));
         assertThat(log).containsExactly("3 ACCEPTED [3]", "3 RELEASED [3]");
 
         take(30, resize());
@@ -282,8 +282,8 @@ class DrivenActuationTest {
     @Example
     void aDecisionWithoutTheLostGpuShowsThatItsLossIsKnown() {
         take(0, resize(A, B));
-        done(1, new Deed.Came(JOB, List.of(A, B)));
-        done(20, new Deed.Left(JOB, List.of(A), false, "it crashed"));
+        done(1, new DriverEvent.Started(JOB, List.of(A, B)));
+        done(20, new DriverEvent.Stopped(JOB, List.of(A), false, "it crashed"));
 
         take(21, new Action.Resize(JOB.job(), List.of(A), allocation(B)));
         take(30, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(A, B, LENT)));
@@ -293,9 +293,9 @@ class DrivenActuationTest {
     @Example
     void aTenantThatLeavesByItselfIsReportedUnderWhatPutItThere() {
         take(0, resize(A));
-        done(1, new Deed.Came(JOB, List.of(A)));
+        done(1, new DriverEvent.Started(JOB, List.of(A)));
 
-        done(50, new Deed.Left(JOB, List.of(A), false, "exit status 0"));
+        done(50, new DriverEvent.Stopped(JOB, List.of(A), false, "exit status 0"));
 
         assertThat(log).containsExactly("1 ACCEPTED [0]", "1 BOUND [0]", "1 RELEASED [0]");
         assertThat(actuation.resume(RandomDecisions.START, true)).isEmpty();
@@ -304,11 +304,11 @@ class DrivenActuationTest {
     @Example
     void whatDoesNotComeBackAfterARestartIsKilledAndReportedAsGone() {
         DecisionId decision = take(0, resize(A, B));
-        done(1, new Deed.Came(JOB, List.of(A, B)));
-        done(2, new Deed.Settled(JOB, decision));
+        done(1, new DriverEvent.Started(JOB, List.of(A, B)));
+        done(2, new DriverEvent.InForce(JOB, decision));
         restart(100);
 
-        done(101, new Deed.Came(JOB, List.of(B)));
+        done(101, new DriverEvent.Started(JOB, List.of(B)));
         assertThat(actuation.stock())
                 .flatExtracting(ActuationReport::gpus)
                 .doesNotContain(A)
@@ -321,7 +321,7 @@ class DrivenActuationTest {
                         .isInstanceOfSatisfying(
                                 Order.Force.class,
                                 force -> assertThat(force.units()).containsExactly(A)));
-        List<ActuationReport> gone = actuation.done(new Deed.Left(JOB, List.of(A), true, ""), at(401));
+        List<ActuationReport> gone = actuation.done(new DriverEvent.Stopped(JOB, List.of(A), true, ""), at(401));
         note(gone);
 
         assertThat(gone)
@@ -336,8 +336,8 @@ class DrivenActuationTest {
     @Example
     void silenceOfADriverThatAsksOthersCallsForNothing() {
         take(0, resize(A, B));
-        done(1, new Deed.Came(JOB, List.of(A, B)));
-        actuation = RandomDecisions.restarted(actuation, undertaking -> Course.DRIVEN);
+        done(1, new DriverEvent.Started(JOB, List.of(A, B)));
+        actuation = RandomDecisions.restarted(actuation, undertaking -> ChangeTiming.DRIVEN);
         assertThat(actuation.resume(at(100), false)).isNotEmpty();
 
         advance(10_000);
@@ -349,10 +349,10 @@ class DrivenActuationTest {
     @Example
     void aDriverThatSaysThatAllIsAsDecidedOrThatItCannotChangeItVouchesForWhatRan() {
         DecisionId decision = take(0, resize(A, B));
-        done(1, new Deed.Came(JOB, List.of(A, B)));
+        done(1, new DriverEvent.Started(JOB, List.of(A, B)));
         double second = 0;
-        for (Deed vouching :
-                List.of(new Deed.Settled(JOB, decision), new Deed.Failed(JOB, decision, "nobody knows its program"))) {
+        for (DriverEvent vouching :
+                List.of(new DriverEvent.InForce(JOB, decision), new DriverEvent.Failed(JOB, decision, "nobody knows its program"))) {
             second += 1000;
             restart(second);
 
@@ -366,7 +366,7 @@ class DrivenActuationTest {
 
     @Example
     void whatNoDriverCanDoIsRefusedAsAWhole() {
-        actuation = RandomDecisions.actuation(undertaking -> Course.NONE);
+        actuation = RandomDecisions.actuation(undertaking -> ChangeTiming.NONE);
 
         take(0, resize(A));
 
@@ -401,7 +401,7 @@ class DrivenActuationTest {
     private void keepsItsPromises(long seed) {
         Random random = new Random(seed);
         Machine machine = new Machine(random, random.nextBoolean() ? 0 : 0.15);
-        DelayModel driver = undertaking -> Course.DRIVEN;
+        DelayModel driver = undertaking -> ChangeTiming.DRIVEN;
         actuation = RandomDecisions.actuation(driver);
         sequence = 0;
         Map<GpuId, Tenant> reported = new HashMap<>();
@@ -412,7 +412,7 @@ class DrivenActuationTest {
             if (second < 400 && random.nextInt(6) == 0) {
                 reports.addAll(actuation.take(RandomDecisions.decision(random, now, ++sequence), now));
             }
-            List<Deed> deeds = new ArrayList<>(machine.advance(now));
+            List<DriverEvent> deeds = new ArrayList<>(machine.advance(now));
             if (second < 600 && random.nextInt(40) == 0) {
                 deeds.addAll(machine.crash(RandomDecisions.GPUS.get(random.nextInt(RandomDecisions.GPUS.size()))));
             }
@@ -423,7 +423,7 @@ class DrivenActuationTest {
                     deeds.addAll(machine.take(order, now));
                 }
             }
-            for (Deed deed : deeds) {
+            for (DriverEvent deed : deeds) {
                 reports.addAll(actuation.done(deed, now));
                 if (random.nextInt(5) == 0) {
                     reports.addAll(actuation.done(deed, now));
@@ -431,7 +431,7 @@ class DrivenActuationTest {
             }
             reports.addAll(actuation.advance(now));
             for (Order order : actuation.orders()) {
-                for (Deed deed : machine.take(order, now)) {
+                for (DriverEvent deed : machine.take(order, now)) {
                     reports.addAll(actuation.done(deed, now));
                 }
             }

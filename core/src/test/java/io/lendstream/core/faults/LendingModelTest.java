@@ -20,7 +20,7 @@ class LendingModelTest {
 
     @Property(shrinking = ShrinkingMode.OFF)
     void promisesAreKeptWhateverHappens(@ForAll @LongRange(min = 0, max = Long.MAX_VALUE) long seed) {
-        Ordeal ordeal = new Ordeal(seed, Bug.NONE).endured();
+        FaultScenario ordeal = new FaultScenario(seed, Bug.NONE).endured();
 
         assertThat(ordeal.broken()).as("what really ran, seed %d", seed).isEmpty();
         assertThat(ordeal.violations()).as("recorded history, seed %d", seed).isEmpty();
@@ -28,14 +28,14 @@ class LendingModelTest {
 
     @Example
     void anOrdealIsOne() {
-        List<Ordeal> ordeals = LongStream.range(0, 110)
-                .mapToObj(seed -> new Ordeal(seed, Bug.NONE).endured())
+        List<FaultScenario> ordeals = LongStream.range(0, 110)
+                .mapToObj(seed -> new FaultScenario(seed, Bug.NONE).endured())
                 .toList();
 
-        assertThat(ordeals.stream().mapToInt(Ordeal::takenUp).sum()).isGreaterThan(2300);
-        assertThat(ordeals.stream().mapToInt(Ordeal::takeovers).sum()).isGreaterThan(300);
-        assertThat(ordeals.stream().mapToInt(Ordeal::refused).sum()).isGreaterThan(450);
-        assertThat(ordeals.stream().mapToInt(Ordeal::drifts).sum()).isGreaterThan(10);
+        assertThat(ordeals.stream().mapToInt(FaultScenario::takenUp).sum()).isGreaterThan(2300);
+        assertThat(ordeals.stream().mapToInt(FaultScenario::takeovers).sum()).isGreaterThan(300);
+        assertThat(ordeals.stream().mapToInt(FaultScenario::refused).sum()).isGreaterThan(450);
+        assertThat(ordeals.stream().mapToInt(FaultScenario::drifts).sum()).isGreaterThan(10);
     }
 
     @Example
@@ -65,9 +65,9 @@ class LendingModelTest {
 
     /** By what really happened; and from the record alone, too, wherever it has all reports. */
     private static void assertNoticed(Bug bug, String promise, String rule) {
-        List<Ordeal> struck = new ArrayList<>();
+        List<FaultScenario> struck = new ArrayList<>();
         for (long seed = 0; seed < RUNS_PER_BUG; seed++) {
-            Ordeal ordeal = new Ordeal(seed, bug).endured();
+            FaultScenario ordeal = new FaultScenario(seed, bug).endured();
             if (ordeal.broken().stream().anyMatch(how -> how.startsWith(promise))) {
                 struck.add(ordeal);
             }

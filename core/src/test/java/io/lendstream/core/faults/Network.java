@@ -10,7 +10,7 @@ import java.util.Random;
 /** What lies between schedulers and actuators. */
 final class Network {
     private final Random random;
-    private final Weather weather;
+    private final FaultProfile weather;
     private final PriorityQueue<Message> underWay =
             new PriorityQueue<>(Comparator.comparing(Message::at).thenComparingLong(Message::number));
     private final Map<String, Instant> latest = new HashMap<>();
@@ -19,7 +19,7 @@ final class Network {
 
     private record Message(Instant at, long number, Runnable delivery) {}
 
-    Network(Random random, Weather weather) {
+    Network(Random random, FaultProfile weather) {
         this.random = random;
         this.weather = weather;
     }

@@ -12,7 +12,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.Alternative;
@@ -24,11 +24,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ExplainerTest {
-    private final Story story = twoBorrowers();
+    private final Scenario story = twoBorrowers();
 
     /** A job on one training GPU and one that has none of its own are lent the two GPUs that inference leaves. */
-    private static Story twoBorrowers() {
-        Story story = Story.of("deepboot")
+    private static Scenario twoBorrowers() {
+        Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 3)
                 .service("chat", 1)
@@ -166,7 +166,7 @@ class ExplainerTest {
         Decision decision = reclaim();
         Instant applied = decision.at().plusMillis(4200);
 
-        Fate fate = Fate.of(
+        DecisionOutcome fate = DecisionOutcome.of(
                 decision,
                 List.of(
                         report(decision, Outcome.APPLIED, applied),
@@ -183,9 +183,9 @@ class ExplainerTest {
     void tellsOfADecisionThatNobodyAnswers() {
         Decision decision = reclaim();
 
-        assertThat(Fate.of(decision, List.of(), decision.at()).inWords())
+        assertThat(DecisionOutcome.of(decision, List.of(), decision.at()).inWords())
                 .startsWith("nobody has reported on it; it is due");
-        assertThat(Fate.of(decision, List.of(), decision.deadline().plusSeconds(1))
+        assertThat(DecisionOutcome.of(decision, List.of(), decision.deadline().plusSeconds(1))
                         .inWords())
                 .startsWith("nobody has reported on it; it was due");
     }

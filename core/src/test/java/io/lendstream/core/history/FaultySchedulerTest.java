@@ -1,6 +1,6 @@
 package io.lendstream.core.history;
 
-import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static io.lendstream.core.fixtures.Scenario.DOMAIN;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,7 +12,7 @@ import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -48,7 +48,7 @@ class FaultySchedulerTest {
     private static final DecisionId DECISION = new DecisionId(DOMAIN, 1, 99);
 
     /** A rigid job on both training GPUs, one replica of a service whose floor is one, one idle GPU; last, a rate. */
-    private final Story story = Story.of("deepboot")
+    private final Scenario story = Scenario.of("deepboot")
             .node("train", Pool.TRAINING, 2)
             .node("infer", Pool.INFERENCE, 2)
             .migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4")
@@ -261,7 +261,7 @@ class FaultySchedulerTest {
     @Test
     @Breaks("cap")
     void noticesMoreLoansThanTheShareAllows() {
-        Story lending = lending(1.0);
+        Scenario lending = lending(1.0);
         HistoryChecker checker = new HistoryChecker(
                 DOMAIN,
                 started -> scheduler(0.25),
@@ -282,8 +282,8 @@ class FaultySchedulerTest {
     }
 
     /** An elastic job that is lent two of four inference GPUs or more. */
-    private static Story lending(double share) {
-        Story lending = new Story(scheduler(share))
+    private static Scenario lending(double share) {
+        Scenario lending = new Scenario(scheduler(share))
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 4)
                 .service("chat", 1)

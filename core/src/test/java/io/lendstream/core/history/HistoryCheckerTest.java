@@ -1,6 +1,6 @@
 package io.lendstream.core.history;
 
-import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static io.lendstream.core.fixtures.Scenario.DOMAIN;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,7 +13,7 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** Rules that a log or what was published besides can break; {@link FaultySchedulerTest} has those that take a faulty scheduler. */
 class HistoryCheckerTest {
-    private final Story story = Story.of("deepboot")
+    private final Scenario story = Scenario.of("deepboot")
             .node("train", Pool.TRAINING, 1)
             .node("infer", Pool.INFERENCE, 2)
             .service("chat", 1)

@@ -9,7 +9,7 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -67,7 +67,7 @@ public final class Views {
     }
 
     /** A job that asks for some GPUs, holds others, and goes at a pace. */
-    public static JobView job(String name, int requested, List<GpuId> held, Pace pace, Optional<Standing> standing) {
+    public static JobView job(String name, int requested, List<GpuId> held, Pace pace, Optional<QueuePosition> standing) {
         return new DescribedJob(
                 job(name),
                 NOW.minusSeconds(600),

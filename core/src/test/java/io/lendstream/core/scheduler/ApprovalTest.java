@@ -8,7 +8,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class ApprovalTest {
     /** Two training GPUs, four of inference, a job that waits, and the first advice on it. */
-    private final Story story = Story.of("deepboot")
+    private final Scenario story = Scenario.of("deepboot")
             .node("train", Pool.TRAINING, 2)
             .node("infer", Pool.INFERENCE, 4)
             .service("chat", 1)
@@ -107,7 +107,7 @@ class ApprovalTest {
 
     @Test
     void whatNobodyAdvisedCannotBeApproved() {
-        story.approve(new DecisionId(Story.DOMAIN, 1, 9999));
+        story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
         assertHeld("decision test/1/9999 is not among what was advised last");
     }

@@ -1,7 +1,7 @@
 package io.lendstream.core.scheduler;
 
-import static io.lendstream.core.fixtures.Story.DOMAIN;
-import static io.lendstream.core.fixtures.Story.START;
+import static io.lendstream.core.fixtures.Scenario.DOMAIN;
+import static io.lendstream.core.fixtures.Scenario.START;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,7 +11,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState;
@@ -30,7 +30,7 @@ class BacklogTest {
 
     @Test
     void decidesNothingForTimesThatAreOverAndThenAllThatIsDue() {
-        Story story = new Story(LATE).node("infer", Pool.INFERENCE, 4).service("chat", 1);
+        Scenario story = new Scenario(LATE).node("infer", Pool.INFERENCE, 4).service("chat", 1);
         for (int window = 0; window < 20; window++) {
             story.rate("chat", 15).after(ofSeconds(15));
             boolean isOver = story.now().isBefore(CAUGHT_UP);
@@ -48,7 +48,7 @@ class BacklogTest {
 
     @Test
     void oneThatDecidedForTimesThatAreOverWouldLoseTheGpus() {
-        Story story = new Story(SCHEDULER).node("infer", Pool.INFERENCE, 4).service("chat", 1);
+        Scenario story = new Scenario(SCHEDULER).node("infer", Pool.INFERENCE, 4).service("chat", 1);
         for (int window = 0; window < 20; window++) {
             story.rate("chat", 15).after(ofSeconds(15));
         }
@@ -58,7 +58,7 @@ class BacklogTest {
 
     @Test
     void hearsOfAReleaseThatWaitedBeforeItsTimeIsUp() {
-        Story story = new Story(SCHEDULER).node("infer", Pool.INFERENCE, 1).service("chat", 1);
+        Scenario story = new Scenario(SCHEDULER).node("infer", Pool.INFERENCE, 1).service("chat", 1);
         story.rate("chat", 5).settled().node("train", Pool.TRAINING, 2).job("a", 2);
         while (story.job("a").gpus() == 0) {
             story.rate("chat", 5).settled().after(ofSeconds(15));

@@ -10,7 +10,7 @@ import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** The service promises 500 ms; a batch of {@code b} takes {@code 20 + 5 b} ms, and batches of 64 are run. */
 class BatchChangesTest {
-    private Story story = Story.of("deepboot");
+    private Scenario story = Scenario.of("deepboot");
 
     private void cluster(String product) {
         story.node("infer", Pool.INFERENCE, 4, product).service("chat", 1).settled();

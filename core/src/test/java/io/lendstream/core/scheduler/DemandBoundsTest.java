@@ -1,6 +1,6 @@
 package io.lendstream.core.scheduler;
 
-import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static io.lendstream.core.fixtures.Scenario.DOMAIN;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,7 +9,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 
 /** One source that says too much, of its requests or of its window, takes nothing from inference. */
 class DemandBoundsTest {
-    private Story story = Story.of("deepboot");
+    private Scenario story = Scenario.of("deepboot");
 
     @AfterEach
     void theHistoryIsClean() {
         assertThat(story.verdict().violations()).isEmpty();
     }
 
-    private Story concurrent(String service) {
+    private Scenario concurrent(String service) {
         return story.tell(new InferenceService(
                 new ServiceId(service),
                 DOMAIN,
@@ -41,7 +41,7 @@ class DemandBoundsTest {
                 ofSeconds(8)));
     }
 
-    private Story inFlight(String service, String source, long sequence, Instant from, int inFlight, int waiting) {
+    private Scenario inFlight(String service, String source, long sequence, Instant from, int inFlight, int waiting) {
         return story.tell(new RequestRate(
                 new ServiceId(service),
                 DOMAIN,
@@ -59,7 +59,7 @@ class DemandBoundsTest {
                 List.of()));
     }
 
-    private Story inFlight(String source, long sequence, int inFlight, int waiting) {
+    private Scenario inFlight(String source, long sequence, int inFlight, int waiting) {
         return inFlight("chat", source, sequence, story.now().minusSeconds(15), inFlight, waiting);
     }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ExtremeTimesTest {
     private static final Instant BEFORE_ALL = Instant.ofEpochMilli(Long.MIN_VALUE);
 
-    private final Story story = Story.of("lendstream")
+    private final Scenario story = Scenario.of("lendstream")
             .node("train", Pool.TRAINING, 2)
             .node("infer", Pool.INFERENCE, 4)
             .service("chat", 1)
@@ -26,7 +26,7 @@ class ExtremeTimesTest {
 
         story.after(Duration.ofHours(1));
 
-        assertThat(story.state().now()).isAfter(Story.START.plus(Duration.ofMinutes(55)));
+        assertThat(story.state().now()).isAfter(Scenario.START.plus(Duration.ofMinutes(55)));
         assertThat(story.rate("chat", 25).lastKinds()).isNotEmpty();
         assertThat(story.job("old-1").attainedBy(story.now())).isFinite().isNotNegative();
     }

@@ -11,7 +11,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class GangsTest {
     private static final Tenant JOB = new Tenant.Job(new JobId("rigid"));
 
-    private Story story = Story.of("deepboot");
+    private Scenario story = Scenario.of("deepboot");
 
     @AfterEach
     void theHistoryIsClean() {
@@ -42,7 +42,7 @@ class GangsTest {
     }
 
     /** The same, on its GPUs. */
-    private Story running() {
+    private Scenario running() {
         binding();
         story.actuated().progress("rigid", JobPhase.RUNNING);
         assertThat(story.count("training")).isEqualTo(4);
@@ -50,7 +50,7 @@ class GangsTest {
     }
 
     /** A rigid job on two GPUs of training's and two that were lent. */
-    private Story lending() {
+    private Scenario lending() {
         story.node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)
                 .service("chat", 1)

@@ -10,7 +10,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
 class GuardsTest {
     private static final Guards USUAL = Guards.DEFAULTS;
 
-    private Story story = Story.of("deepboot");
+    private Scenario story = Scenario.of("deepboot");
 
     private void guarded(Guards guards) {
-        story = new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withGuards(guards)));
+        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withGuards(guards)));
     }
 
     private static Guards transfers(int most) {

@@ -8,7 +8,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.NodeStatus;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -43,7 +43,7 @@ class ManyNodesTest {
                 DOMAIN,
                 Pool.INFERENCE,
                 "boot",
-                Story.START,
+                Scenario.START,
                 NodeStatus.READY,
                 all);
     }
@@ -60,7 +60,7 @@ class ManyNodesTest {
     /** Median nanoseconds for one more node. */
     private long costOfOneMore(int nodes) {
         ClusterState state =
-                after(ClusterState.empty(DOMAIN), scheduler.started(ClusterState.empty(DOMAIN), Story.START));
+                after(ClusterState.empty(DOMAIN), scheduler.started(ClusterState.empty(DOMAIN), Scenario.START));
         for (int i = 0; i < nodes; i++) {
             state = after(state, node(i, 1));
         }
@@ -91,13 +91,13 @@ class ManyNodesTest {
     @Test
     void whatANodeNoLongerReportsGoesAndTheGpusOfItsNeighboursStay() {
         ClusterState state =
-                after(ClusterState.empty(DOMAIN), scheduler.started(ClusterState.empty(DOMAIN), Story.START));
+                after(ClusterState.empty(DOMAIN), scheduler.started(ClusterState.empty(DOMAIN), Scenario.START));
         for (int i = 0; i < 3; i++) {
             state = after(state, node(i, 2));
         }
 
         ClusterState shrunk = after(state, node(1, 1));
-        ClusterState left = after(shrunk, new NodeLeft(new NodeId("node-000001"), DOMAIN, Story.START));
+        ClusterState left = after(shrunk, new NodeLeft(new NodeId("node-000001"), DOMAIN, Scenario.START));
 
         assertThat(shrunk.gpus().stream().map(gpu -> gpu.gpuId().value()))
                 .containsExactly(

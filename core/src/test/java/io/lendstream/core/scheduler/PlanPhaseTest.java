@@ -4,7 +4,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.catalogue.Policies;
 import org.junit.jupiter.api.Test;
@@ -15,9 +15,9 @@ class PlanPhaseTest {
 
     @Test
     void trainingIsPlannedSoLongAfterTheMultiplesOfThePeriod() {
-        Story story = new Story(SCHEDULER.planningAt(ofSeconds(15)));
+        Scenario story = new Scenario(SCHEDULER.planningAt(ofSeconds(15)));
         story.node("train", Pool.TRAINING, 8).job("a", 4).settled();
-        assertThat(story.state().nextPlanAt()).contains(Story.START.plusSeconds(15));
+        assertThat(story.state().nextPlanAt()).contains(Scenario.START.plusSeconds(15));
 
         story.after(ofSeconds(14)).settled();
         assertThat(story.job("a").gpus()).isZero();
@@ -25,7 +25,7 @@ class PlanPhaseTest {
         assertThat(story.job("a").gpus()).isPositive();
 
         story.job("b", 4).settled();
-        assertThat(story.state().nextPlanAt()).contains(Story.START.plusSeconds(75));
+        assertThat(story.state().nextPlanAt()).contains(Scenario.START.plusSeconds(75));
     }
 
     @Test

@@ -8,7 +8,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.Invariants;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
@@ -33,14 +33,14 @@ class RepartitioningChurnTest {
     /** What GPUs are really cut into. */
     private String[] cuts = {};
 
-    private Story story = Story.of("lendstream");
+    private Scenario story = Scenario.of("lendstream");
 
     @Property(tries = 10)
     void keepsItsPromisesWhateverHappens(@ForAll long seed) {
         Random random = new Random(seed);
         reports.clear();
         cuts = new String[] {"7g.80gb@0", "", "3g.40gb@0 2g.20gb@4"};
-        story = new Story(new Scheduler(
+        story = new Scenario(new Scheduler(
                 Policies.parse(random.nextBoolean() ? "deepboot" : "lendstream"),
                 SchedulerSettings.DEFAULTS.withRepartition(true),
                 Slices.LATENCIES));

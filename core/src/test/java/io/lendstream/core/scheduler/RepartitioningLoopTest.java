@@ -8,7 +8,7 @@ import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.fixtures.ClosedLoop;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -39,7 +39,7 @@ class RepartitioningLoopTest {
     private final ClosedLoop loop = new ClosedLoop(
             new Scheduler(
                     Policies.parse("lendstream"), SchedulerSettings.DEFAULTS.withRepartition(true), Slices.LATENCIES),
-            new SimulatedNodes.Layout(Story.DOMAIN, 1, 4, 0, 1, 7),
+            new SimulatedNodes.Layout(Scenario.DOMAIN, 1, 4, 0, 1, 7),
             SimulatedDriver.realistic());
     private final Map<String, Long> sequences = new TreeMap<>();
 
@@ -51,7 +51,7 @@ class RepartitioningLoopTest {
     }
 
     private double minute(Instant at) {
-        return Duration.between(Story.START, at).toMillis() / 60_000.0;
+        return Duration.between(Scenario.START, at).toMillis() / 60_000.0;
     }
 
     private double rate(String service, Instant at) {
@@ -61,7 +61,7 @@ class RepartitioningLoopTest {
     @Test
     void gpusAreFreedAndLentWhenLoadHalvesAndNoServiceEverHasTooLittleWhenItComesBack() {
         RATES.keySet().stream().sorted().forEach(service -> loop.tell(service(service)));
-        Story jobs = Story.of("lendstream");
+        Scenario jobs = Scenario.of("lendstream");
         loop.tell(jobs.jobRecord("wide", 2, true));
         for (String job : List.of("small", "tiny")) {
             loop.tell(jobs.jobRecord(job, 1, true).onSlicesOf(8L << 30));
@@ -180,8 +180,8 @@ class RepartitioningLoopTest {
     private static InferenceService service(String name) {
         return new InferenceService(
                 new ServiceId(name),
-                Story.DOMAIN,
-                Story.START,
+                Scenario.DOMAIN,
+                Scenario.START,
                 List.of(name),
                 PROMISED,
                 1000,
@@ -194,7 +194,7 @@ class RepartitioningLoopTest {
         double rate = rate(service, loop.now());
         return new RequestRate(
                 new ServiceId(service),
-                Story.DOMAIN,
+                Scenario.DOMAIN,
                 "gateway",
                 "boot-1",
                 sequences.merge(service, 1L, Long::sum),
@@ -219,7 +219,7 @@ class RepartitioningLoopTest {
                 .toList();
         return new DemandForecast(
                 new ServiceId(service),
-                Story.DOMAIN,
+                Scenario.DOMAIN,
                 loop.now(),
                 Duration.ofMinutes(1),
                 "test",

@@ -9,7 +9,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.BatchTimes;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
@@ -21,15 +21,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RepartitioningTest {
-    private Story story = story(true);
+    private Scenario story = story(true);
 
-    private static Story story(boolean repartition) {
-        return new Story(new Scheduler(
+    private static Scenario story(boolean repartition) {
+        return new Scenario(new Scheduler(
                 Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(repartition), Slices.LATENCIES));
     }
 
     /** Two GPUs, cut so, and a service that asks for some requests per second. */
-    private Story cut(String first, String second, double perSecond) {
+    private Scenario cut(String first, String second, double perSecond) {
         story.service("chat", 0).rate("chat", perSecond);
         story.migNode("cut", Pool.INFERENCE, first, second);
         return story.after(ofSeconds(31)).rate("chat", perSecond);
@@ -175,7 +175,7 @@ class RepartitioningTest {
 
     @Test
     void servesOnAnInstanceOnceItsServersHaveToldOfTheirBatches() {
-        story = new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
+        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
         story.node("whole", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
                 .service("chat", 1)
                 .settled();
@@ -297,7 +297,7 @@ class RepartitioningTest {
 
     /** Whether a GPU is cut within ten minutes in which a server on a whole one tells of its batches. */
     private boolean learning(Optional<Integer> gib) {
-        story = new Story(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
+        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
         story.switchableNode("cut", Pool.INFERENCE, "", "");
         gib.ifPresentOrElse(each -> story.service("chat", 1, each), () -> story.service("chat", 1));
         story.settled();

@@ -10,7 +10,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** What reports of transfers lead to for those who wait for GPUs. */
 class ReportsTest {
     private final Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
-    private final Story story = new Story(scheduler);
+    private final Scenario story = new Scenario(scheduler);
 
     @AfterEach
     void theHistoryIsClean() {
@@ -131,7 +131,7 @@ class ReportsTest {
     private boolean asks(Scheduler whose, ActuationReport report, Instant at) {
         ClusterState state = story.state();
         AtomicInteger asked = new AtomicInteger();
-        Witness witness = new Witness() {
+        StepListener listener = new StepListener() {
             @Override
             public void needed(Map<ServiceId, ReplicaNeed> needs) {
                 asked.incrementAndGet();
@@ -139,8 +139,8 @@ class ReportsTest {
         };
         whose.step(
                 state,
-                new DomainEvent(Story.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), report),
-                witness);
+                new DomainEvent(Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), report),
+                listener);
         return asked.get() > 0;
     }
 }

@@ -11,7 +11,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.history.Explanation;
 import io.lendstream.core.history.Invariants;
@@ -39,7 +39,7 @@ class SchedulerChurnTest {
     @Property(tries = 150)
     void keepsItsPromisesWhateverHappens(@ForAll long seed) {
         Random random = new Random(seed);
-        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+        Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
 
         assertThat(story.verdict().violations())
                 .as("seed %d, %d events", seed, story.log().size())
@@ -50,7 +50,7 @@ class SchedulerChurnTest {
     @Property(tries = 100)
     void keepsItsPromisesWhateverAdviceIsApproved(@ForAll long seed) {
         Random random = new Random(seed);
-        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05, true);
+        Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05, true);
 
         assertThat(story.verdict().violations())
                 .as("seed %d, %d events", seed, story.log().size())
@@ -60,16 +60,16 @@ class SchedulerChurnTest {
 
     @Property(tries = 60)
     void everyDecisionIsAnsweredWhenTheActuatorIs(@ForAll long seed) {
-        Story story = churn(new Random(seed), "deepboot", 0);
+        Scenario story = churn(new Random(seed), "deepboot", 0);
 
         assertThat(story.verdict().violations()).as("seed %d", seed).isEmpty();
     }
 
     @Property(tries = 40)
     void theSameLogGivesTheSameDecisions(@ForAll long seed) {
-        Story story = churn(new Random(seed), "lendstream", 0.05);
+        Scenario story = churn(new Random(seed), "lendstream", 0.05);
         Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
-        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         List<Decision> again = new ArrayList<>();
         for (DomainEvent event : story.log()) {
             Step step = scheduler.step(state, event);
@@ -90,15 +90,15 @@ class SchedulerChurnTest {
     @Property(tries = 100)
     void aTickRightAfterAnyWordOfDemandOrReportFindsNothingThatWasLeftUndone(@ForAll long seed) {
         Random random = new Random(seed);
-        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+        Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
         Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
-        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : story.log()) {
             state = scheduler.step(state, event).state();
             if (event.event() instanceof RequestRate || event.event() instanceof ActuationReport) {
-                Event tick = new Tick(Story.DOMAIN, state.now());
+                Event tick = new Tick(Scenario.DOMAIN, state.now());
                 DomainEvent next = new DomainEvent(
-                        Story.DOMAIN, state.epoch(), state.eventSequence() + 1, state.now(), Optional.empty(), tick);
+                        Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, state.now(), Optional.empty(), tick);
                 assertThat(scheduler.step(state, next).decisions())
                         .as("after event %d, seed %d", event.sequence(), seed)
                         .noneMatch(decision -> decision.reason().code().equals("demand")
@@ -113,12 +113,12 @@ class SchedulerChurnTest {
     /** A reclaim looks at the loans that are kept along with the state; a list of GPUs must come to the same. */
     @Property(tries = 40)
     void takesBackWhatAListOfAllGpusWouldHaveItTakeBack(@ForAll long seed) {
-        Story story = churn(new Random(seed), "lendstream", 0.05);
+        Scenario story = churn(new Random(seed), "lendstream", 0.05);
         Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
-        ClusterState state = ClusterState.empty(Story.DOMAIN);
+        ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : story.log()) {
-            Draft draft = new Draft(state, event, Witness.NONE);
-            ClusterView kept = new Training(draft, scheduler.policy(), scheduler.settings()).view();
+            StepBuilder builder = new StepBuilder(state, event, StepListener.NONE);
+            ClusterView kept = new Training(builder, scheduler.policy(), scheduler.settings()).view();
             ClusterView listed = new ClusterView(
                     kept.now(), kept.jobs(), kept.gpus(), kept.fixed(), kept.nodes(), kept.gpusPerNode(), 0);
             for (int count = 1; count <= 3; count++) {
@@ -133,7 +133,7 @@ class SchedulerChurnTest {
     @Property(tries = 20)
     void everyDecisionIsExplainedAsItWasMade(@ForAll long seed) {
         Random random = new Random(seed);
-        Story story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
+        Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
         for (int i = 0; i < 10; i++) {
             Decision decision =
                     story.decisions().get(random.nextInt(story.decisions().size()));
@@ -183,12 +183,12 @@ class SchedulerChurnTest {
                 state.jobs());
     }
 
-    private static Story churn(Random random, String policy, double lossOfReports) {
+    private static Scenario churn(Random random, String policy, double lossOfReports) {
         return churn(random, policy, lossOfReports, false);
     }
 
-    private static Story churn(Random random, String policy, double lossOfReports, boolean advised) {
-        Story story = Story.of(policy);
+    private static Scenario churn(Random random, String policy, double lossOfReports, boolean advised) {
+        Scenario story = Scenario.of(policy);
         int nodes = 1 + random.nextInt(3);
         for (int i = 0; i < nodes; i++) {
             story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4));
@@ -261,7 +261,7 @@ class SchedulerChurnTest {
     }
 
     /** Advice is switched on and off now and then, and any decision may be approved, rightly or not. */
-    private static void adviseOrApprove(Story story, Random random) {
+    private static void adviseOrApprove(Scenario story, Random random) {
         List<Decision> decisions = story.decisions();
         if (random.nextInt(5) == 0) {
             story.control(random.nextInt(3) > 0 ? ControlCommand.Kind.ADVISORY_ON : ControlCommand.Kind.ADVISORY_OFF);
@@ -277,7 +277,7 @@ class SchedulerChurnTest {
     }
 
     private static void queue(
-            Story story, int from, Deque<ActuationReport> reports, Random random, double lossOfReports) {
+            Scenario story, int from, Deque<ActuationReport> reports, Random random, double lossOfReports) {
         for (Decision decision :
                 story.decisions().subList(from, story.decisions().size())) {
             if (decision.advisory()) {
@@ -296,7 +296,7 @@ class SchedulerChurnTest {
         }
     }
 
-    private static void deliver(Story story, ActuationReport report) {
+    private static void deliver(Scenario story, ActuationReport report) {
         story.tell(new ActuationReport(
                 report.domain(),
                 report.decision(),

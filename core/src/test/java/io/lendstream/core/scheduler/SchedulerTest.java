@@ -1,6 +1,6 @@
 package io.lendstream.core.scheduler;
 
-import static io.lendstream.core.fixtures.Story.DOMAIN;
+import static io.lendstream.core.fixtures.Scenario.DOMAIN;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,7 +20,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.Timings;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -36,11 +36,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SchedulerTest {
-    private Story story = Story.of("deepboot");
+    private Scenario story = Scenario.of("deepboot");
 
     /** Two training GPUs, four of inference, one service that needs one replica. */
-    private Story smallCluster(String policy) {
-        story = Story.of(policy);
+    private Scenario smallCluster(String policy) {
+        story = Scenario.of(policy);
         return story.node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)
                 .service("chat", 1)
@@ -48,7 +48,7 @@ class SchedulerTest {
     }
 
     /** The small cluster with a job that has been lent two GPUs. */
-    private Story lending(String policy) {
+    private Scenario lending(String policy) {
         smallCluster(policy).job("a", 4);
         for (int i = 0; i < 8; i++) {
             story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
@@ -79,7 +79,7 @@ class SchedulerTest {
 
     @Test
     void keepsTheFloorOfEveryServiceBeforeTheDemandOfAny() {
-        story = Story.of("deepboot");
+        story = Scenario.of("deepboot");
         story.service("chat", 0).service("search", 1).rate("chat", 100).node("infer", Pool.INFERENCE, 2);
 
         assertThat(story.last())
@@ -243,7 +243,7 @@ class SchedulerTest {
 
     @Test
     void quarantinesAGpuThatCouldNotBeBoundTwiceInARow() {
-        story = Story.of("deepboot").node("infer", Pool.INFERENCE, 1).service("chat", 1);
+        story = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 1).service("chat", 1);
         Decision first = story.last().get(0);
         story.tell(story.report(first.id(), Outcome.FAILED, first.action().gpus(), Optional.empty()));
         Decision second = story.last().get(0);

@@ -8,7 +8,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.MigInstance;
@@ -18,14 +18,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SliceLoansTest {
-    private Story story = Story.of("deepboot");
+    private Scenario story = Scenario.of("deepboot");
 
     @AfterEach
     void theHistoryIsClean() {
         assertThat(story.verdict().violations()).isEmpty();
     }
 
-    private Story cut(String... cuts) {
+    private Scenario cut(String... cuts) {
         story.migNode("cut", Pool.INFERENCE, cuts).service("chat", 0).rate("chat", 0);
         return story.settled();
     }
@@ -131,7 +131,7 @@ class SliceLoansTest {
     @Test
     void onlyAShareOfInferenceIsLentInInstancesToo() {
         SchedulerSettings half = SchedulerSettings.of(java.util.Map.of("max-share-lent", "0.3"));
-        story = new Story(new Scheduler(io.lendstream.core.policy.catalogue.Policies.parse("deepboot"), half));
+        story = new Scenario(new Scheduler(io.lendstream.core.policy.catalogue.Policies.parse("deepboot"), half));
         cut("1g.10gb@0 1g.10gb@1 1g.10gb@2 1g.10gb@3 1g.10gb@4");
         List.of("a", "b", "c").forEach(job -> story.smallJob(job, 1, 8));
 

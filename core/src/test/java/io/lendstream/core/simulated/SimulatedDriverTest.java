@@ -3,8 +3,8 @@ package io.lendstream.core.simulated;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.core.actuation.Course;
-import io.lendstream.core.actuation.Undertaking;
+import io.lendstream.core.actuation.ChangeTiming;
+import io.lendstream.core.actuation.TenantChange;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.id.DomainId;
@@ -27,10 +27,10 @@ class SimulatedDriverTest {
 
     @Test
     void asPublishedAChangeReplacesTheOneBeforeItAndGpusChangeHandsAtOnce() {
-        Course course = SimulatedDriver.published().course(shrink(1, Duration.ofSeconds(17)));
+        ChangeTiming course = SimulatedDriver.published().course(shrink(1, Duration.ofSeconds(17)));
 
         assertThat(course)
-                .isEqualTo(new Course(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(3), Course.Trouble.NONE));
+                .isEqualTo(new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(3), ChangeTiming.FailureMode.NONE));
     }
 
     @Test
@@ -38,7 +38,7 @@ class SimulatedDriverTest {
         var driver = SimulatedDriver.realistic().withJitter(0.2, 3);
 
         for (int sequence = 1; sequence <= 100; sequence++) {
-            Course course = driver.course(shrink(sequence, Duration.ZERO));
+            ChangeTiming course = driver.course(shrink(sequence, Duration.ZERO));
             assertThat(course.release()).isBetween(Duration.ofMillis(1200), Duration.ofMillis(1800));
             assertThat(driver.course(shrink(sequence, Duration.ZERO))).isEqualTo(course);
         }
@@ -48,14 +48,14 @@ class SimulatedDriverTest {
 
     @Test
     void troubleComesAboutAsOftenAsAsked() {
-        var driver = SimulatedDriver.realistic().withTrouble(new SimulatedDriver.Trouble(0.3, 0, 0.1), 3);
+        var driver = SimulatedDriver.realistic().withFailures(new SimulatedDriver.FailureRates(0.3, 0, 0.1), 3);
         int stuck = 0;
         int silent = 0;
         for (int sequence = 1; sequence <= 1000; sequence++) {
-            Course.Trouble trouble =
+            ChangeTiming.FailureMode trouble =
                     driver.course(shrink(sequence, Duration.ZERO)).trouble();
-            stuck += trouble == Course.Trouble.STUCK_RELEASE ? 1 : 0;
-            silent += trouble == Course.Trouble.UNREPORTED ? 1 : 0;
+            stuck += trouble == ChangeTiming.FailureMode.STUCK_RELEASE ? 1 : 0;
+            silent += trouble == ChangeTiming.FailureMode.UNREPORTED ? 1 : 0;
         }
 
         assertThat(stuck).isBetween(250, 350);
@@ -64,12 +64,12 @@ class SimulatedDriverTest {
 
     @Test
     void sharesOfTroubleAboveOneAreRefused() {
-        assertThatThrownBy(() -> new SimulatedDriver.Trouble(0.6, 0.6, 0))
+        assertThatThrownBy(() -> new SimulatedDriver.FailureRates(0.6, 0.6, 0))
                 .hasMessage("shares of trouble must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
     }
 
-    private static Undertaking shrink(long sequence, Duration remaining) {
-        return new Undertaking(
+    private static TenantChange shrink(long sequence, Duration remaining) {
+        return new TenantChange(
                 new DecisionId(new DomainId("d"), 1, sequence),
                 new Tenant.Job(new JobId("job")),
                 List.of(new GpuId("g")),

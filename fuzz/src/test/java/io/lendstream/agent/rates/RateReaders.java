@@ -19,7 +19,7 @@ import java.util.Set;
 /** The readers of this package, with what each may say of a text that it cannot read. */
 public final class RateReaders {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Presets PRESETS = Presets.ours();
+    private static final EndpointPresets PRESETS = EndpointPresets.ours();
     private static final List<Preset> ALL = List.copyOf(PRESETS.all().values());
     private static final PodReader PODS = new PodReader(PRESETS, Set.of());
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -52,7 +52,7 @@ public final class RateReaders {
             } catch (ExpositionException e) {
                 return;
             }
-            windows.upTo(Reading.of(START.plusSeconds(at), at * 1_000_000_000L, points));
+            windows.upTo(EndpointReading.of(START.plusSeconds(at), at * 1_000_000_000L, points));
             at += 10;
         }
     }

@@ -71,11 +71,11 @@ public final class Demo {
         say("starting forecaster, scheduler, actuator and agent");
         DemoServices services = new DemoServices(stack, options);
         services.start();
-        Picture picture = new Picture();
+        LiveState picture = new LiveState();
         FactsCollector facts = new FactsCollector(options.policy() + ", lending on", true);
         Path played = stack.dataDirectory().resolve("played");
         RunningChild load;
-        try (Onlooker onlooker = Onlooker.of(topics, record -> {
+        try (TopicTail onlooker = TopicTail.of(topics, record -> {
             picture.tell(record);
             take(facts, record);
         })) {
@@ -88,10 +88,10 @@ public final class Demo {
             watch(stack, load, picture);
         }
         say("reading the history back");
-        Judge judge = new Judge(topics, new DomainId(DOMAIN));
+        HistoryCheck judge = new HistoryCheck(topics, new DomainId(DOMAIN));
         long memory = memory(stack);
         Verdict verdict = judge.verdict(judge.decisions());
-        new Ending(options, out, played).tell(facts, verdict, memory);
+        new DemoSummary(options, out, played).tell(facts, verdict, memory);
         return verdict.isContent();
     }
 
@@ -106,7 +106,7 @@ public final class Demo {
     }
 
     /** Shows the picture until the play has ended. */
-    private void watch(Stack stack, RunningChild load, Picture picture) {
+    private void watch(Stack stack, RunningChild load, LiveState picture) {
         boolean terminal = !options.headless() && picocli.CommandLine.Help.Ansi.AUTO.enabled();
         Screen screen = new Screen(out, terminal, "Lendstream demo: " + options.workload());
         Optional<LivePage> page = options.headless()

@@ -1,8 +1,8 @@
 package io.lendstream.launcher.demo;
 
 import io.lendstream.core.decision.Decision;
-import io.lendstream.launcher.demo.Picture.ServiceLine;
-import io.lendstream.launcher.demo.Picture.Snapshot;
+import io.lendstream.launcher.demo.LiveState.ServiceLine;
+import io.lendstream.launcher.demo.LiveState.Snapshot;
 import io.lendstream.service.text.Printable;
 import java.io.PrintStream;
 import java.time.Duration;

@@ -68,12 +68,12 @@ final class ClusterChecks {
     private static final Duration FORECASTS_SILENT = Duration.ofMinutes(15);
 
     private final Cluster cluster;
-    private final Reading reading;
+    private final TopicScan reading;
     private final String schedulerGroup;
     private final Consumer<Finding> to;
 
     /** @param to is told each finding as soon as there is one */
-    ClusterChecks(Cluster cluster, Reading reading, String schedulerGroup, Consumer<Finding> to) {
+    ClusterChecks(Cluster cluster, TopicScan reading, String schedulerGroup, Consumer<Finding> to) {
         this.cluster = cluster;
         this.reading = reading;
         this.schedulerGroup = schedulerGroup;

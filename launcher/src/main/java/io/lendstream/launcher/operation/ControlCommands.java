@@ -134,7 +134,7 @@ public final class ControlCommands {
         }
 
         @Override
-        List<ControlCommand> commands(Reading reading, Instant now) {
+        List<ControlCommand> commands(TopicScan reading, Instant now) {
             DecisionId wanted = ExplainCommand.parsed(id);
             var decisions = new ExplainCommand.Found(wanted);
             reading.values(TopicCatalogue.DECISIONS, decisions::take);
@@ -173,7 +173,7 @@ public final class ControlCommands {
         }
 
         @Override
-        List<ControlCommand> commands(Reading reading, Instant now) {
+        List<ControlCommand> commands(TopicScan reading, Instant now) {
             SortedMap<GpuId, Lease> leases = new TreeMap<>();
             reading.values(TopicCatalogue.LEASES, lease -> leases.put(lease.gpuId(), lease));
             SortedMap<DomainId, List<GpuId>> byDomain = new TreeMap<>();
@@ -186,7 +186,7 @@ public final class ControlCommands {
                 }
                 if (!(lease.owner() instanceof Owner.Quarantined)) {
                     throw UserError.failed("GPU %s is not quarantined, but %s; there is nothing to reset."
-                            .formatted(name, Words.of(lease.owner())));
+                            .formatted(name, EventText.of(lease.owner())));
                 }
                 byDomain.computeIfAbsent(lease.domain(), domain -> new ArrayList<>())
                         .add(lease.gpuId());
@@ -233,7 +233,7 @@ public final class ControlCommands {
         }
 
         @Override
-        List<ControlCommand> commands(Reading reading, Instant now) {
+        List<ControlCommand> commands(TopicScan reading, Instant now) {
             SortedSet<DomainId> known = new TreeSet<>();
             reading.values(TopicCatalogue.NODES, node -> known.add(node.domain()));
             Optional<DomainId> chosen = domain.map(DomainId::new);
@@ -281,7 +281,7 @@ public final class ControlCommands {
         /** Refuses names that no record may have, before anything is connected to. */
         abstract void checkNames();
 
-        abstract List<ControlCommand> commands(Reading reading, Instant now);
+        abstract List<ControlCommand> commands(TopicScan reading, Instant now);
 
         /** What is so when it was taken. */
         abstract String done();
@@ -311,7 +311,7 @@ public final class ControlCommands {
                     cluster.topics().writingFor(ordersAs),
                     List.of(TopicCatalogue.CONTROL, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.DECISIONS),
                     cluster.patience());
-            var reading = new Reading(cluster, this::remark);
+            var reading = new TopicScan(cluster, this::remark);
             var order = new ControlOrder(cluster, reading, patience, ordersAs);
             boolean followed = true;
             ArrayNode all = JsonNodeFactory.instance.arrayNode();
@@ -374,7 +374,7 @@ public final class ControlCommands {
                 lines.add("  %s: %s, because %s"
                         .formatted(
                                 decision.id(),
-                                Words.of(decision.action()),
+                                EventText.of(decision.action()),
                                 decision.reason().text()));
             }
             return lines;
@@ -393,7 +393,7 @@ public final class ControlCommands {
                     .objectNode()
                     .put("domain", command.domain().value())
                     .put("command", command.id())
-                    .put("kind", Words.lower(command.kind()))
+                    .put("kind", EventText.lower(command.kind()))
                     .put("at", command.at().toString());
         }
     }

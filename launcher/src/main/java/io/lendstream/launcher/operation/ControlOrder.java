@@ -37,12 +37,12 @@ final class ControlOrder {
     private static final Duration POLL = Duration.ofMillis(100);
 
     private final Cluster cluster;
-    private final Reading reading;
+    private final TopicScan reading;
     private final Duration timeout;
     private final TopicCatalogue topics;
 
     /** @param group whose own topic it goes to; empty for the base topic */
-    ControlOrder(Cluster cluster, Reading reading, Duration timeout, Optional<String> group) {
+    ControlOrder(Cluster cluster, TopicScan reading, Duration timeout, Optional<String> group) {
         this.cluster = cluster;
         this.reading = reading;
         this.timeout = timeout;

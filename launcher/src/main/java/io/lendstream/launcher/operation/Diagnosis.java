@@ -363,7 +363,7 @@ final class Diagnosis {
                                 .formatted(
                                         out.size(),
                                         leases.size(),
-                                        some(out, lease -> lease.gpuId() + ", " + Words.of(lease.owner()))),
+                                        some(out, lease -> lease.gpuId() + ", " + EventText.of(lease.owner()))),
                         "see to them, then 'lendstream reset GPU'");
     }
 

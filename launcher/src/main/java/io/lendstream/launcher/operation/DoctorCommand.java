@@ -36,7 +36,7 @@ public final class DoctorCommand extends ClusterCommand {
                 .filter(DriverChecks::concernsUs)
                 .ifPresent(DriverChecks::run);
         String group = applicationId.orElse(cluster.topics().prefix() + "scheduler");
-        new ClusterChecks(cluster, new Reading(cluster, this::remark), group, finding -> found(findings, finding))
+        new ClusterChecks(cluster, new TopicScan(cluster, this::remark), group, finding -> found(findings, finding))
                 .run();
         if (json()) {
             ArrayNode all = JsonNodeFactory.instance.arrayNode();

@@ -3,8 +3,8 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
-import io.lendstream.core.history.Fate;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
@@ -50,7 +50,7 @@ public final class ExplainCommand extends ClusterCommand {
                 cluster.topics(),
                 List.of(TopicCatalogue.DECISIONS, TopicCatalogue.DOMAIN_EVENTS, TopicCatalogue.ACTUATION_REPORTS),
                 cluster.patience());
-        var reading = new Reading(cluster, this::remark);
+        var reading = new TopicScan(cluster, this::remark);
         var decisions = new Found(wanted);
         reading.values(TopicCatalogue.DECISIONS, decisions::take);
         Decision decision = decisions.wanted();
@@ -68,7 +68,7 @@ public final class ExplainCommand extends ClusterCommand {
                     explainer::isDone);
         }
         reading.values(TopicCatalogue.ACTUATION_REPORTS, decisions::take);
-        Fate fate = Fate.of(decision, decisions.reports, decisions.latest);
+        DecisionOutcome fate = DecisionOutcome.of(decision, decisions.reports, decisions.latest);
         var explained = new Explained(explainer.explanation(), fate, noReplay, orders.inForce(), cluster.topics());
         if (json()) {
             print(explained.json());

@@ -10,8 +10,8 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explanation;
-import io.lendstream.core.history.Fate;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.scheduler.Guard;
@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
  * @param topics names of the topics, by which groups of operators are told apart
  */
 record Explained(
-        Explanation explanation, Fate fate, boolean shortened, List<DomainEvent> orders, TopicCatalogue topics) {
+        Explanation explanation, DecisionOutcome fate, boolean shortened, List<DomainEvent> orders, TopicCatalogue topics) {
 
     List<String> lines() {
         var lines = new ArrayList<String>();
@@ -51,7 +51,7 @@ record Explained(
     private void decision(List<String> lines) {
         Decision decision = explanation.recorded();
         lines.add("%s%s: %s"
-                .formatted(decision.id(), decision.advisory() ? " (advice)" : "", Words.of(decision.action())));
+                .formatted(decision.id(), decision.advisory() ? " (advice)" : "", EventText.of(decision.action())));
         lines.add("  at %s, to be in force by %s".formatted(decision.at(), decision.deadline()));
         lines.add("  because %s [%s]"
                 .formatted(decision.reason().text(), decision.reason().code()));
@@ -71,7 +71,7 @@ record Explained(
                     .formatted(
                             event.sequence(),
                             event.at(),
-                            Words.kind(event.event()),
+                            EventText.kind(event.event()),
                             event.origin().map(origin -> "  " + origin).orElse(""),
                             gist(event)));
         }
@@ -85,8 +85,8 @@ record Explained(
 
     private String gist(DomainEvent event) {
         return Orderer.of(event, topics)
-                .map(orderer -> Words.order((ControlCommand) event.event()) + ", " + orderer.inWords())
-                .orElseGet(() -> Words.gist(event.event()));
+                .map(orderer -> EventText.order((ControlCommand) event.event()) + ", " + orderer.inWords())
+                .orElseGet(() -> EventText.gist(event.event()));
     }
 
     private void orders(List<String> lines) {
@@ -136,7 +136,7 @@ record Explained(
         String what = weighed.gpus().isEmpty()
                 ? "%s for job %s".formatted(Reason.counted(weighed.size(), "GPU"), weighed.job())
                 : "%s of job %s, which goes on with %d"
-                        .formatted(Words.list(weighed.gpus()), weighed.job(), weighed.size());
+                        .formatted(EventText.list(weighed.gpus()), weighed.job(), weighed.size());
         return "%s %s: %.3f, %s".formatted(weighed.chosen() ? "+" : "-", what, weighed.score(), weighed.why());
     }
 
@@ -153,9 +153,9 @@ record Explained(
             lines.add("  +%.1f s  %s by %s%s%s%s"
                     .formatted(
                             seconds(Duration.between(fate.decision().at(), report.at())),
-                            Words.lower(report.outcome()),
+                            EventText.lower(report.outcome()),
                             report.actuator(),
-                            report.gpus().isEmpty() ? "" : ": " + Words.list(report.gpus()),
+                            report.gpus().isEmpty() ? "" : ": " + EventText.list(report.gpus()),
                             report.reason().isEmpty() ? "" : " (" + report.reason() + ")",
                             timings(report.timings()).isEmpty()
                                     ? ""
@@ -222,7 +222,7 @@ record Explained(
         json.put("reason", decision.reason().text())
                 .put("code", decision.reason().code())
                 .put("advisory", decision.advisory())
-                .put("words", Words.of(decision.action()));
+                .put("words", EventText.of(decision.action()));
         ObjectNode numbers = json.putObject("numbers");
         decision.reason().numbers().forEach(numbers::put);
         ArrayNode inputs = json.putArray("inputs");
@@ -235,8 +235,8 @@ record Explained(
         json.put("sequence", event.sequence())
                 .put("epoch", event.epoch())
                 .put("at", event.at().toString())
-                .put("kind", Words.kind(event.event()))
-                .put("gist", Words.gist(event.event()));
+                .put("kind", EventText.kind(event.event()))
+                .put("gist", EventText.gist(event.event()));
         if (event.origin().isPresent()) {
             Origin origin = event.origin().get();
             json.putObject("origin")
@@ -295,7 +295,7 @@ record Explained(
     private static ObjectNode json(ActuationReport report) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("at", report.at().toString())
-                .put("outcome", Words.lower(report.outcome()))
+                .put("outcome", EventText.lower(report.outcome()))
                 .put("actuator", report.actuator())
                 .put("reason", report.reason())
                 .set("gpus", names(report.gpus()));
@@ -321,7 +321,7 @@ record Explained(
     }
 
     private static String owner(Optional<Owner> owner) {
-        return owner.map(Words::of).orElse("not there");
+        return owner.map(EventText::of).orElse("not there");
     }
 
     private static double seconds(Duration time) {

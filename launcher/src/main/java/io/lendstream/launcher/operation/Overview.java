@@ -141,14 +141,14 @@ final class Overview {
         }));
         leases.values().stream()
                 .filter(lease -> lease.owner() instanceof Owner.Quarantined)
-                .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), Words.of(lease.owner()))));
+                .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));
         services.values().stream()
                 .filter(service -> isStale(service, now))
                 .forEach(service -> alarms.add("service %s: %s"
                         .formatted(
                                 service.spec().service(),
                                 service.lastRateAt()
-                                        .map(at -> "nothing heard since " + Words.clock(at))
+                                        .map(at -> "nothing heard since " + EventText.clock(at))
                                         .orElse("nothing heard yet"))));
         return alarms;
     }
@@ -163,7 +163,7 @@ final class Overview {
         List<String> lines = new ArrayList<>();
         SortedMap<String, Integer> owners = new TreeMap<>();
         leases.values().forEach(lease -> owners.merge(lease.owner().label(), 1, Integer::sum));
-        lines.add("%s  %d GPUs: %s".formatted(Words.clock(now), leases.size(), counted(owners)));
+        lines.add("%s  %d GPUs: %s".formatted(EventText.clock(now), leases.size(), counted(owners)));
         section(lines, "ALARMS", alarms(now));
         section(
                 lines,
@@ -175,10 +175,10 @@ final class Overview {
                 .descendingIterator()
                 .forEachRemaining(decision -> last.add("%s  %s%s: %s, because %s"
                         .formatted(
-                                Words.clock(decision.at()),
+                                EventText.clock(decision.at()),
                                 decision.id(),
                                 decision.advisory() ? " (advice)" : "",
-                                Words.of(decision.action()),
+                                EventText.of(decision.action()),
                                 decision.reason().text())));
         section(lines, "LAST DECISIONS", last);
         section(
@@ -186,7 +186,7 @@ final class Overview {
                 "GPUS",
                 leases.values().stream()
                         .map(lease ->
-                                "%-24s %-16s %s".formatted(lease.gpuId(), lease.nodeId(), Words.of(lease.owner())))
+                                "%-24s %-16s %s".formatted(lease.gpuId(), lease.nodeId(), EventText.of(lease.owner())))
                         .toList());
         return lines;
     }
@@ -316,7 +316,7 @@ final class Overview {
 
     private String phase(JobState job) {
         TrainingProgress said = progress.get(job.spec().job());
-        return Words.lower(said == null ? JobPhase.QUEUED : said.phase());
+        return EventText.lower(said == null ? JobPhase.QUEUED : said.phase());
     }
 
     /** For tools. */
@@ -330,10 +330,10 @@ final class Overview {
                     .put("gpu", lease.gpuId().value())
                     .put("node", lease.nodeId().value())
                     .put("domain", lease.domain().value())
-                    .put("pool", Words.lower(lease.pool()))
+                    .put("pool", EventText.lower(lease.pool()))
                     .put("owner", lease.owner().label())
                     .put("since", lease.since().toString())
-                    .put("words", Words.of(lease.owner()));
+                    .put("words", EventText.of(lease.owner()));
             lease.owner().holder().ifPresent(tenant -> put(gpu, tenant));
         });
         ArrayNode lines = json.putArray("services");

@@ -45,10 +45,10 @@ final class SchedulerChecks {
             TopicCatalogue.ACTUATION_REPORTS);
 
     private final Cluster cluster;
-    private final Reading reading;
+    private final TopicScan reading;
     private final Instant now;
 
-    SchedulerChecks(Cluster cluster, Reading reading, Instant now) {
+    SchedulerChecks(Cluster cluster, TopicScan reading, Instant now) {
         this.cluster = cluster;
         this.reading = reading;
         this.now = now;

@@ -64,7 +64,7 @@ public final class TopCommand extends ClusterCommand {
         Connection.check(cluster.kafka(), cluster.topics(), watched, cluster.patience());
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         boolean drawn = !once && !json() && Ansi.AUTO.enabled();
-        var reading = new Reading(cluster, this::remark);
+        var reading = new TopicScan(cluster, this::remark);
         try (RecordReader reader = reading.open()) {
             reader.handing(
                     TopicCatalogue.LEASES,

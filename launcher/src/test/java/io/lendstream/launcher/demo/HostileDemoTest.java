@@ -28,13 +28,13 @@ class HostileDemoTest {
     private static final String HOSTILE =
             "</pre><script>alert(1)</script>\u001b[2J\u001b]0;gone\u0007\u009b1A\r\n\u202egnp\u2066\u2028\uD800";
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
-    private static final Picture.Snapshot MOMENT = new Picture.Snapshot(
+    private static final LiveState.Snapshot MOMENT = new LiveState.Snapshot(
             Optional.of(START),
             Optional.of(START),
             Map.of("training", 1),
             0,
             Duration.ZERO,
-            List.of(new Picture.ServiceLine(
+            List.of(new LiveState.ServiceLine(
                     new ServiceId("service" + HOSTILE), 1, 1, 1, Optional.empty(), Optional.empty())),
             Map.of(),
             Map.of(),

@@ -23,13 +23,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ScreenTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
-    private static final Picture.Snapshot MOMENT = new Picture.Snapshot(
+    private static final LiveState.Snapshot MOMENT = new LiveState.Snapshot(
             Optional.of(START),
             Optional.of(START.plusSeconds(3661)),
             Map.of("training", 500, "lent", 250, "serving", 250),
             250,
             Duration.ofMinutes(90),
-            List.of(new Picture.ServiceLine(new ServiceId("chat"), 12.5, 3, 4, Optional.of(13.0), Optional.of(20.25))),
+            List.of(new LiveState.ServiceLine(new ServiceId("chat"), 12.5, 3, 4, Optional.of(13.0), Optional.of(20.25))),
             Map.of("running", 2, "done", 1),
             Map.of("lend", 7, "reclaim", 5),
             List.of(new Decision(
@@ -41,7 +41,7 @@ class ScreenTest {
                     new Action.Serve(new ServiceId("chat"), List.of(new GpuId("g0")), false))));
 
     /** With fewer lines. */
-    private static final Picture.Snapshot LATER = new Picture.Snapshot(
+    private static final LiveState.Snapshot LATER = new LiveState.Snapshot(
             MOMENT.started(),
             Optional.of(START.plusSeconds(3662)),
             Map.of("training", 500, "free", 500),

@@ -59,7 +59,7 @@ final class ActuatorAloneIT {
     private static final Duration MARGIN = Duration.ofSeconds(5);
 
     private final Stack stack = Stack.start(
-            StackSettings.defaults().withBroker(Surroundings.named("quick").broker(), Map.of()),
+            StackSettings.defaults().withBroker(FailureTimeouts.named("quick").broker(), Map.of()),
             Installation.find(),
             line -> {});
 
@@ -88,7 +88,7 @@ final class ActuatorAloneIT {
                         Installation.find(),
                         directory.resolve(name + "-broker"),
                         1,
-                        Surroundings.named("quick").broker());
+                        FailureTimeouts.named("quick").broker());
                 Site site = new Site(
                         stack,
                         Site.Kafka.at(brokers.bootstrapServers(), 1),

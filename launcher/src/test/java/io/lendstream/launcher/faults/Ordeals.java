@@ -25,7 +25,7 @@ final class Ordeals implements AutoCloseable {
     static final String WHY = "takes minutes: ./dev faults does it";
 
     private final long seed = Long.getLong("faults.seed", 1);
-    private final Surroundings surroundings = Surroundings.named(System.getProperty("faults.broker", "quick"));
+    private final FailureTimeouts surroundings = FailureTimeouts.named(System.getProperty("faults.broker", "quick"));
     private final Stack stack = Stack.start(
             StackSettings.defaults().withBroker(surroundings.broker(), Map.of()), Installation.find(), line -> {});
 
@@ -91,7 +91,7 @@ final class Ordeals implements AutoCloseable {
         return seed;
     }
 
-    Surroundings surroundings() {
+    FailureTimeouts surroundings() {
         return surroundings;
     }
 

@@ -61,7 +61,7 @@ final class Takeovers {
     }
 
     /** Prints what was measured, and leaves it as a line of JSON where {@code ./dev faults} finds it. */
-    void publish(Surroundings surroundings, long seed, Verdict verdict) {
+    void publish(FailureTimeouts surroundings, long seed, Verdict verdict) {
         System.out.println(this);
         String json = String.format(
                 Locale.ROOT,

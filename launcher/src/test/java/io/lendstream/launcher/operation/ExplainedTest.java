@@ -13,9 +13,9 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Origin;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
-import io.lendstream.core.history.Fate;
 import io.lendstream.core.id.Pool;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -24,10 +24,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ExplainedTest {
-    private final Story story = lending();
+    private final Scenario story = lending();
 
-    private static Story lending() {
-        Story story = Story.of("deepboot")
+    private static Scenario lending() {
+        Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 1)
                 .settled()
@@ -58,7 +58,7 @@ class ExplainedTest {
         log.forEach(orders::take);
         return new Explained(
                 explainer.explanation(),
-                Fate.of(decision, reports, story.now()),
+                DecisionOutcome.of(decision, reports, story.now()),
                 false,
                 orders.inForce(),
                 TopicCatalogue.standard());
@@ -118,7 +118,7 @@ class ExplainedTest {
 
     @Test
     void namesTheLastDecisionWhereThereIsNoneOfThatName() {
-        var found = new ExplainCommand.Found(new DecisionId(Story.DOMAIN, 1, 99));
+        var found = new ExplainCommand.Found(new DecisionId(Scenario.DOMAIN, 1, 99));
         story.decisions().forEach(found::take);
 
         assertThatThrownBy(found::wanted)

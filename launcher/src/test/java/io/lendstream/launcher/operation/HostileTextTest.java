@@ -17,8 +17,8 @@ import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
-import io.lendstream.core.history.Fate;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -258,7 +258,7 @@ class HostileTextTest {
                 "detail" + OBEYED);
         return new Explained(
                 explainer.explanation(),
-                Fate.of(DECISION, List.of(report), NOW),
+                DecisionOutcome.of(DECISION, List.of(report), NOW),
                 true,
                 List.of(ordered),
                 TopicCatalogue.standard());

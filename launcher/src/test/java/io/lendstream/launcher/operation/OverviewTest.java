@@ -9,7 +9,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
@@ -20,10 +20,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class OverviewTest {
-    private final Story story = training();
+    private final Scenario story = training();
 
-    private static Story training() {
-        Story story = Story.of("deepboot")
+    private static Scenario training() {
+        Scenario story = Scenario.of("deepboot")
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 1)
@@ -44,7 +44,7 @@ class OverviewTest {
         story.log().stream().map(DomainEvent::event).forEach(records::add);
         records.addAll(story.decisions());
         for (GpuState gpu : story.state().gpus().values()) {
-            records.add(gpu.lease(Story.DOMAIN, story.state().epoch()));
+            records.add(gpu.lease(Scenario.DOMAIN, story.state().epoch()));
         }
         if (backwards) {
             Collections.reverse(records);
@@ -89,7 +89,7 @@ class OverviewTest {
                         .at("/services/0/forecastP99Gpus")
                         .isMissingNode())
                 .isTrue();
-        assertThat(Words.gist(inGpus)).endsWith("in 99 of 100 cases less than 12.0: 1 and 2 GPUs");
+        assertThat(EventText.gist(inGpus)).endsWith("in 99 of 100 cases less than 12.0: 1 and 2 GPUs");
     }
 
     @Test

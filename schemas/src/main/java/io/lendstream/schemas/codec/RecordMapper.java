@@ -165,8 +165,8 @@ public final class RecordMapper<T> {
             return made;
         }
 
-        private Guard guard(String path, Owner owner) {
-            return new Guard(strictness, path, owner.record.getSimpleName(), owner.component);
+        private FieldBound guard(String path, Owner owner) {
+            return new FieldBound(strictness, path, owner.record.getSimpleName(), owner.component);
         }
 
         /** A record around a text is a name, for which there is a stricter rule than for any other text. */
@@ -186,7 +186,7 @@ public final class RecordMapper<T> {
                     path,
                     "%s needs a plain %s".formatted(type.getSimpleName(), wanted.getName()),
                     schema);
-            Guard guard = guard(path, owner);
+            FieldBound guard = guard(path, owner);
             if (boxed == String.class) {
                 return new TextMapping(Limits.text(owner.record), guard);
             }
@@ -426,7 +426,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record TextMapping(int most, Guard guard) implements Mapping {
+    private record TextMapping(int most, FieldBound guard) implements Mapping {
         @Override
         public Object encode(Object value) {
             return value;
@@ -459,7 +459,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record WholeMapping(boolean narrow, Limits.Whole bounds, Guard guard) implements Mapping {
+    private record WholeMapping(boolean narrow, Limits.Whole bounds, FieldBound guard) implements Mapping {
         @Override
         public Object encode(Object value) {
             return value;
@@ -476,7 +476,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record RealMapping(boolean narrow, Limits.Real bounds, Guard guard) implements Mapping {
+    private record RealMapping(boolean narrow, Limits.Real bounds, FieldBound guard) implements Mapping {
         @Override
         public Object encode(Object value) {
             return value;
@@ -493,7 +493,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record TimeMapping(Guard guard, Limits.Whole bounds) implements Mapping {
+    private record TimeMapping(FieldBound guard, Limits.Whole bounds) implements Mapping {
         @Override
         public Object encode(Object value) {
             return Limits.millis((Instant) value);
@@ -506,7 +506,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record LengthMapping(Guard guard, Limits.Whole bounds) implements Mapping {
+    private record LengthMapping(FieldBound guard, Limits.Whole bounds) implements Mapping {
         @Override
         public Object encode(Object value) {
             return Limits.millis((Duration) value);
@@ -555,7 +555,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record SequenceMapping(Schema schema, Mapping element, Guard guard, int most) implements Mapping {
+    private record SequenceMapping(Schema schema, Mapping element, FieldBound guard, int most) implements Mapping {
         @Override
         public Object encode(Object value) {
             List<?> list = (List<?>) value;
@@ -576,7 +576,7 @@ public final class RecordMapper<T> {
         }
     }
 
-    private record DictionaryMapping(boolean persistent, Mapping key, Mapping value, Guard guard, int most)
+    private record DictionaryMapping(boolean persistent, Mapping key, Mapping value, FieldBound guard, int most)
             implements Mapping {
         @Override
         public Object encode(Object map) {

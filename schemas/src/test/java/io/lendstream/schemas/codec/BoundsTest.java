@@ -9,7 +9,7 @@ import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Values beyond their bounds: refused where others wrote them, clamped where this system did. */
 class BoundsTest {
-    private final Story story = Story.of("deepboot")
+    private final Scenario story = Scenario.of("deepboot")
             .service("chat", 1)
             .job("bert", 2)
             .rate("chat", 1)
@@ -182,8 +182,8 @@ class BoundsTest {
     /** As a version reads what a newer one wrote, in a state that it takes over and in leases. */
     @Test
     void anOwnerStateOfANewerVersionIsOwnedAndNotFree() throws IOException {
-        GpuState unit = GpuState.free(new GpuId("g"), new NodeId("n"), Pool.INFERENCE, Story.START, 1);
-        Lease lease = unit.lease(Story.DOMAIN, 1);
+        GpuState unit = GpuState.free(new GpuId("g"), new NodeId("n"), Pool.INFERENCE, Scenario.START, 1);
+        Lease lease = unit.lease(Scenario.DOMAIN, 1);
         Schema state = SchemaDerivation.of(GpuState.class);
         var mapper = RecordMapper.of(GpuState.class, state, Strictness.CLAMP);
 

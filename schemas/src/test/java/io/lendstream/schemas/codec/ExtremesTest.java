@@ -17,7 +17,7 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.ServiceForecaster;
 import io.lendstream.core.id.JobId;
@@ -67,13 +67,13 @@ class ExtremesTest {
     private static final Scheduler SCHEDULER = new Scheduler(Policies.parse("lendstream"), SchedulerSettings.DEFAULTS);
 
     /** A domain at work, to which the extremes happen; its service chat and its job bert are not what they are about. */
-    private static final Story STORY = story();
+    private static final Scenario STORY = story();
 
     /** A good record of each input topic. */
     private static final Map<Topic<?>, GenericRecord> BASES = bases();
 
-    private static Story story() {
-        Story story = new Story(SCHEDULER)
+    private static Scenario story() {
+        Scenario story = new Scenario(SCHEDULER)
                 .node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)
                 .service("chat", 1)
@@ -86,7 +86,7 @@ class ExtremesTest {
     }
 
     private static Map<Topic<?>, GenericRecord> bases() {
-        Story other = new Story(SCHEDULER, STORY.now())
+        Scenario other = new Scenario(SCHEDULER, STORY.now())
                 .migNode("other", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4", "7g.80gb@0")
                 .service("other", 0)
                 .settled()
@@ -186,7 +186,7 @@ class ExtremesTest {
         taken(topic).forEach((name, value) -> {
             Event event = (Event) value;
             boolean isAhead = event.at().isAfter(STORY.now().plus(SKEW));
-            if (event.domain().equals(Story.DOMAIN) && !isAhead) {
+            if (event.domain().equals(Scenario.DOMAIN) && !isAhead) {
                 try {
                     goOn(event);
                 } catch (RuntimeException | AssertionError e) {
@@ -207,7 +207,7 @@ class ExtremesTest {
         for (int i = 0; i < 4; i++) {
             Instant timer = SCHEDULER.nextTimer(state).orElse(clock);
             Instant at = timer.isAfter(state.now()) ? timer : state.now();
-            state = step(state, new Tick(Story.DOMAIN, at), at).state();
+            state = step(state, new Tick(Scenario.DOMAIN, at), at).state();
         }
         Instant now = state.now().plusSeconds(15);
         Step decided = step(state, rate(now, 25), now);
@@ -220,7 +220,7 @@ class ExtremesTest {
                 .isTrue();
 
         Instant tomorrow = now.plus(Duration.ofDays(1));
-        ClusterState later = step(decided.state(), new Tick(Story.DOMAIN, tomorrow), tomorrow)
+        ClusterState later = step(decided.state(), new Tick(Scenario.DOMAIN, tomorrow), tomorrow)
                 .state();
         assertThat(later.now()).isEqualTo(tomorrow);
         later = step(later, rate(tomorrow, 30), tomorrow).state();
@@ -233,7 +233,7 @@ class ExtremesTest {
 
     private static Step step(ClusterState state, Event event, Instant at) {
         DomainEvent logged =
-                new DomainEvent(Story.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), event);
+                new DomainEvent(Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), event);
         Step step = SCHEDULER.step(state, logged);
         AvroBytes.write(Codecs.encode(TopicCatalogue.DOMAIN_EVENTS, logged));
         for (Decision decision : step.decisions()) {
@@ -245,7 +245,7 @@ class ExtremesTest {
                         .gpus()
                         .get(gpu)
                         .ifPresent(owned -> AvroBytes.write(
-                                Codecs.encode(TopicCatalogue.LEASES, owned.lease(Story.DOMAIN, state.epoch())))));
+                                Codecs.encode(TopicCatalogue.LEASES, owned.lease(Scenario.DOMAIN, state.epoch())))));
         return step;
     }
 

@@ -15,7 +15,7 @@ final class GoldenInputsTest {
     Stream<DynamicTest> isToldAnew() {
         return Tales.all().entrySet().stream()
                 .map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
-                    Tale tale = entry.getValue().get();
+                    GoldenScenario tale = entry.getValue().get();
                     GoldenCase.named(entry.getKey()).writeEvents(tale.story().log(), tale.notes());
                 }));
     }

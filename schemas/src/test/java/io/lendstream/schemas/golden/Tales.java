@@ -5,7 +5,7 @@ import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
-import io.lendstream.core.fixtures.Story;
+import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 final class Tales {
     private Tales() {}
 
-    static Map<String, Supplier<Tale>> all() {
-        Map<String, Supplier<Tale>> all = new LinkedHashMap<>();
+    static Map<String, Supplier<GoldenScenario>> all() {
+        Map<String, Supplier<GoldenScenario>> all = new LinkedHashMap<>();
         all.put("lends idle gpus to a queued job", Tales::lendsIdleGpus);
         all.put("reclaims before the morning peak", Tales::reclaimsBeforeTheMorningPeak);
         all.put("waits for the release before serving", Tales::waitsForTheRelease);
@@ -42,7 +42,7 @@ final class Tales {
     }
 
     /** Two training GPUs, four of inference, and a service of which one replica answers 10 requests/s. */
-    private static Tale cluster(Tale tale) {
+    private static GoldenScenario cluster(GoldenScenario tale) {
         return tale.tell(it -> it.node("train", Pool.TRAINING, 2))
                 .tell(it -> it.node("infer", Pool.INFERENCE, 4))
                 .tell(it -> it.service("chat", 1))
@@ -50,15 +50,15 @@ final class Tales {
     }
 
     /** The cluster with an elastic job that holds both training GPUs and two loans. */
-    private static Tale lending(Tale tale, int maxGpus) {
+    private static GoldenScenario lending(GoldenScenario tale, int maxGpus) {
         cluster(tale).job("bert", 2, maxGpus);
         tale.after(22).rate("chat", 5).after(30).settled(10).progress("bert");
         tale.after(20).rate("chat", 5).after(30).settled(10).progress("bert");
         return tale;
     }
 
-    private static Tale lendsIdleGpus() {
-        Tale tale = cluster(Tale.of("deepboot", "10:00")).rigidJob("resnet", 2);
+    private static GoldenScenario lendsIdleGpus() {
+        GoldenScenario tale = cluster(GoldenScenario.of("deepboot", "10:00")).rigidJob("resnet", 2);
         tale.after(22).rate("chat", 5).after(30).doneAfter(10).progress("resnet");
         tale.note("training's own GPUs are taken").job("bert", 1, 4);
         tale.after(20).rate("chat", 5).after(30).doneAfter(10).progress("bert");
@@ -66,8 +66,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale reclaimsBeforeTheMorningPeak() {
-        Tale tale = lending(Tale.of("lendstream", "07:40"), 4);
+    private static GoldenScenario reclaimsBeforeTheMorningPeak() {
+        GoldenScenario tale = lending(GoldenScenario.of("lendstream", "07:40"), 4);
         tale.after(20).rate("chat", 5);
         tale.note("the peak is further away than a release and a warm-up take, 53 s");
         tale.forecast("chat", 1, 6, 2, 7, 3, 8, 5, 24, 15, 26).after(30);
@@ -82,8 +82,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale waitsForTheRelease() {
-        Tale tale = lending(Tale.of("deepboot", "10:00"), 5);
+    private static GoldenScenario waitsForTheRelease() {
+        GoldenScenario tale = lending(GoldenScenario.of("deepboot", "10:00"), 5);
         tale.after(20).note("three replicas are needed, one is there").rate("chat", 25);
         List<Decision> decided = tale.last();
         Decision serve = decided.get(0);
@@ -96,15 +96,15 @@ final class Tales {
         return tale;
     }
 
-    private static Tale takesEverythingBack() {
-        Tale tale = lending(Tale.of("deepboot", "10:00"), 4);
+    private static GoldenScenario takesEverythingBack() {
+        GoldenScenario tale = lending(GoldenScenario.of("deepboot", "10:00"), 4);
         tale.after(20).note("the last that is heard of chat: windows of 60 s, so 180 s are 3 windows");
         tale.rate("chat", 5).after(181).settled(10);
         return tale;
     }
 
-    private static Tale holdsWhileRatesAreStale() {
-        Tale tale = cluster(Tale.of("deepboot", SchedulerSettings.DEFAULTS, "10:00", Duration.ofSeconds(15)));
+    private static GoldenScenario holdsWhileRatesAreStale() {
+        GoldenScenario tale = cluster(GoldenScenario.of("deepboot", SchedulerSettings.DEFAULTS, "10:00", Duration.ofSeconds(15)));
         tale.after(2).note("the last window of 15 s for a while").rate("chat", 5);
         tale.after(5).rigidJob("resnet", 4).after(45);
         tale.after(30)
@@ -117,8 +117,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale undoesABind() {
-        Tale tale = cluster(Tale.of("deepboot", "10:00")).rigidJob("resnet", 4);
+    private static GoldenScenario undoesABind() {
+        GoldenScenario tale = cluster(GoldenScenario.of("deepboot", "10:00")).rigidJob("resnet", 4);
         tale.after(22).rate("chat", 5).after(30);
         Decision lend = tale.last().get(0);
         tale.after(50)
@@ -132,8 +132,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale quarantines() {
-        Tale tale = lending(Tale.of("deepboot", "10:00"), 4);
+    private static GoldenScenario quarantines() {
+        GoldenScenario tale = lending(GoldenScenario.of("deepboot", "10:00"), 4);
         Map<String, Integer> none = Map.of();
         Map<String, Integer> fallen = Map.of("infer-g1", 79);
         tale.after(5).sample("infer", none);
@@ -148,8 +148,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale adviceChangesNothing() {
-        Tale tale = Tale.of("deepboot", "10:00");
+    private static GoldenScenario adviceChangesNothing() {
+        GoldenScenario tale = GoldenScenario.of("deepboot", "10:00");
         tale.tell(it -> it.control(ControlCommand.Kind.ADVISORY_ON));
         tale.tell(it -> it.node("train", Pool.TRAINING, 2))
                 .tell(it -> it.node("infer", Pool.INFERENCE, 4))
@@ -165,9 +165,9 @@ final class Tales {
         return tale;
     }
 
-    private static Tale renewsLoans() {
+    private static GoldenScenario renewsLoans() {
         SchedulerSettings shortLease = SchedulerSettings.of(Map.of("lease", "PT4M"));
-        Tale tale = lending(Tale.of("deepboot", shortLease, "10:00", Duration.ofSeconds(60)), 4);
+        GoldenScenario tale = lending(GoldenScenario.of("deepboot", shortLease, "10:00", Duration.ofSeconds(60)), 4);
         for (int i = 0; i < 5; i++) {
             tale.after(20).rate("chat", 5).after(30).settled(10);
             tale.progress("bert");
@@ -175,8 +175,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale givesBackTheLoanThatHurtsLeast() {
-        Tale tale = Tale.of("deepboot", "10:00");
+    private static GoldenScenario givesBackTheLoanThatHurtsLeast() {
+        GoldenScenario tale = GoldenScenario.of("deepboot", "10:00");
         tale.tell(it -> it.node("infer", Pool.INFERENCE, 7))
                 .tell(it -> it.service("chat", 1))
                 .settled(8);
@@ -195,8 +195,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale keepsARigidJobWhole() {
-        Tale tale = cluster(Tale.of("deepboot", "10:00")).rigidJob("gpt", 4);
+    private static GoldenScenario keepsARigidJobWhole() {
+        GoldenScenario tale = cluster(GoldenScenario.of("deepboot", "10:00")).rigidJob("gpt", 4);
         tale.after(22).rate("chat", 5).after(30).settled(10).progress("gpt");
         tale.after(20).note("needs one of the two loans").rate("chat", 25).settled(10);
         tale.rate("chat", 25).after(30).settled(5);
@@ -204,8 +204,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale wakesAWarmReplica() {
-        Tale tale = cluster(Tale.of("deepboot", "10:00"));
+    private static GoldenScenario wakesAWarmReplica() {
+        GoldenScenario tale = cluster(GoldenScenario.of("deepboot", "10:00"));
         tale.after(22).rate("chat", 15).settled(8);
         tale.after(52).note("one replica less is needed: it stays warm").rate("chat", 5);
         tale.after(20)
@@ -217,8 +217,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale aFreezeStopsPlans() {
-        Tale tale = lending(Tale.of("deepboot", "10:00"), 4);
+    private static GoldenScenario aFreezeStopsPlans() {
+        GoldenScenario tale = lending(GoldenScenario.of("deepboot", "10:00"), 4);
         tale.after(10).tell(it -> it.control(ControlCommand.Kind.FREEZE)).job("resnet", 1, 2);
         tale.after(10).rate("chat", 5).after(30);
         tale.after(20)
@@ -232,8 +232,8 @@ final class Tales {
         return tale;
     }
 
-    private static Tale aNodeLeaves() {
-        Tale tale = Tale.of("deepboot", "10:00");
+    private static GoldenScenario aNodeLeaves() {
+        GoldenScenario tale = GoldenScenario.of("deepboot", "10:00");
         tale.tell(it -> it.node("train", Pool.TRAINING, 2))
                 .tell(it -> it.node("infer-1", Pool.INFERENCE, 2))
                 .tell(it -> it.node("infer-2", Pool.INFERENCE, 2))
@@ -242,18 +242,18 @@ final class Tales {
                 .job("bert", 2, 5);
         tale.after(22).rate("chat", 5).after(30).settled(10).progress("bert");
         tale.after(20).rate("chat", 5).after(30).settled(10).progress("bert");
-        tale.after(10).tell(it -> it.tell(new NodeLeft(new NodeId("infer-2"), Story.DOMAIN, it.now())));
+        tale.after(10).tell(it -> it.tell(new NodeLeft(new NodeId("infer-2"), Scenario.DOMAIN, it.now())));
         tale.settled(10).rate("chat", 5).after(60).settled(10);
         return tale;
     }
 
-    private static Tale aNewScheduler() {
-        Tale tale = lending(Tale.of("deepboot", "10:00"), 4);
+    private static GoldenScenario aNewScheduler() {
+        GoldenScenario tale = lending(GoldenScenario.of("deepboot", "10:00"), 4);
         tale.after(20).rate("chat", 25);
         List<Decision> open = tale.last();
         tale.after(5).note("another instance takes over between a decision and its answer");
         tale.tell(it -> it.tell(new SchedulerStarted(
-                Story.DOMAIN,
+                Scenario.DOMAIN,
                 it.now(),
                 it.state().epoch() + 1,
                 "deepboot",

@@ -9,9 +9,9 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
-import io.lendstream.core.policy.Usable;
+import io.lendstream.core.policy.UsableGpus;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -191,7 +191,7 @@ final class ListSimulator {
                         Collections.<JobView>unmodifiableCollection(byTurn),
                         byTurn.size(),
                         List.copyOf(holding),
-                        Usable.of(gpus),
+                        UsableGpus.of(gpus),
                         Set.of(),
                         settings.nodes(),
                         settings.gpusPerNode()));
@@ -210,7 +210,7 @@ final class ListSimulator {
     }
 
     private boolean adopt(Plan plan) {
-        for (Map.Entry<JobId, Standing> entry : plan.standings().entrySet()) {
+        for (Map.Entry<JobId, QueuePosition> entry : plan.standings().entrySet()) {
             ListedRun run = open.get(entry.getKey());
             byTurn.remove(run);
             run.standing(entry.getValue());

@@ -9,7 +9,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Pace;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import io.lendstream.simulator.JobResult;
 import java.time.Instant;
 import java.util.List;
@@ -38,7 +38,7 @@ final class ListedRun implements JobView {
     private int restarts;
     private long attained;
     private long paused;
-    private Optional<Standing> standing = Optional.empty();
+    private Optional<QueuePosition> standing = Optional.empty();
 
     /**
      * @param index its place in order of submission
@@ -132,7 +132,7 @@ final class ListedRun implements JobView {
         return (double) Math.max(0, Math.min(now, measured) - from) * gpus.size();
     }
 
-    void standing(Standing next) {
+    void standing(QueuePosition next) {
         standing = Optional.of(next);
     }
 
@@ -215,7 +215,7 @@ final class ListedRun implements JobView {
     }
 
     @Override
-    public Optional<Standing> standing() {
+    public Optional<QueuePosition> standing() {
         return standing;
     }
 

@@ -12,19 +12,19 @@ final class Pod {
         GONE
     }
 
-    private final RequestRun founder;
+    private final RequestBatchRun founder;
     private Phase phase = Phase.RUNNING;
     private int node;
     private int hits;
     private int busyUntil = Integer.MAX_VALUE;
     private int sleepsAt = Integer.MAX_VALUE;
 
-    Pod(RequestRun founder, int node) {
+    Pod(RequestBatchRun founder, int node) {
         this.founder = founder;
         this.node = node;
     }
 
-    RequestRun founder() {
+    RequestBatchRun founder() {
         return founder;
     }
 

@@ -1,9 +1,9 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
-import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.results.RunIdentity;
@@ -105,7 +105,7 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
                         .max()
                         .orElse(0),
                 inference.requests().stream()
-                        .mapToInt(RequestRun::completed)
+                        .mapToInt(RequestBatchRun::completed)
                         .max()
                         .orElse(0));
         int measured = training.trainings().stream()
@@ -143,7 +143,7 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
                 run.shareDone());
     }
 
-    private static RequestResult result(RequestRun request) {
+    private static RequestResult result(RequestBatchRun request) {
         return new RequestResult(
                 request.row().name(),
                 new ServiceId(request.row().application()),
@@ -156,25 +156,25 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
 
     /** By service; each promises to answer within its longest request and twice its cold start. */
     private static List<ServiceResult> services(PublishedRun inference) {
-        Map<String, List<RequestRun>> byService = new TreeMap<>();
-        for (RequestRun request : inference.requests()) {
+        Map<String, List<RequestBatchRun>> byService = new TreeMap<>();
+        for (RequestBatchRun request : inference.requests()) {
             byService
                     .computeIfAbsent(request.row().application(), any -> new ArrayList<>())
                     .add(request);
         }
         List<ServiceResult> results = new ArrayList<>();
         byService.forEach((service, requests) -> {
-            int longest = requests.stream().mapToInt(RequestRun::duration).max().orElse(0);
-            Sample delays = new Sample();
-            Sample overheads = new Sample();
+            int longest = requests.stream().mapToInt(RequestBatchRun::duration).max().orElse(0);
+            Distribution delays = new Distribution();
+            Distribution overheads = new Distribution();
             int inTime = 0;
-            for (RequestRun request : requests) {
+            for (RequestBatchRun request : requests) {
                 int response = request.completed() - request.row().second();
                 delays.add(request.started() - request.row().second());
                 overheads.add(response - request.duration());
                 inTime += response <= longest + 2 * request.coldStart() ? 1 : 0;
             }
-            long cold = requests.stream().filter(RequestRun::isCold).count();
+            long cold = requests.stream().filter(RequestBatchRun::isCold).count();
             results.add(new ServiceResult(new ServiceId(service), requests.size(), cold, inTime, 0, delays, overheads));
         });
         return results;

@@ -10,7 +10,7 @@ import java.util.List;
  */
 record PublishedRun(
         List<TrainingRun> trainings,
-        List<RequestRun> requests,
+        List<RequestBatchRun> requests,
         double computingGpuSeconds,
         double secondHalfGpuSeconds) {
     PublishedRun {

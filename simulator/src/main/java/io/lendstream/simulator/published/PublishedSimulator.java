@@ -48,12 +48,12 @@ final class PublishedSimulator {
     /** Training jobs that are not done, arrived or not. */
     private final List<TrainingRun> open = new ArrayList<>();
 
-    private final List<RequestRun> requests = new ArrayList<>();
+    private final List<RequestBatchRun> requests = new ArrayList<>();
     private final Map<TrainingRun, TruePace> paces = new LinkedHashMap<>();
     private final TreeMap<Integer, Boolean> events = new TreeMap<>();
     private final List<List<GpuState>> gpus = new ArrayList<>();
     private final Map<GpuId, Integer> nodeOf = new HashMap<>();
-    private final TreeMap<Integer, RequestRun> unfinished = new TreeMap<>();
+    private final TreeMap<Integer, RequestBatchRun> unfinished = new TreeMap<>();
     private int lastArrival;
     private int arrivedRequests;
     private int clock;
@@ -71,7 +71,7 @@ final class PublishedSimulator {
         for (int i = 0; i < workload.rows().size(); i++) {
             PublishedWorkload.Row row = workload.rows().get(i);
             if (row.isInference()) {
-                requests.add(new RequestRun(row, i, application(PolluxApplication.serving(row.application()), row)));
+                requests.add(new RequestBatchRun(row, i, application(PolluxApplication.serving(row.application()), row)));
             } else {
                 PolluxApplication application = application(PolluxApplication.named(row.application()), row);
                 ApplicationTrace trace = known.computeIfAbsent(
@@ -197,7 +197,7 @@ final class PublishedSimulator {
             }
             event = events.higherEntry(event.getKey());
         }
-        List<RequestRun> waiting = waiting();
+        List<RequestBatchRun> waiting = waiting();
         if (!waiting.isEmpty()) {
             Set<String> services = new java.util.HashSet<>();
             waiting.forEach(request -> services.add(request.row().application()));
@@ -227,21 +227,21 @@ final class PublishedSimulator {
         };
     }
 
-    private List<RequestRun> waiting() {
+    private List<RequestBatchRun> waiting() {
         return unfinished.isEmpty()
                 ? List.of()
-                : unfinished.values().stream().filter(RequestRun::isWaiting).toList();
+                : unfinished.values().stream().filter(RequestBatchRun::isWaiting).toList();
     }
 
     /** Lets requests look for warm replicas and replicas come up, in the order of the workload. */
     private void serve() {
         while (arrivedRequests < requests.size()
                 && requests.get(arrivedRequests).row().second() <= clock) {
-            RequestRun request = requests.get(arrivedRequests++);
+            RequestBatchRun request = requests.get(arrivedRequests++);
             unfinished.put(request.index(), request);
         }
-        List<RequestRun> done = new ArrayList<>();
-        for (RequestRun request : unfinished.values()) {
+        List<RequestBatchRun> done = new ArrayList<>();
+        for (RequestBatchRun request : unfinished.values()) {
             if (request.isWaiting()) {
                 pods.warm(request.row().application()).ifPresent(pod -> {
                     request.startWarm(clock);
@@ -263,7 +263,7 @@ final class PublishedSimulator {
         pods.removeIf(Pod::isGone);
     }
 
-    private Pod podOf(RequestRun founder) {
+    private Pod podOf(RequestBatchRun founder) {
         return pods.all().filter(pod -> pod.founder() == founder).findFirst().orElseThrow();
     }
 
@@ -305,10 +305,10 @@ final class PublishedSimulator {
     }
 
     private final class Needy implements Reclaim.Placeable {
-        private final RequestRun request;
+        private final RequestBatchRun request;
         private final Optional<Pod> ghost;
 
-        Needy(RequestRun request, Optional<Pod> ghost) {
+        Needy(RequestBatchRun request, Optional<Pod> ghost) {
             this.request = request;
             this.ghost = ghost;
         }

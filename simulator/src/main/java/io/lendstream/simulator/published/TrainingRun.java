@@ -3,7 +3,7 @@ package io.lendstream.simulator.published;
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -29,7 +29,7 @@ final class TrainingRun {
     private int started = -1;
     private int completed = -1;
     private int restarts;
-    private Optional<Standing> standing = Optional.empty();
+    private Optional<QueuePosition> standing = Optional.empty();
     private Speed speed = Speed.NONE;
 
     /**
@@ -120,11 +120,11 @@ final class TrainingRun {
         return progress / trace.progressAfter(trace.epochs() - 1);
     }
 
-    Optional<Standing> standing() {
+    Optional<QueuePosition> standing() {
         return standing;
     }
 
-    void standing(Standing next) {
+    void standing(QueuePosition next) {
         standing = Optional.of(next);
     }
 

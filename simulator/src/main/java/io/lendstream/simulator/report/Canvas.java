@@ -1,6 +1,6 @@
 package io.lendstream.simulator.report;
 
-import io.lendstream.simulator.report.Figure.Swatch;
+import io.lendstream.simulator.report.Drawing.Swatch;
 import io.lendstream.simulator.report.Mark.Place;
 import java.awt.Font;
 import java.awt.FontMetrics;
@@ -19,7 +19,7 @@ final class Canvas {
     private static final double SCALE = 1.5;
 
     private static final int MARGIN = 20;
-    private static final int WIDTH = Figure.WIDE + 2 * MARGIN;
+    private static final int WIDTH = Drawing.WIDE + 2 * MARGIN;
     private static final int LINE = 20;
     private static final int KEY_GAP = 18;
     private static final int BASELINE = 14;
@@ -35,7 +35,7 @@ final class Canvas {
     }
 
     /** An image of the figures. */
-    static BufferedImage paint(List<Figure> figures, Look.Sheet sheet) {
+    static BufferedImage paint(List<Drawing> figures, Look.Sheet sheet) {
         BufferedImage nothing = new BufferedImage(1, 1, BufferedImage.TYPE_INT_RGB);
         Graphics2D ruler = nothing.createGraphics();
         int height = new Canvas(ruler, sheet).arrange(figures, false);
@@ -59,18 +59,18 @@ final class Canvas {
      * @param draws whether they are drawn, too
      * @return the height that they take
      */
-    private int arrange(List<Figure> figures, boolean draws) {
+    private int arrange(List<Drawing> figures, boolean draws) {
         int y = MARGIN;
         int rowHeight = 0;
         boolean beside = false;
-        for (Figure figure : figures) {
-            boolean narrow = figure.width() == Figure.NARROW;
+        for (Drawing figure : figures) {
+            boolean narrow = figure.width() == Drawing.NARROW;
             boolean right = narrow && beside;
             if (!right) {
                 y += rowHeight;
                 rowHeight = 0;
             }
-            double x = MARGIN + (right ? Figure.WIDE - Figure.NARROW : 0);
+            double x = MARGIN + (right ? Drawing.WIDE - Drawing.NARROW : 0);
             rowHeight = Math.max(rowHeight, figure(figure, x, y, draws));
             beside = narrow && !right;
         }
@@ -78,7 +78,7 @@ final class Canvas {
     }
 
     /** A figure and the space below it; returns their height. */
-    private int figure(Figure figure, double x, double y, boolean draws) {
+    private int figure(Drawing figure, double x, double y, boolean draws) {
         List<List<Swatch>> legend = rows(figure.legend(), figure.width());
         int head = LINE * (2 + legend.size()) + 4;
         if (draws) {

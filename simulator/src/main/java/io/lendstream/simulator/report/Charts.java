@@ -1,6 +1,6 @@
 package io.lendstream.simulator.report;
 
-import io.lendstream.simulator.report.Figure.Swatch;
+import io.lendstream.simulator.report.Drawing.Swatch;
 import io.lendstream.simulator.report.Panel.At;
 import io.lendstream.simulator.report.RunFacts.CurvePoint;
 import io.lendstream.simulator.report.RunFacts.Delays;
@@ -37,9 +37,9 @@ final class Charts {
     /** A line of a chart that compares runs; {@code style} is a class of the page's sheet. */
     record Curve(String name, String style, List<Double> seconds, Optional<Delays> delays) {}
 
-    static Figure owners(Run run, double longestSeconds, double mostGpus) {
+    static Drawing owners(Run run, double longestSeconds, double mostGpus) {
         Panel panel =
-                new Panel(58, Figure.WIDE - 12, 24, 270, Scale.time(longestSeconds), Scale.linear(mostGpus, 6, true));
+                new Panel(58, Drawing.WIDE - 12, 24, 270, Scale.time(longestSeconds), Scale.linear(mostGpus, 6, true));
         List<OwnerSample> samples = run.owners();
         double end = seconds(run, run.to());
         List<Mark> marks = new ArrayList<>(panel.yAxis("GPUs"));
@@ -76,17 +76,17 @@ final class Charts {
                     : end;
             marks.add(panel.hint(seconds(run, samples.get(i).at()), to, text.toString()));
         }
-        return new Figure(
+        return new Drawing(
                 run.name(),
                 "Mean over " + Text.duration(run.sampleStep().toMillis() / 1000.0) + " a point.",
                 legend,
-                Figure.WIDE,
+                Drawing.WIDE,
                 316,
                 "GPUs by owner over time",
                 marks);
     }
 
-    static Figure completions(List<Curve> curves) {
+    static Drawing completions(List<Curve> curves) {
         List<Curve> drawn =
                 curves.stream().filter(curve -> !curve.seconds().isEmpty()).toList();
         double low = drawn.stream()
@@ -99,7 +99,7 @@ final class Charts {
                 .orElse(1);
         boolean logarithmic = high > 30 * low;
         Scale x = logarithmic ? Scale.logDuration(Math.max(1, low * 0.8), high * 1.1) : Scale.time(high * 1.03);
-        Panel panel = new Panel(58, Figure.WIDE - 12, 24, 270, x, Scale.share());
+        Panel panel = new Panel(58, Drawing.WIDE - 12, 24, 270, x, Scale.share());
         List<Mark> marks = new ArrayList<>(panel.yAxis("share of finished jobs"));
         marks.addAll(panel.xAxis("completion time, submission to end"
                 + (logarithmic
@@ -110,11 +110,11 @@ final class Charts {
             marks.addAll(panel.line(distribution(curve.seconds()), "curve " + curve.style()));
             legend.add(new Swatch("stroke " + curve.style(), curve.name(), curve.name()));
         }
-        return new Figure(
+        return new Drawing(
                 "Job completion times",
                 "Further left and further up is better.",
                 legend,
-                Figure.WIDE,
+                Drawing.WIDE,
                 316,
                 "Cumulative distribution of job completion times",
                 marks);
@@ -137,13 +137,13 @@ final class Charts {
         return points;
     }
 
-    static Figure delays(String title, String note, List<Curve> curves) {
+    static Drawing delays(String title, String note, List<Curve> curves) {
         List<Curve> drawn = curves.stream()
                 .filter(curve ->
                         curve.delays().filter(each -> each.maxSeconds() > 0).isPresent())
                 .toList();
         if (drawn.isEmpty()) {
-            return new Figure(title, "No request had to wait.", List.of(), Figure.NARROW, 0, title, List.of());
+            return new Drawing(title, "No request had to wait.", List.of(), Drawing.NARROW, 0, title, List.of());
         }
         double high = drawn.stream()
                 .mapToDouble(curve -> curve.delays().orElseThrow().maxSeconds())
@@ -151,7 +151,7 @@ final class Charts {
                 .orElse(1);
         Panel panel = new Panel(
                 62,
-                Figure.NARROW - 14,
+                Drawing.NARROW - 14,
                 24,
                 220,
                 Scale.logDuration(SHORTEST_DELAY, Math.max(1, high * 1.3)),
@@ -170,11 +170,11 @@ final class Charts {
             marks.addAll(panel.line(points, "curve " + curve.style()));
             legend.add(new Swatch("stroke " + curve.style(), curve.name(), curve.name()));
         }
-        return new Figure(title, note, legend, Figure.NARROW, 264, title, marks);
+        return new Drawing(title, note, legend, Drawing.NARROW, 264, title, marks);
     }
 
     /** Requests that were answered too late, a bar a run. */
-    static Figure slo(List<Run> runs) {
+    static Drawing slo(List<Run> runs) {
         List<Double> late = runs.stream()
                 .map(run -> run.inference()
                         .sloAttainment()
@@ -188,7 +188,7 @@ final class Charts {
                 .orElse(0);
         Panel panel = new Panel(
                 62,
-                Figure.NARROW - 14,
+                Drawing.NARROW - 14,
                 24,
                 220,
                 new Scale.Linear(0, runs.size(), List.of()),
@@ -209,18 +209,18 @@ final class Charts {
             legend.add(new Swatch(
                     "box bar " + runStyle(i), runs.get(i).name(), runs.get(i).name()));
         }
-        marks.add(new Mark.Line("base", new Mark.Place(62, 220), new Mark.Place(Figure.NARROW - 14, 220)));
-        return new Figure(
+        marks.add(new Mark.Line("base", new Mark.Place(62, 220), new Mark.Place(Drawing.NARROW - 14, 220)));
+        return new Drawing(
                 "SLO attainment",
                 "Share of requests answered within their SLO.",
                 legend,
-                Figure.NARROW,
+                Drawing.NARROW,
                 264,
                 "Requests beyond their SLO, a bar a run",
                 marks);
     }
 
-    static Figure service(Run run, ServiceFacts service) {
+    static Drawing service(Run run, ServiceFacts service) {
         double end = seconds(run, run.to());
         double mostDemand = Math.max(
                 service.demand().stream().mapToDouble(Point::peak).max().orElse(0),
@@ -234,9 +234,9 @@ final class Charts {
         double mostCapacity = capacity.map(each -> each * mostReplicas).orElse(0.0);
         double most = Math.max(mostDemand, Math.min(mostCapacity, mostDemand * 1.8));
 
-        Panel demand = new Panel(62, Figure.NARROW - 12, 24, 150, Scale.time(end), Scale.linear(most, 4, false));
+        Panel demand = new Panel(62, Drawing.NARROW - 12, 24, 150, Scale.time(end), Scale.linear(most, 4, false));
         Panel replicas =
-                new Panel(62, Figure.NARROW - 12, 184, 232, Scale.time(end), Scale.linear(mostReplicas, 2, true));
+                new Panel(62, Drawing.NARROW - 12, 184, 232, Scale.time(end), Scale.linear(mostReplicas, 2, true));
         List<Mark> marks = new ArrayList<>(demand.yAxis("requests/s"));
         marks.addAll(demand.xGrid());
         List<Swatch> legend = new ArrayList<>();
@@ -276,11 +276,11 @@ final class Charts {
             legend.add(
                     new Swatch("stroke capacity", "capacity of replicas", "serving replicas times what one answers"));
         }
-        return new Figure(
+        return new Drawing(
                 service.service().value(),
                 "%s requests.".formatted(Text.number(service.requests())),
                 legend,
-                Figure.NARROW,
+                Drawing.NARROW,
                 278,
                 "Demand, forecast and replicas of " + service.service().value(),
                 marks);
@@ -317,13 +317,13 @@ final class Charts {
         }
     }
 
-    static Figure loans(Run run) {
+    static Drawing loans(Run run) {
         double end = seconds(run, run.to());
         double mostLent = run.owners().stream()
                 .mapToDouble(sample -> sample.of(OwnerGroup.LENT))
                 .max()
                 .orElse(0);
-        Panel lent = new Panel(58, Figure.WIDE - 12, 24, 130, Scale.time(end), Scale.linear(mostLent, 4, true));
+        Panel lent = new Panel(58, Drawing.WIDE - 12, 24, 130, Scale.time(end), Scale.linear(mostLent, 4, true));
         List<At> level = run.owners().stream()
                 .map(sample -> new At(seconds(run, sample.at()), sample.of(OwnerGroup.LENT)))
                 .toList();
@@ -343,10 +343,10 @@ final class Charts {
                 .mapToDouble(bar -> Math.max(bar[0], bar[1]))
                 .max()
                 .orElse(0);
-        Panel up = new Panel(58, Figure.WIDE - 12, 172, 222, Scale.time(end), Scale.linear(most, 2, true));
+        Panel up = new Panel(58, Drawing.WIDE - 12, 172, 222, Scale.time(end), Scale.linear(most, 2, true));
         marks.addAll(up.yAxis("GPUs lent (up) and reclaimed (down) in " + Text.duration(barSeconds)));
         // The lower half mirrors the upper one: its own axis would only repeat the labels.
-        Panel down = new Panel(58, Figure.WIDE - 12, 272, 222, Scale.time(end), Scale.linear(most, 2, true));
+        Panel down = new Panel(58, Drawing.WIDE - 12, 272, 222, Scale.time(end), Scale.linear(most, 2, true));
         List<Mark> shapes = new ArrayList<>();
         bars.forEach((index, bar) -> {
             double from = index.doubleValue() * barSeconds;
@@ -357,7 +357,7 @@ final class Charts {
             if (bar[1] > 0) {
                 shapes.add(down.bar(from, to, 0, bar[1], "reclaims"));
             }
-            Panel both = new Panel(58, Figure.WIDE - 12, 172, 272, Scale.time(end), Scale.linear(most, 2, true));
+            Panel both = new Panel(58, Drawing.WIDE - 12, 172, 272, Scale.time(end), Scale.linear(most, 2, true));
             shapes.add(both.hint(
                     from,
                     to,
@@ -367,18 +367,18 @@ final class Charts {
                                     bar[0],
                                     bar[1])));
         });
-        Panel foot = new Panel(58, Figure.WIDE - 12, 222, 272, Scale.time(end), Scale.linear(most, 2, true));
+        Panel foot = new Panel(58, Drawing.WIDE - 12, 222, 272, Scale.time(end), Scale.linear(most, 2, true));
         marks.addAll(up.xGrid());
         marks.addAll(foot.xAxis(timeTitle(run, end)));
         marks.addAll(shapes);
-        return new Figure(
+        return new Drawing(
                 "Loans in time",
                 loansInWords(run),
                 List.of(
                         new Swatch("box " + style(OwnerGroup.LENT), "GPUs lent, mean", "inference GPUs that train"),
                         new Swatch("box lends", "lent", "GPUs that decisions lent"),
                         new Swatch("box reclaims", "reclaimed", "GPUs that decisions took back")),
-                Figure.WIDE,
+                Drawing.WIDE,
                 318,
                 "Loans in time",
                 marks);

@@ -4,7 +4,7 @@ import static io.lendstream.simulator.report.Text.escape;
 
 import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.forecasting.Score;
-import io.lendstream.simulator.report.Figure.Swatch;
+import io.lendstream.simulator.report.Drawing.Swatch;
 import io.lendstream.simulator.report.Panel.At;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -52,7 +52,7 @@ public final class ForecastReport {
      * @return what is to be said of it, if anything
      */
     public static Optional<String> write(List<Score> scores, List<Band> bands, Path directory, PngPlots plots) {
-        Map<String, List<Figure>> figures = new LinkedHashMap<>();
+        Map<String, List<Drawing>> figures = new LinkedHashMap<>();
         for (Band band : bands) {
             figures.computeIfAbsent(band.series(), any -> new ArrayList<>()).add(figure(band));
         }
@@ -62,13 +62,13 @@ public final class ForecastReport {
         } catch (IOException e) {
             throw new UncheckedIOException("%s cannot be written".formatted(page), e);
         }
-        Map<String, List<Figure>> files = new LinkedHashMap<>();
+        Map<String, List<Drawing>> files = new LinkedHashMap<>();
         figures.forEach((series, drawn) ->
                 files.put(Limits.cut("forecast-" + series.replaceAll("[^A-Za-z0-9._-]", "_"), LONGEST_FILE), drawn));
         return plots.write(files, directory);
     }
 
-    private static Figure figure(Band band) {
+    private static Drawing figure(Band band) {
         List<Point> points = band.points();
         Instant from = points.get(0).at();
         double step = band.step().toMillis() / 1000.0;
@@ -77,7 +77,7 @@ public final class ForecastReport {
                 .mapToDouble(point -> Math.max(point.p99(), Double.isNaN(point.actual()) ? 0 : point.actual()))
                 .max()
                 .orElse(1);
-        Panel panel = new Panel(62, Figure.WIDE - 12, 24, 230, Scale.time(end), Scale.linear(most, 5, false));
+        Panel panel = new Panel(62, Drawing.WIDE - 12, 24, 230, Scale.time(end), Scale.linear(most, 5, false));
         List<At> p10 = new ArrayList<>();
         List<At> p50 = new ArrayList<>();
         List<At> p99 = new ArrayList<>();
@@ -113,7 +113,7 @@ public final class ForecastReport {
                                     Text.number(point.p90()),
                                     Text.number(point.p99()))));
         }
-        return new Figure(
+        return new Drawing(
                 "%s, %s".formatted(band.series(), band.model()),
                 "What had been said %s before, and what came."
                         .formatted(Text.duration(band.lead().toMillis() / 1000.0)),
@@ -121,7 +121,7 @@ public final class ForecastReport {
                         new Swatch("stroke demand", "what came", "the series"),
                         new Swatch("box band", "p10–p99", "between the two quantiles"),
                         new Swatch("stroke median", "p50", "the median")),
-                Figure.WIDE,
+                Drawing.WIDE,
                 276,
                 "Forecast band of " + band.model() + " over " + band.series(),
                 marks);
@@ -135,7 +135,7 @@ public final class ForecastReport {
         return Double.isFinite(value) ? String.format(Locale.ROOT, "%." + decimals + "f", value) : Text.NOTHING;
     }
 
-    private static String page(List<Score> scores, Map<String, List<Figure>> figures) {
+    private static String page(List<Score> scores, Map<String, List<Drawing>> figures) {
         StringBuilder page = new StringBuilder();
         page.append("""
                 <!DOCTYPE html>

@@ -201,11 +201,11 @@ public final class HtmlReport {
                 .append("with a lender who knows how much work jobs have before them.</p></section>\n");
     }
 
-    private void section(String title, List<Figure> figures) {
+    private void section(String title, List<Drawing> figures) {
         if (figures.isEmpty()) {
             return;
         }
-        boolean pair = figures.stream().allMatch(figure -> figure.width() == Figure.NARROW);
+        boolean pair = figures.stream().allMatch(figure -> figure.width() == Drawing.NARROW);
         page.append("<section><h2>%s</h2>\n%s".formatted(escape(title), pair ? "<div class=\"pair\">\n" : ""));
         figures.forEach(figure -> page.append(figure.html()));
         page.append(pair ? "</div></section>\n" : "</section>\n");

@@ -19,7 +19,7 @@ final class Plots {
     private Plots() {}
 
     /** GPUs by owner, a figure a run on the same scales. */
-    static List<Figure> owners(RunFacts facts) {
+    static List<Drawing> owners(RunFacts facts) {
         List<Run> runs =
                 facts.shown().stream().filter(run -> !run.owners().isEmpty()).toList();
         double longest = runs.stream()
@@ -39,7 +39,7 @@ final class Plots {
     }
 
     /** How long jobs took. */
-    static List<Figure> training(RunFacts facts) {
+    static List<Drawing> training(RunFacts facts) {
         List<Curve> curves = curves(facts, run -> Optional.empty());
         return curves.stream().allMatch(curve -> curve.seconds().isEmpty())
                 ? List.of()
@@ -47,12 +47,12 @@ final class Plots {
     }
 
     /** How long requests waited, and how many got their answer in time. */
-    static List<Figure> inference(RunFacts facts) {
+    static List<Drawing> inference(RunFacts facts) {
         List<Curve> start = curves(facts, run -> run.inference().startDelay());
         List<Curve> overhead = curves(facts, run -> run.inference().responseOverhead());
         boolean waits = Stream.concat(start.stream(), overhead.stream())
                 .anyMatch(curve -> curve.delays().isPresent());
-        List<Figure> figures = new ArrayList<>();
+        List<Drawing> figures = new ArrayList<>();
         if (waits) {
             figures.add(Charts.delays("Request start delay", "Wait for a GPU.", start));
             figures.add(Charts.delays("Response overhead", "Wait plus cold start.", overhead));
@@ -65,7 +65,7 @@ final class Plots {
     }
 
     /** Demand, forecast and replicas of a run's busiest services. */
-    static List<Figure> services(Run run) {
+    static List<Drawing> services(Run run) {
         return run.services().stream()
                 .limit(MOST_SERVICES)
                 .map(service -> Charts.service(run, service))
@@ -73,7 +73,7 @@ final class Plots {
     }
 
     /** What a run lent. */
-    static List<Figure> loans(Run run) {
+    static List<Drawing> loans(Run run) {
         boolean lent = run.loans().gpuHours() > 0 || !run.loans().turnover().isEmpty();
         return lent ? List.of(Charts.loans(run)) : List.of();
     }

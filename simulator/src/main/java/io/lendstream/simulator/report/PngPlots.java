@@ -44,7 +44,7 @@ public final class PngPlots {
     }
 
     /** The same for figures by the name of their file. */
-    Optional<String> write(Map<String, List<Figure>> plots, Path directory) {
+    Optional<String> write(Map<String, List<Drawing>> plots, Path directory) {
         Optional<String> reason = obstacle.join();
         if (reason.isEmpty()) {
             Look.Sheet sheet = new Look.Sheet(HtmlReport.styleSheet());
@@ -55,8 +55,8 @@ public final class PngPlots {
                         ::formatted);
     }
 
-    private static Map<String, List<Figure>> plots(RunFacts facts) {
-        Map<String, List<Figure>> plots = new LinkedHashMap<>();
+    private static Map<String, List<Drawing>> plots(RunFacts facts) {
+        Map<String, List<Drawing>> plots = new LinkedHashMap<>();
         plots.put("gpus-by-owner", Plots.owners(facts));
         plots.put("completion-times", Plots.training(facts));
         plots.put("inference", Plots.inference(facts));
@@ -85,7 +85,7 @@ public final class PngPlots {
 
     private static BufferedImage paintSomething() throws IOException {
         Mark.Label text = new Mark.Label("tick", Mark.Align.END, new Mark.Place(9, 9), "text");
-        Figure figure = new Figure("text", "text", List.of(), Figure.NARROW, 10, "text", List.of(text));
+        Drawing figure = new Drawing("text", "text", List.of(), Drawing.NARROW, 10, "text", List.of(text));
         BufferedImage image = Canvas.paint(List.of(figure), new Look.Sheet(HtmlReport.styleSheet()));
         encode(image, OutputStream.nullOutputStream());
         return image;

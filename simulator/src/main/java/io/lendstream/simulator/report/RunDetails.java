@@ -46,7 +46,7 @@ final class RunDetails {
     }
 
     private void services(Run run) {
-        List<Figure> figures = Plots.services(run);
+        List<Drawing> figures = Plots.services(run);
         if (figures.isEmpty()) {
             return;
         }

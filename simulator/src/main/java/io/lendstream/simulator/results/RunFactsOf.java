@@ -1,8 +1,8 @@
 package io.lendstream.simulator.results;
 
 import io.lendstream.core.event.Limits;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
-import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.report.RunFacts;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +54,7 @@ public final class RunFactsOf {
                 summary.sloAttainment());
     }
 
-    private static Optional<RunFacts.Delays> delays(Sample sample) {
+    private static Optional<RunFacts.Delays> delays(Distribution sample) {
         if (sample.count() == 0) {
             return Optional.empty();
         }

@@ -2,8 +2,8 @@ package io.lendstream.simulator.results;
 
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Limits;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
-import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
 import java.time.Duration;
@@ -34,14 +34,14 @@ public record Summary(
         int trainingJobs,
         int completedJobs,
         int failedJobs,
-        Sample jctSeconds,
+        Distribution jctSeconds,
         Optional<Double> makespanSeconds,
         int restarts,
         double gpuUtilization,
         long inferenceRequests,
         long coldStarts,
-        Sample startDelaySeconds,
-        Sample overheadSeconds,
+        Distribution startDelaySeconds,
+        Distribution overheadSeconds,
         Optional<Double> sloAttainment,
         long loans,
         long reclaims,
@@ -51,10 +51,10 @@ public record Summary(
     /** The figures of a run. */
     public static Summary of(RunOutcome outcome) {
         WorldResults results = outcome.results();
-        Sample jct = new Sample();
+        Distribution jct = new Distribution();
         results.jobs().forEach(job -> job.completionTime().ifPresent(time -> jct.add(Limits.millis(time) / 1000.0)));
-        Sample delays = new Sample();
-        Sample overheads = new Sample();
+        Distribution delays = new Distribution();
+        Distribution overheads = new Distribution();
         double answered = 0;
         double offered = 0;
         double inTime = 0;
@@ -109,7 +109,7 @@ public record Summary(
     }
 
     /** A figure of completion times, where any job completed. */
-    public Optional<Double> jct(ToDoubleFunction<Sample> figure) {
+    public Optional<Double> jct(ToDoubleFunction<Distribution> figure) {
         return completedJobs == 0 ? Optional.empty() : Optional.of(figure.applyAsDouble(jctSeconds));
     }
 
@@ -127,7 +127,7 @@ public record Summary(
         fields.put("trainingJobs", trainingJobs);
         fields.put("completedJobs", completedJobs);
         fields.put("failedJobs", failedJobs);
-        fields.put("avgJctSeconds", rounded(jct(Sample::mean)));
+        fields.put("avgJctSeconds", rounded(jct(Distribution::mean)));
         fields.put("p50JctSeconds", rounded(jct(sample -> sample.quantile(.5))));
         fields.put("p95JctSeconds", rounded(jct(sample -> sample.quantile(.95))));
         fields.put("p99JctSeconds", rounded(jct(sample -> sample.quantile(.99))));

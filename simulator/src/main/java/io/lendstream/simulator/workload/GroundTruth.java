@@ -4,7 +4,7 @@ import io.lendstream.core.goodput.GradientNoise;
 
 /** How a training job really behaves: how long its steps take, how noisy its gradients are, and how much is to be done. */
 public interface GroundTruth {
-    StepTime stepTime(Placement placement, int localBatch);
+    StepTime stepTime(GpusByNode placement, int localBatch);
 
     /** How many epochs it trains. */
     int epochs();

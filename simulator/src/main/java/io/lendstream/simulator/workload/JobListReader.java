@@ -45,7 +45,7 @@ final class JobListReader {
                     scene.start().plus(seconds(bounded(row, "submitSeconds", row.number("submitSeconds", 0)))),
                     row.whole("gpus", 1),
                     bounded(row, "runSeconds", row.above("runSeconds", 0)));
-            tasks.add(task.meeting(new Fate(outcome(row), crash(row))));
+            tasks.add(task.meeting(new JobOutcome(outcome(row), crash(row))));
         }
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
     }

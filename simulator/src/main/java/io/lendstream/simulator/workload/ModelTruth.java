@@ -26,7 +26,7 @@ public record ModelTruth(
     }
 
     @Override
-    public StepTime stepTime(Placement placement, int localBatch) {
+    public StepTime stepTime(GpusByNode placement, int localBatch) {
         GoodputModel model = new GoodputModel(throughput, noise.get(0), batch);
         double step = model.iterationSeconds(placement.nodes(), placement.replicas(), new Batch(localBatch, 0));
         return new StepTime(step, Math.max(0, step - model.throughput().accumulationSeconds(localBatch)));

@@ -62,7 +62,7 @@ final class PolluxProfiles {
         }
         GroundTruth truth = truth(folder, application, times);
         BatchRange batch = application.batch();
-        var known = new GoodputProfile(ThroughputFit.of(times.measurements()), truth.noise(0, batch.initial()));
+        var known = new GoodputProfile(LeastSquaresThroughput.of(times.measurements()), truth.noise(0, batch.initial()));
         return new Profile(truth, known);
     }
 
@@ -75,7 +75,7 @@ final class PolluxProfiles {
             }
             List<Integer> gpus =
                     digits.chars().map(digit -> digit - '0').boxed().toList();
-            Placement placement = Placement.of(gpus);
+            GpusByNode placement = GpusByNode.of(gpus);
             int batch = row.whole("local_bsz", 1);
             StepTime time = time(row);
             times.addAt(placement, batch, time);

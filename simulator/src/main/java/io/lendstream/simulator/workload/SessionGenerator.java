@@ -84,7 +84,7 @@ final class SessionGenerator {
                 double lasts =
                         Math.min(LONGEST_SECONDS, Math.max(1, alike * Math.exp(SESSION_SD * chance.nextGaussian())));
                 tasks.add(jobs.task("s%04d-%03d".formatted(session, number), "sessions", at, gpus, lasts)
-                        .meeting(new Fate(end(), Optional.empty())));
+                        .meeting(new JobOutcome(end(), Optional.empty())));
                 left -= gpus * lasts;
                 at = at.plus(Duration.ofSeconds(chance.nextInt(GAP_SECONDS)));
             }

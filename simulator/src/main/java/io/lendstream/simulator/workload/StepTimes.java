@@ -16,13 +16,13 @@ import java.util.TreeMap;
  * those linearly between the measured numbers of GPUs. What lies outside the measured range gets the time at its edge.
  */
 final class StepTimes {
-    private final Map<Placement, TreeMap<Integer, Mean>> exact = new HashMap<>();
+    private final Map<GpusByNode, TreeMap<Integer, Mean>> exact = new HashMap<>();
     private final TreeMap<Integer, TreeMap<Integer, TreeMap<Integer, Mean>>> bySize = new TreeMap<>();
 
     /** A measurement, for fitting. */
     record Measured(int nodes, int replicas, int localBatch, StepTime time) {}
 
-    void addAt(Placement placement, int localBatch, StepTime time) {
+    void addAt(GpusByNode placement, int localBatch, StepTime time) {
         exact.computeIfAbsent(placement, any -> new TreeMap<>())
                 .computeIfAbsent(localBatch, any -> new Mean())
                 .add(time);
@@ -35,7 +35,7 @@ final class StepTimes {
                 .add(time);
     }
 
-    StepTime at(Placement placement, int localBatch) {
+    StepTime at(GpusByNode placement, int localBatch) {
         Optional<NavigableMap<Integer, Mean>> known = Optional.ofNullable(exact.get(placement));
         double[] times = known.isPresent()
                 ? atBatch(known.get(), localBatch)

@@ -26,7 +26,7 @@ final class TabularTruth implements GroundTruth {
     }
 
     @Override
-    public StepTime stepTime(Placement placement, int localBatch) {
+    public StepTime stepTime(GpusByNode placement, int localBatch) {
         return times.at(placement, localBatch);
     }
 

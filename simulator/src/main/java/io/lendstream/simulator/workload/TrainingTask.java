@@ -9,14 +9,14 @@ import io.lendstream.core.id.JobId;
  * @param job what its owner submits
  * @param truth how it really behaves, which nobody is told
  */
-public record TrainingTask(TrainingJob job, GroundTruth truth, Fate fate) {
+public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) {
     /** A job that finishes. */
     public TrainingTask(TrainingJob job, GroundTruth truth) {
-        this(job, truth, Fate.FINISHES);
+        this(job, truth, JobOutcome.FINISHES);
     }
 
     /** The same job with another fate. */
-    public TrainingTask meeting(Fate other) {
+    public TrainingTask meeting(JobOutcome other) {
         return new TrainingTask(job, truth, other);
     }
 

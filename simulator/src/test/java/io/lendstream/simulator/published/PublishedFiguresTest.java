@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.assertj.core.data.Percentage.withPercentage;
 
-import io.lendstream.simulator.Sample;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.results.Summary;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,7 +81,7 @@ class PublishedFiguresTest {
                         .withHalves(halves),
                 1);
 
-        Sample jct = summary.jctSeconds();
+        Distribution jct = summary.jctSeconds();
         assertThat(Math.rint(jct.mean())).isEqualTo(average);
         assertThat(Math.rint(jct.quantile(.5))).isEqualTo(p50);
         assertThat(Math.rint(jct.quantile(.95))).isEqualTo(p95);

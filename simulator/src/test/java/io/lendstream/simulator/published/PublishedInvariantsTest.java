@@ -157,7 +157,7 @@ class PublishedInvariantsTest {
                 assertThat(run.attainedGpuSeconds()).as("%s", run.row()).isEqualTo(had.get(run));
                 assertThat(run.pausedGpuSeconds()).as("%s", run.row()).isBetween(0L, run.attainedGpuSeconds());
             }
-            for (RequestRun request : outcome.requests()) {
+            for (RequestBatchRun request : outcome.requests()) {
                 int coldStart = request.isCold() ? request.coldStart() : 0;
                 assertThat(request.started())
                         .as("%s", request.row())

@@ -61,16 +61,16 @@ class PublishedSimulatorTest {
 
     @Test
     void aRequestFindsAWarmReplicaUntilItsGpuIsTaken() {
-        List<RequestRun> requests = run(
+        List<RequestBatchRun> requests = run(
                         PublishedSettings.of("tiresias", 2, 4),
                         request("cold", 1, 5),
                         request("protected", 30, 5),
                         request("asleep", 500, 5))
                 .requests();
 
-        assertThat(requests).extracting(RequestRun::isCold).containsExactly(true, false, false);
-        assertThat(requests).extracting(RequestRun::started).containsExactly(1, 30, 500);
-        assertThat(requests).extracting(RequestRun::completed).containsExactly(1 + 8 + 5, 35, 505);
+        assertThat(requests).extracting(RequestBatchRun::isCold).containsExactly(true, false, false);
+        assertThat(requests).extracting(RequestBatchRun::started).containsExactly(1, 30, 500);
+        assertThat(requests).extracting(RequestBatchRun::completed).containsExactly(1 + 8 + 5, 35, 505);
     }
 
     @Test
@@ -78,12 +78,12 @@ class PublishedSimulatorTest {
         PublishedSettings settings = PublishedSettings.of("tiresias", 2, 4).withWarmReplicas(false);
 
         assertThat(run(settings, request("one", 1, 5), request("two", 20, 5)).requests())
-                .allMatch(RequestRun::isCold);
+                .allMatch(RequestBatchRun::isCold);
     }
 
     @Test
     void aRequestThatArrivesAtATickWaitsForTheNextEvent() {
-        List<RequestRun> requests = run(
+        List<RequestBatchRun> requests = run(
                         PublishedSettings.of("tiresias", 2, 4), request("at-a-tick", 60, 5), request("next", 70, 5))
                 .requests();
 

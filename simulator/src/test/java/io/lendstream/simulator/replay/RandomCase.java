@@ -15,7 +15,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.replay.Outages.Outage;
 import io.lendstream.simulator.workload.Demand;
-import io.lendstream.simulator.workload.Fate;
+import io.lendstream.simulator.workload.JobOutcome;
 import io.lendstream.simulator.workload.ModelTruth;
 import io.lendstream.simulator.workload.Request;
 import io.lendstream.simulator.workload.ServiceLoad;
@@ -110,7 +110,7 @@ record RandomCase(
                 random.nextInt(5) > 0 ? JobPhase.FINISHED : random.nextBoolean() ? JobPhase.FAILED : JobPhase.CANCELLED;
         Optional<Double> crash =
                 random.nextInt(5) > 0 ? Optional.empty() : Optional.of(0.05 + 0.9 * random.nextDouble());
-        return new TrainingTask(job, new ModelTruth(speed, noise, batch, work), new Fate(end, crash));
+        return new TrainingTask(job, new ModelTruth(speed, noise, batch, work), new JobOutcome(end, crash));
     }
 
     private static ServiceLoad rates(SplittableRandom random, int number) {

@@ -19,9 +19,9 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
-import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.forecasting.RateSeries;
@@ -234,7 +234,7 @@ class HostileResultsTest {
     }
 
     private static RunOutcome outcome(String text, double number, Instant end) {
-        Sample delays = new Sample();
+        Distribution delays = new Distribution();
         delays.add(number);
         JobResult job = new JobResult(
                 new JobId(id(text)),

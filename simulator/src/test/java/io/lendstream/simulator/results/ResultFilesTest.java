@@ -15,9 +15,9 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
-import io.lendstream.simulator.Sample;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.report.RunFacts;
@@ -73,9 +73,9 @@ class ResultFilesTest {
     }
 
     private static RunOutcome outcome() {
-        Sample delays = new Sample();
+        Distribution delays = new Distribution();
         delays.add(1.5);
-        Sample overheads = new Sample();
+        Distribution overheads = new Distribution();
         overheads.add(9.5);
         ServiceId chat = new ServiceId("chat");
         RequestResult request = new RequestResult(

@@ -62,7 +62,7 @@ class FitErrorsTest {
                             .map(digit -> digit - '0')
                             .boxed()
                             .toList();
-                    Placement placement = Placement.of(gpus);
+                    GpusByNode placement = GpusByNode.of(gpus);
                     double measured = row.number("step_time", 0);
                     double told = model.iterationSeconds(
                             placement.nodes(), placement.replicas(), new Batch(row.whole("local_bsz", 1), 0));

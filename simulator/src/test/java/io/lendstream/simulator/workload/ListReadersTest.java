@@ -70,7 +70,7 @@ class ListReadersTest {
     /** How long all of it takes on so many GPUs of one node. */
     private static double seconds(TrainingTask task, int gpus) {
         int total = task.job().batch().fixed().orElseThrow();
-        StepTime step = task.truth().stepTime(Placement.of(List.of(gpus)), total / gpus);
+        StepTime step = task.truth().stepTime(GpusByNode.of(List.of(gpus)), total / gpus);
         return task.truth().totalProgress() * step.seconds();
     }
 

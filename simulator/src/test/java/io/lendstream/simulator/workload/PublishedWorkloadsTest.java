@@ -67,7 +67,7 @@ class PublishedWorkloadsTest {
                     task.job().profile().noise(),
                     task.job().batch());
             for (List<Integer> gpus : List.of(List.of(1), List.of(4), List.of(4, 4), List.of(4, 4, 4, 4))) {
-                Placement placement = Placement.of(gpus);
+                GpusByNode placement = GpusByNode.of(gpus);
                 Batch batch =
                         model.best(placement.nodes(), placement.replicas()).batch();
                 double fitted =

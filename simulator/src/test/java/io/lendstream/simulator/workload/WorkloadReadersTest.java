@@ -125,9 +125,9 @@ class WorkloadReadersTest {
     void looksUpMeasuredPlacementsWhereverTheRingBegins() throws IOException {
         GroundTruth truth = bert();
 
-        assertThat(truth.stepTime(Placement.of(List.of(1, 2)), 4)).isEqualTo(new StepTime(0.7, 0.3));
-        assertThat(truth.stepTime(Placement.of(List.of(2)), 8).seconds()).isCloseTo(0.7, within(1e-12));
-        assertThat(truth.stepTime(Placement.of(List.of(2)), 8).syncSeconds()).isCloseTo(0.1, within(1e-12));
+        assertThat(truth.stepTime(GpusByNode.of(List.of(1, 2)), 4)).isEqualTo(new StepTime(0.7, 0.3));
+        assertThat(truth.stepTime(GpusByNode.of(List.of(2)), 8).seconds()).isCloseTo(0.7, within(1e-12));
+        assertThat(truth.stepTime(GpusByNode.of(List.of(2)), 8).syncSeconds()).isCloseTo(0.1, within(1e-12));
     }
 
     @Test
@@ -135,10 +135,10 @@ class WorkloadReadersTest {
         GroundTruth truth = bert();
 
         // Five nodes lie halfway between four (0.8 s with a GPU each) and six (1.0 s).
-        assertThat(truth.stepTime(Placement.of(List.of(1, 1, 1, 1, 1)), 4).seconds())
+        assertThat(truth.stepTime(GpusByNode.of(List.of(1, 1, 1, 1, 1)), 4).seconds())
                 .isCloseTo(0.9, within(1e-12));
         // Nine GPUs on six nodes lie halfway between six and twelve.
-        assertThat(truth.stepTime(Placement.of(List.of(1, 1, 1, 2, 2, 2)), 4).seconds())
+        assertThat(truth.stepTime(GpusByNode.of(List.of(1, 1, 1, 2, 2, 2)), 4).seconds())
                 .isCloseTo(1.3, within(1e-12));
     }
 

@@ -116,7 +116,7 @@ public final class Exposition {
         }
     }
 
-    private static Sample sample(Line line) {
+    private static MetricSample sample(Line line) {
         String name = line.metricName();
         line.skipSpace();
         var labels = line.take('{') ? line.labels() : Map.<String, String>of();
@@ -132,7 +132,7 @@ public final class Exposition {
         if (!line.atEnd()) {
             throw line.wrong("'%s' is left over after the value".formatted(line.rest()));
         }
-        return new Sample(name, labels, value, time);
+        return new MetricSample(name, labels, value, time);
     }
 
     /** Families in the order in which they were first heard of. */
@@ -143,7 +143,7 @@ public final class Exposition {
             private Optional<MetricType> type = Optional.empty();
             private Optional<String> help = Optional.empty();
             private Optional<String> unit = Optional.empty();
-            private final List<Sample> samples = new ArrayList<>();
+            private final List<MetricSample> samples = new ArrayList<>();
         }
 
         void help(Line line, String name, String text) {
@@ -171,7 +171,7 @@ public final class Exposition {
             return now;
         }
 
-        void add(Line line, Sample sample) {
+        void add(Line line, MetricSample sample) {
             Draft draft = draft(family(sample.name()));
             MetricType type = draft.type.orElse(MetricType.UNKNOWN);
             boolean isBucket = type == MetricType.HISTOGRAM && sample.name().endsWith("_bucket");

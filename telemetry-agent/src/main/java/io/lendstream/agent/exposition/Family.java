@@ -9,7 +9,7 @@ import java.util.List;
  * @param help what the writer says of it; empty where nothing
  * @param unit in OpenMetrics, such as {@code seconds}; empty where nothing
  */
-public record Family(String name, MetricType type, String help, String unit, List<Sample> samples) {
+public record Family(String name, MetricType type, String help, String unit, List<MetricSample> samples) {
     public Family {
         samples = List.copyOf(samples);
     }

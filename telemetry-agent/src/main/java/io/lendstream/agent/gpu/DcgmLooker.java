@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Looks through a dcgm-exporter's metrics page. Nothing is kept open between looks. */
-final class DcgmLooker implements Looker {
+final class DcgmLooker implements NodeReader {
     private static final int OK = 200;
 
     /** A node's page has some hundred KiB; what is longer than this is something else. */
@@ -41,7 +41,7 @@ final class DcgmLooker implements Looker {
     }
 
     @Override
-    public Sight look(Instant now) {
+    public GpuSnapshot look(Instant now) {
         if (!backoff.isDue(now)) {
             return unavailable();
         }
@@ -77,25 +77,25 @@ final class DcgmLooker implements Looker {
         }
     }
 
-    private Sight seen(DcgmReadings readings, Instant now) {
+    private GpuSnapshot seen(DcgmReadings readings, Instant now) {
         if (readings.gpus().isEmpty()) {
             return failed(metrics + ": it tells of no GPU", now);
         }
         backoff.succeeded();
         lastSeen = readings.gpus();
         driverVersion = readings.driverVersion();
-        return new Sight(
+        return new GpuSnapshot(
                 NodeStatus.READY, String.join("; ", readings.troubles()), lastSeen, readings.samples(), driverVersion);
     }
 
-    private Sight failed(String why, Instant now) {
+    private GpuSnapshot failed(String why, Instant now) {
         failure = why;
         backoff.failed(now);
         return unavailable();
     }
 
-    private Sight unavailable() {
-        return Sight.without(
+    private GpuSnapshot unavailable() {
+        return GpuSnapshot.without(
                 NodeStatus.UNAVAILABLE,
                 "%s (tried again after %d s)".formatted(failure, backoff.pause().toSeconds()),
                 lastSeen,

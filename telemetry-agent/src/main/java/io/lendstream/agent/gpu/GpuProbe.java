@@ -13,7 +13,7 @@ public interface GpuProbe extends AutoCloseable {
      *
      * @param now stamps what was heard of, and measures backoff and windows
      */
-    Sight look(Instant now);
+    GpuSnapshot look(Instant now);
 
     /**
      * Lets the driver go (maintenance, a MIG change); {@link #look} then answers PAUSED until {@link #resume}.

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Looks through NVML. While it does not answer, the inventory is the one last seen, and it is tried again ever more seldom. */
-final class NvmlLooker implements Looker {
+final class NvmlLooker implements NodeReader {
     /** A cut is believed after two seconds; so long the inventory of before is told. */
     private static final Duration WHILE_SETTLING = Duration.ofSeconds(1);
 
@@ -32,7 +32,7 @@ final class NvmlLooker implements Looker {
     }
 
     @Override
-    public Sight look(Instant now) {
+    public GpuSnapshot look(Instant now) {
         if (!backoff.isDue(now)) {
             return unavailable();
         }
@@ -45,21 +45,21 @@ final class NvmlLooker implements Looker {
         }
     }
 
-    private Sight seen(Readings readings, Instant now) {
+    private GpuSnapshot seen(Readings readings, Instant now) {
         String why = String.join("; ", readings.troubles());
         driverVersion = readings.driverVersion();
         if (readings.gpus().isEmpty()) {
             failure = why.isEmpty() ? "the driver knows of no GPU" : why;
             backoff.failed(now);
             machine.letGo(); // one that appears is seen by a new session only
-            return new Sight(NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), driverVersion);
+            return new GpuSnapshot(NodeStatus.UNAVAILABLE, failure, lastSeen, readings.samples(), driverVersion);
         }
         backoff.succeeded();
         lastSeen = readings.gpus();
         List<GpuProcess> processes = readings.processes().stream()
                 .map(each -> new GpuProcess(each.gpuId(), each.pid(), each.memoryUsedBytes()))
                 .toList();
-        return new Sight(
+        return new GpuSnapshot(
                 NodeStatus.READY,
                 why,
                 readings.gpus(),
@@ -74,8 +74,8 @@ final class NvmlLooker implements Looker {
         return gpus.stream().map(Gpu::gpuId).collect(Collectors.toSet());
     }
 
-    private Sight unavailable() {
-        return Sight.without(
+    private GpuSnapshot unavailable() {
+        return GpuSnapshot.without(
                 NodeStatus.UNAVAILABLE,
                 "%s (tried again after %d s)".formatted(failure, backoff.pause().toSeconds()),
                 lastSeen,

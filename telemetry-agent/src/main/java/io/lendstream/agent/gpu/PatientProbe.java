@@ -23,11 +23,11 @@ import org.slf4j.LoggerFactory;
 final class PatientProbe implements GpuProbe {
     private static final Logger LOG = LoggerFactory.getLogger(PatientProbe.class);
 
-    private final Looker looker;
+    private final NodeReader looker;
     private final Duration patience;
     private final Duration settle;
     private final ExecutorService thread;
-    private Optional<Future<Sight>> underWay = Optional.empty();
+    private Optional<Future<GpuSnapshot>> underWay = Optional.empty();
     private Optional<String> paused = Optional.empty();
     private boolean resumed;
     private Optional<Instant> settled = Optional.empty();
@@ -38,7 +38,7 @@ final class PatientProbe implements GpuProbe {
      * @param name of the thread
      * @param settle how long after a pause what is there is not yet believed
      */
-    PatientProbe(String name, Looker looker, Duration patience, Duration settle) {
+    PatientProbe(String name, NodeReader looker, Duration patience, Duration settle) {
         this.looker = looker;
         this.patience = patience;
         this.settle = settle;
@@ -50,16 +50,16 @@ final class PatientProbe implements GpuProbe {
     }
 
     @Override
-    public synchronized Sight look(Instant now) {
+    public synchronized GpuSnapshot look(Instant now) {
         if (paused.isPresent()) {
-            return Sight.without(NodeStatus.PAUSED, paused.get(), lastSeen, driverVersion);
+            return GpuSnapshot.without(NodeStatus.PAUSED, paused.get(), lastSeen, driverVersion);
         }
         if (resumed) {
             settled = Optional.of(now.plus(settle));
             resumed = false;
         }
         if (settled.isPresent() && now.isBefore(settled.get())) {
-            return Sight.without(
+            return GpuSnapshot.without(
                     NodeStatus.PAUSED,
                     "resumed; the driver is given %d s to settle".formatted(settle.toSeconds()),
                     lastSeen,
@@ -70,12 +70,12 @@ final class PatientProbe implements GpuProbe {
         return lookedAt(now);
     }
 
-    private Sight lookedAt(Instant now) {
+    private GpuSnapshot lookedAt(Instant now) {
         try {
             underWay = underWay.filter(late -> !late.isDone()); // what it saw is of then
-            Future<Sight> look = underWay.orElseGet(() -> thread.submit(() -> looker.look(now)));
+            Future<GpuSnapshot> look = underWay.orElseGet(() -> thread.submit(() -> looker.look(now)));
             underWay = Optional.of(look);
-            Sight sight = look.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            GpuSnapshot sight = look.get(patience.toNanos(), TimeUnit.NANOSECONDS);
             underWay = Optional.empty();
             lastSeen = sight.gpus();
             driverVersion = sight.driverVersion();
@@ -94,8 +94,8 @@ final class PatientProbe implements GpuProbe {
         }
     }
 
-    private Sight unavailable(String why) {
-        return Sight.without(NodeStatus.UNAVAILABLE, why, lastSeen, driverVersion);
+    private GpuSnapshot unavailable(String why) {
+        return GpuSnapshot.without(NodeStatus.UNAVAILABLE, why, lastSeen, driverVersion);
     }
 
     /** Waits until the driver was let go, or as long as a look would; a driver that hangs is let go when it answers. */

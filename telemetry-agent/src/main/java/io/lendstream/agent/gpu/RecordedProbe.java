@@ -10,28 +10,28 @@ import java.util.Optional;
 /** Plays sights that were recorded, one a look. */
 final class RecordedProbe implements GpuProbe {
     private final Path file;
-    private final List<Sight> sights;
+    private final List<GpuSnapshot> sights;
     private final boolean loop;
     private int next;
     private List<Gpu> lastSeen = List.of();
     private Optional<String> paused = Optional.empty();
 
-    RecordedProbe(Path file, List<Sight> sights, boolean loop) {
+    RecordedProbe(Path file, List<GpuSnapshot> sights, boolean loop) {
         this.file = file;
         this.sights = List.copyOf(sights);
         this.loop = loop;
     }
 
     @Override
-    public synchronized Sight look(Instant now) {
+    public synchronized GpuSnapshot look(Instant now) {
         if (paused.isPresent()) {
-            return Sight.without(NodeStatus.PAUSED, paused.get(), lastSeen, Optional.empty());
+            return GpuSnapshot.without(NodeStatus.PAUSED, paused.get(), lastSeen, Optional.empty());
         }
         if (next == sights.size() && !loop) {
             String why = "recording %s ended after %d sights".formatted(file, sights.size());
-            return Sight.without(NodeStatus.UNAVAILABLE, why, lastSeen, Optional.empty());
+            return GpuSnapshot.without(NodeStatus.UNAVAILABLE, why, lastSeen, Optional.empty());
         }
-        Sight sight = sights.get(next % sights.size());
+        GpuSnapshot sight = sights.get(next % sights.size());
         next = next % sights.size() + 1;
         lastSeen = sight.gpus();
         return sight;

@@ -24,7 +24,7 @@ import java.util.Optional;
 final class Recording {
     private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
-    private final List<Sight> sights = new ArrayList<>();
+    private final List<GpuSnapshot> sights = new ArrayList<>();
     private Optional<Node> node = Optional.empty();
     private boolean isNodeTold;
 
@@ -35,7 +35,7 @@ final class Recording {
      *
      * @throws IllegalArgumentException where it is not a recording of one node, naming the line
      */
-    static List<Sight> read(Path file) {
+    static List<GpuSnapshot> read(Path file) {
         List<String> lines;
         try {
             lines = Files.readAllLines(file);
@@ -104,7 +104,7 @@ final class Recording {
         if (!of.nodeId().equals(sample.nodeId())) {
             throw anotherNode(sample.nodeId().value());
         }
-        sights.add(new Sight(NodeStatus.READY, of.why(), of.gpus(), sample.gpus(), of.driverVersion()));
+        sights.add(new GpuSnapshot(NodeStatus.READY, of.why(), of.gpus(), sample.gpus(), of.driverVersion()));
         isNodeTold = true;
     }
 
@@ -114,7 +114,7 @@ final class Recording {
             Node of = node.get();
             String said =
                     of.why().isEmpty() && of.status() != NodeStatus.READY ? "recorded as " + of.status() : of.why();
-            sights.add(Sight.without(of.status(), said, of.gpus(), of.driverVersion()));
+            sights.add(GpuSnapshot.without(of.status(), said, of.gpus(), of.driverVersion()));
             isNodeTold = true;
         }
     }

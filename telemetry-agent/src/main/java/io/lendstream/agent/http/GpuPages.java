@@ -1,6 +1,6 @@
 package io.lendstream.agent.http;
 
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
@@ -29,7 +29,7 @@ public final class GpuPages {
     private GpuPages() {}
 
     /** By dcgm-exporter's names and units: percent, MiB, MHz, mJ. Sampled values of links are left out: theirs are counters. */
-    public static String dcgm(NodeId node, Sight sight) {
+    public static String dcgm(NodeId node, GpuSnapshot sight) {
         var page = new Page();
         for (Gpu gpu : sight.samples().isEmpty() ? List.<Gpu>of() : sight.gpus()) {
             page.add(
@@ -91,7 +91,7 @@ public final class GpuPages {
     }
 
     /** By OpenTelemetry's names as Prometheus writes them: base units, {@code _ratio}, {@code _bytes}, {@code _total}. */
-    public static String hardware(NodeId node, Sight sight) {
+    public static String hardware(NodeId node, GpuSnapshot sight) {
         var page = new Page();
         each(sight, (gpu, instance, sample) -> {
             Map<String, String> labels = hardwareLabels(node, gpu, instance);
@@ -145,7 +145,7 @@ public final class GpuPages {
         void take(Gpu gpu, Optional<GpuInstance> instance, GpuSample sample);
     }
 
-    private static void each(Sight sight, Taker taker) {
+    private static void each(GpuSnapshot sight, Taker taker) {
         var gpus = new LinkedHashMap<GpuId, Gpu>();
         var instances = new LinkedHashMap<GpuId, GpuInstance>();
         var parents = new LinkedHashMap<GpuId, Gpu>();

@@ -2,8 +2,8 @@ package io.lendstream.agent.kubernetes;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.agent.rates.Endpoint;
+import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.agent.rates.Preset;
-import io.lendstream.agent.rates.Presets;
 import io.lendstream.core.id.ServiceId;
 import java.net.URI;
 import java.time.Instant;
@@ -28,7 +28,7 @@ import java.util.stream.Collectors;
  * @param presets by which servers are read
  * @param namespaces whose pods count; empty for all
  */
-public record PodReader(Presets presets, Set<String> namespaces) implements Function<JsonNode, Optional<PodTarget>> {
+public record PodReader(EndpointPresets presets, Set<String> namespaces) implements Function<JsonNode, Optional<PodTarget>> {
     private static final String OURS = "lendstream.io/scrape-";
     private static final String PROMETHEUS = "prometheus.io/";
     private static final Set<String> KNOWN =

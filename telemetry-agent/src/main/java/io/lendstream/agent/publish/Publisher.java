@@ -18,17 +18,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Takes records and sees to it that they get to the broker, in their order, sooner or later. */
-public final class Publisher implements Outbox, AutoCloseable {
+public final class Publisher implements RecordSink, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
 
     private final Backlog backlog;
     private final String boot;
-    private final Delivery delivery;
+    private final BacklogSender delivery;
     private final Thread thread;
     private final Map<Topic<?>, Long> fingerprints = new HashMap<>();
     private long published;
 
-    private Publisher(Backlog backlog, String boot, Delivery delivery) {
+    private Publisher(Backlog backlog, String boot, BacklogSender delivery) {
         this.backlog = backlog;
         this.boot = boot;
         this.delivery = delivery;
@@ -45,15 +45,15 @@ public final class Publisher implements Outbox, AutoCloseable {
      * @throws IOException where the directory cannot be used
      */
     public static Publisher start(
-            Outlet outlet, String boot, Optional<Path> directory, long bound, MeterRegistry metrics)
+            BrokerTarget outlet, String boot, Optional<Path> directory, long bound, MeterRegistry metrics)
             throws IOException {
         Backlog backlog = directory.isPresent() ? Spool.open(directory.get(), bound) : new MemoryBacklog(bound);
         SchemaShelf schemas = directory.isPresent() ? SchemaShelf.in(directory.get()) : SchemaShelf.inMemory();
         return start(outlet, boot, backlog, schemas, metrics);
     }
 
-    static Publisher start(Outlet outlet, String boot, Backlog backlog, SchemaShelf schemas, MeterRegistry metrics) {
-        var publisher = new Publisher(backlog, boot, new Delivery(backlog, schemas, outlet, metrics));
+    static Publisher start(BrokerTarget outlet, String boot, Backlog backlog, SchemaShelf schemas, MeterRegistry metrics) {
+        var publisher = new Publisher(backlog, boot, new BacklogSender(backlog, schemas, outlet, metrics));
         metrics.gauge("lendstream.spool.records", backlog, Backlog::waiting);
         metrics.gauge("lendstream.spool.bytes", backlog, Backlog::bytes);
         metrics.more().counter("lendstream.spool.lost", Tags.empty(), backlog, Backlog::lost);

@@ -18,14 +18,14 @@ import java.util.function.BiConsumer;
  * was not there before began at zero, since the endpoint was.
  */
 final class Change {
-    private final Reading before;
-    private final Reading now;
+    private final EndpointReading before;
+    private final EndpointReading now;
     private final Preset preset;
     private final ServiceNames names;
     private final Set<ServiceId> restarted = new HashSet<>();
     private final Map<String, Map<String, Double>> earlier = new HashMap<>();
 
-    Change(Reading before, Reading now, Preset preset, ServiceNames names) {
+    Change(EndpointReading before, EndpointReading now, Preset preset, ServiceNames names) {
         this.before = before;
         this.now = now;
         this.preset = preset;
@@ -93,7 +93,7 @@ final class Change {
         return largest;
     }
 
-    private SortedMap<ServiceId, Double> level(Measure measure, Reading at) {
+    private SortedMap<ServiceId, Double> level(Measure measure, EndpointReading at) {
         var sums = new TreeMap<ServiceId, Double>();
         for (Measure.Term term : measure.termsIn(at)) {
             term.selector()

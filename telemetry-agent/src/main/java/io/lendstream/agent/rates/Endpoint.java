@@ -19,7 +19,7 @@ public record Endpoint(Preset preset, URI url, Optional<URI> stats, Optional<Str
      *
      * @throws IllegalArgumentException where it is not written so; the message says how it must be
      */
-    public static Endpoint parse(String text, Presets presets) {
+    public static Endpoint parse(String text, EndpointPresets presets) {
         String[] parts = text.strip().split(";", -1);
         int at = parts[0].indexOf('@');
         if (at < 1) {

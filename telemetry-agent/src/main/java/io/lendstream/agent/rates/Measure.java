@@ -59,12 +59,12 @@ record Measure(List<List<Term>> alternatives) {
     }
 
     /** The terms that a reading has anything of; none where it has nothing of any alternative. */
-    List<Term> termsIn(Reading reading) {
+    List<Term> termsIn(EndpointReading reading) {
         return termsIn(reading, "");
     }
 
     /** The same of metrics with an ending, such as a histogram's buckets. */
-    List<Term> termsIn(Reading reading, String suffix) {
+    List<Term> termsIn(EndpointReading reading, String suffix) {
         for (List<Term> alternative : alternatives) {
             List<Term> terms = alternative.stream()
                     .map(term -> new Term(term.sign, term.selector.suffixed(suffix)))

@@ -60,7 +60,7 @@ public final class RateProbe {
     public void countFrom(Instant started) {
         Instant now = clock.instant();
         long since = Math.max(0, Duration.between(started, now).toNanos());
-        windows.startingWith(Reading.of(started, nanos.getAsLong() - since, List.of()));
+        windows.startingWith(EndpointReading.of(started, nanos.getAsLong() - since, List.of()));
     }
 
     /**
@@ -69,7 +69,7 @@ public final class RateProbe {
      * @return the last windows; empty where it is too early for them
      */
     public Optional<List<Window>> farewell() {
-        Optional<List<Window>> last = windows.farewell(Reading.of(clock.instant(), nanos.getAsLong(), List.of()));
+        Optional<List<Window>> last = windows.farewell(EndpointReading.of(clock.instant(), nanos.getAsLong(), List.of()));
         if (last.isPresent()) { // a node sees many pods in its life
             List.of("lendstream.rate.readings", "lendstream.rate.windows", "lendstream.rate.restarts")
                     .forEach(name -> metrics.find(name)
@@ -86,7 +86,7 @@ public final class RateProbe {
      * @param started when the server was started last, by the wall clock, where that is known
      */
     public List<Window> look(Optional<Instant> started) {
-        Reading reading;
+        EndpointReading reading;
         try {
             reading = read();
         } catch (IOException | ExpositionException e) {
@@ -118,7 +118,7 @@ public final class RateProbe {
         return ended;
     }
 
-    private Reading read() throws IOException {
+    private EndpointReading read() throws IOException {
         Scraper.Answer answer = scraper.get(endpoint.url());
         Instant at = clock.instant();
         long when = nanos.getAsLong();
@@ -129,7 +129,7 @@ public final class RateProbe {
                 .flatMap(family -> family.samples().stream())
                 .map(sample -> new Point(sample.name(), sample.labels(), sample.value()))
                 .toList();
-        Reading reading = Reading.of(at, when, points);
+        EndpointReading reading = EndpointReading.of(at, when, points);
         return endpoint.stats().map(stats -> reading.with(batches(stats))).orElse(reading);
     }
 

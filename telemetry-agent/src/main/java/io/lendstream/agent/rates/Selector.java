@@ -74,7 +74,7 @@ record Selector(String name, List<Condition> conditions) {
         return new Selector(name + suffix, conditions);
     }
 
-    List<Point> in(Reading reading) {
+    List<Point> in(EndpointReading reading) {
         return reading.named(name).stream()
                 .filter(point -> conditions.stream().allMatch(condition -> condition.holds(point)))
                 .toList();

@@ -43,7 +43,7 @@ public final class Windows {
     /** How many arrivals too many were derived; paid back by the next windows. */
     private final Map<ServiceId, Double> advances = new TreeMap<>();
 
-    private Optional<Reading> last = Optional.empty();
+    private Optional<EndpointReading> last = Optional.empty();
 
     /**
      * Of one endpoint.
@@ -74,12 +74,12 @@ public final class Windows {
      *
      * @param start as a reading of nothing
      */
-    void startingWith(Reading start) {
+    void startingWith(EndpointReading start) {
         last = Optional.of(start.beforeAnything());
     }
 
     /** The windows that a reading ends, a service each; none while the last reading is less than {@link #SHORTEST} ago. */
-    public List<Window> upTo(Reading now) {
+    public List<Window> upTo(EndpointReading now) {
         return upTo(now, Optional.empty());
     }
 
@@ -89,8 +89,8 @@ public final class Windows {
      *
      * @param started by the wall clock; empty where it is not known
      */
-    List<Window> upTo(Reading now, Optional<Instant> started) {
-        Optional<Reading> before = last;
+    List<Window> upTo(EndpointReading now, Optional<Instant> started) {
+        Optional<EndpointReading> before = last;
         if (before.isPresent() && now.since(before.get()).compareTo(SHORTEST) < 0) {
             return List.of();
         }
@@ -109,11 +109,11 @@ public final class Windows {
      * @param now a reading of nothing
      * @return empty where it is too early for a window
      */
-    Optional<List<Window>> farewell(Reading now) {
+    Optional<List<Window>> farewell(EndpointReading now) {
         if (last.isEmpty() || now.since(last.get()).compareTo(FORGOTTEN_AFTER) > 0) {
             return Optional.of(List.of());
         }
-        Reading before = last.get();
+        EndpointReading before = last.get();
         if (now.since(before).compareTo(SHORTEST) < 0) {
             return Optional.empty();
         }
@@ -125,7 +125,7 @@ public final class Windows {
         return Optional.of(windows);
     }
 
-    private List<Window> between(Reading before, Reading now, boolean isAnother) {
+    private List<Window> between(EndpointReading before, EndpointReading now, boolean isAnother) {
         var change = new Change(before, now, preset, names);
         Growth growth = growth(change, before, now);
         var windows = new ArrayList<Window>();
@@ -166,7 +166,7 @@ public final class Windows {
         }
     }
 
-    private Growth growth(Change change, Reading before, Reading now) {
+    private Growth growth(Change change, EndpointReading before, EndpointReading now) {
         SortedMap<ServiceId, Double> inside = change.rise(preset.inFlight());
         change.rise(preset.queue()).forEach((service, rise) -> inside.merge(service, rise, Double::sum));
         return new Growth(
@@ -234,7 +234,7 @@ public final class Windows {
     }
 
     /** One window, or several of equal length that share arrivals and completions; what is known of the end alone is in the last. */
-    private List<Window> spread(Reading before, Reading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
+    private List<Window> spread(EndpointReading before, EndpointReading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
         Duration length = now.since(before);
         Instant start = before.at();
         if (Duration.between(start.plus(length), now.at()).abs().compareTo(DRIFT) > 0) {
@@ -275,7 +275,7 @@ public final class Windows {
         return all * (part + 1) / parts - all * part / parts;
     }
 
-    private Map<ServiceId, List<BatchTimes>> batches(Reading before, Reading now) {
+    private Map<ServiceId, List<BatchTimes>> batches(EndpointReading before, EndpointReading now) {
         var batches = new TreeMap<ServiceId, List<BatchTimes>>();
         now.batches().forEach((model, counters) -> {
             Map<Integer, BatchCounter> old = before.batches().get(model);

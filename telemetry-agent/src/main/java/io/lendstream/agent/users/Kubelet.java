@@ -58,7 +58,7 @@ final class Kubelet implements PodUsers.Lister {
     }
 
     @Override
-    public List<Holding> list() throws IOException, InterruptedException {
+    public List<DeviceHolding> list() throws IOException, InterruptedException {
         if (!Files.exists(socket)) {
             throw new IOException(socket + " is not there, or not for this user to see");
         }

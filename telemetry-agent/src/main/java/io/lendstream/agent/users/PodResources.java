@@ -22,8 +22,8 @@ final class PodResources {
      *
      * @throws IllegalArgumentException where it is no such answer
      */
-    static List<Holding> read(byte[] response) {
-        var holdings = new ArrayList<Holding>();
+    static List<DeviceHolding> read(byte[] response) {
+        var holdings = new ArrayList<DeviceHolding>();
         for (byte[] pod : fields(response, 1)) {
             String name = name(pod, 1);
             String namespace = name(pod, 2);
@@ -32,13 +32,13 @@ final class PodResources {
                 for (byte[] devices : fields(container, 2)) {
                     String resource = name(devices, 1);
                     for (byte[] device : fields(devices, 2)) {
-                        holdings.add(new Holding(namespace, name, called, resource, text(device)));
+                        holdings.add(new DeviceHolding(namespace, name, called, resource, text(device)));
                     }
                 }
                 for (byte[] claim : fields(container, 5)) {
                     claimed(claim)
                             .forEach(cdi -> holdings.add(
-                                    new Holding(namespace, name, called, cdi.substring(0, cdi.indexOf('=')), cdi)));
+                                    new DeviceHolding(namespace, name, called, cdi.substring(0, cdi.indexOf('=')), cdi)));
                 }
             }
         }

@@ -1,6 +1,6 @@
 package io.lendstream.agent.users;
 
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.id.GpuId;
@@ -41,11 +41,11 @@ public final class PodUsers implements UserSource {
     private static final int ROUNDS = 3;
 
     /** What was answered last, and when by {@link System#nanoTime}. */
-    private record Known(Optional<List<Holding>> holdings, String why, long at) {}
+    private record Known(Optional<List<DeviceHolding>> holdings, String why, long at) {}
 
     /** Asks for all devices that containers have. */
     interface Lister extends AutoCloseable {
-        List<Holding> list() throws IOException, InterruptedException;
+        List<DeviceHolding> list() throws IOException, InterruptedException;
 
         @Override
         void close();
@@ -102,7 +102,7 @@ public final class PodUsers implements UserSource {
     }
 
     @Override
-    public Answer of(Sight sight) {
+    public Answer of(GpuSnapshot sight) {
         awaitFirst();
         Known now = known.get();
         Duration age = Duration.ofNanos(System.nanoTime() - now.at());
@@ -126,14 +126,14 @@ public final class PodUsers implements UserSource {
         }
     }
 
-    private static Answer answer(Sight sight, List<Holding> holdings) {
+    private static Answer answer(GpuSnapshot sight, List<DeviceHolding> holdings) {
         Map<String, GpuId> devices = devices(sight);
         Map<String, Gpu> cut = cut(sight);
         var doubtful = new HashSet<GpuId>();
         cut.values().stream().filter(gpu -> gpu.instances().isEmpty()).forEach(gpu -> doubt(gpu, doubtful));
         var users = new HashMap<GpuId, Set<String>>();
         var strangers = new TreeSet<String>();
-        for (Holding holding : holdings) {
+        for (DeviceHolding holding : holdings) {
             GpuId gpu = devices.get(unshared(holding.device()));
             if (gpu != null) {
                 users.computeIfAbsent(gpu, added -> new TreeSet<>()).add(holding.user());
@@ -161,7 +161,7 @@ public final class PodUsers implements UserSource {
     }
 
     /** Those in MIG mode, by uuid. What pods have of them are instances; these may not all have been seen. */
-    private static Map<String, Gpu> cut(Sight sight) {
+    private static Map<String, Gpu> cut(GpuSnapshot sight) {
         return sight.gpus().stream()
                 .filter(Gpu::migEnabled)
                 .collect(Collectors.toMap(gpu -> gpu.gpuId().value(), gpu -> gpu));
@@ -173,7 +173,7 @@ public final class PodUsers implements UserSource {
     }
 
     /** By uuid, what pods may have: whole GPUs, and of those in MIG mode their instances. */
-    private static Map<String, GpuId> devices(Sight sight) {
+    private static Map<String, GpuId> devices(GpuSnapshot sight) {
         var devices = new HashMap<String, GpuId>();
         for (Gpu gpu : sight.gpus()) {
             if (!gpu.migEnabled()) {

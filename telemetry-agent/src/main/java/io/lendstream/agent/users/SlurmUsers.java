@@ -1,7 +1,7 @@
 package io.lendstream.agent.users;
 
 import io.lendstream.agent.gpu.GpuProcess;
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.id.GpuId;
@@ -41,7 +41,7 @@ public final class SlurmUsers implements UserSource {
     }
 
     @Override
-    public Answer of(Sight sight) {
+    public Answer of(GpuSnapshot sight) {
         Map<GpuId, List<GpuId>> instances = new HashMap<>();
         for (Gpu gpu : sight.gpus()) {
             instances.put(
@@ -78,7 +78,7 @@ public final class SlurmUsers implements UserSource {
     }
 
     /** One process that cannot be read has ended; where none can, it is our own place that is wrong. */
-    private String why(Sight sight, int unread) {
+    private String why(GpuSnapshot sight, int unread) {
         if (!sight.untold().isEmpty()) {
             return "the driver does not tell the processes of %d GPUs, so their Slurm jobs are not known. Run the agent as root."
                     .formatted(sight.untold().size());

@@ -1,6 +1,6 @@
 package io.lendstream.agent.users;
 
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.id.GpuId;
@@ -11,7 +11,7 @@ import java.util.Set;
 /** One of those who know who uses GPUs. What goes wrong is said in the answer, never thrown. */
 public interface UserSource extends AutoCloseable {
     /** What it knows of the GPUs that were seen. */
-    Answer of(Sight sight);
+    Answer of(GpuSnapshot sight);
 
     @Override
     void close();
@@ -30,7 +30,7 @@ public interface UserSource extends AutoCloseable {
         }
 
         /** Nothing is known of any of them. */
-        static Answer nothing(Sight sight, String why) {
+        static Answer nothing(GpuSnapshot sight, String why) {
             var all = new HashSet<GpuId>();
             for (Gpu gpu : sight.gpus()) {
                 all.add(gpu.gpuId());

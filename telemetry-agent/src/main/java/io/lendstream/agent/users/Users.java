@@ -1,6 +1,6 @@
 package io.lendstream.agent.users;
 
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
@@ -28,7 +28,7 @@ public final class Users implements AutoCloseable {
     }
 
     /** What was seen, and by whom it is used. */
-    public Sight in(Sight sight) {
+    public GpuSnapshot in(GpuSnapshot sight) {
         if (sources.isEmpty() || sight.samples().isEmpty()) {
             return sight;
         }

@@ -111,8 +111,8 @@ class ExpositionTest {
                 .contains(Instant.ofEpochMilli(-3982045));
     }
 
-    private static Sample requests(String code, double value) {
-        return new Sample(
+    private static MetricSample requests(String code, double value) {
+        return new MetricSample(
                 "http_requests_total",
                 Map.of("method", "post", "code", code),
                 value,
@@ -121,7 +121,7 @@ class ExpositionTest {
 
     @Test
     void escapesInLabelsAreUndone() {
-        Sample sample = family(Exposition.parse(PROMETHEUS), "msdos_file_access_time_seconds")
+        MetricSample sample = family(Exposition.parse(PROMETHEUS), "msdos_file_access_time_seconds")
                 .samples()
                 .get(0);
 
@@ -136,7 +136,7 @@ class ExpositionTest {
 
         assertThat(histogram.type()).isEqualTo(MetricType.HISTOGRAM);
         assertThat(histogram.samples())
-                .extracting(Sample::name, sample -> sample.label("le"), Sample::value)
+                .extracting(MetricSample::name, sample -> sample.label("le"), MetricSample::value)
                 .containsExactly(
                         tuple("http_request_duration_seconds_bucket", "0.05", 24054.0),
                         tuple("http_request_duration_seconds_bucket", "+Inf", 144320.0),
@@ -185,13 +185,13 @@ class ExpositionTest {
                         MetricType.COUNTER,
                         "",
                         "seconds",
-                        List.of(new Sample("process_cpu_seconds_total", Map.of(), 4.20072246e6, Optional.empty()))));
+                        List.of(new MetricSample("process_cpu_seconds_total", Map.of(), 4.20072246e6, Optional.empty()))));
         assertThat(family(families, "acme_http_router_request_seconds").help())
                 .isEqualTo("Latency though all of ACME's \"router\".");
         assertThat(family(families, "acme_http_router_request_seconds").samples())
                 .hasSize(3);
         assertThat(family(families, "foo").samples())
-                .extracting(Sample::value)
+                .extracting(MetricSample::value)
                 .containsExactly(8.0, 10.0, 17.0, 17.0, 324789.3);
         assertThat(family(families, "foo").samples().get(2).timestamp()).contains(Instant.ofEpochMilli(1520879607500L));
     }
@@ -262,7 +262,7 @@ class ExpositionTest {
                 Exposition.parse("# TYPE a gauge\na{g=\"0\"} 1\n# TYPE b gauge\nb 2\n# TYPE a gauge\na{g=\"1\"} 3\r\n");
 
         assertThat(families).hasSize(2);
-        assertThat(families.get(0).samples()).extracting(Sample::value).containsExactly(1.0, 3.0);
+        assertThat(families.get(0).samples()).extracting(MetricSample::value).containsExactly(1.0, 3.0);
     }
 
     @ParameterizedTest
@@ -321,7 +321,7 @@ class ExpositionTest {
         assertThat(open.toString(StandardCharsets.UTF_8)).contains("# {trace_id=");
         assertThat(family(fromOpen, "latency_seconds").samples())
                 .filteredOn(sample -> sample.label("le").equals("+Inf"))
-                .extracting(Sample::value)
+                .extracting(MetricSample::value)
                 .containsExactly(1.0);
     }
 

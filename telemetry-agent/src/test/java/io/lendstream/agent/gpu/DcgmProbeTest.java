@@ -48,7 +48,7 @@ class DcgmProbeTest {
 
     @Test
     void anExportersPageIsASight() {
-        Sight sight = probe.look(NOON);
+        GpuSnapshot sight = probe.look(NOON);
 
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.why()).isEmpty();
@@ -63,7 +63,7 @@ class DcgmProbeTest {
         probe.look(NOON);
         page = PAGE + "DCGM_FI_DEV_GPU_TEMP{gpu=\"0\" 41\n";
 
-        Sight sight = probe.look(NOON.plusSeconds(15));
+        GpuSnapshot sight = probe.look(NOON.plusSeconds(15));
 
         assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
         assertThat(sight.why()).contains("/metrics: line 3: ", "tried again after 1 s");
@@ -88,7 +88,7 @@ class DcgmProbeTest {
     void anExporterThatIsNotThereIsUnavailable() {
         server.stop(0);
 
-        Sight sight = probe.look(NOON);
+        GpuSnapshot sight = probe.look(NOON);
 
         assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
         assertThat(sight.why()).contains("/metrics: ");
@@ -99,7 +99,7 @@ class DcgmProbeTest {
         probe.look(NOON);
 
         probe.pause("maintenance");
-        Sight paused = probe.look(NOON);
+        GpuSnapshot paused = probe.look(NOON);
         probe.resume();
 
         assertThat(paused.status()).isEqualTo(NodeStatus.PAUSED);

@@ -93,7 +93,7 @@ class NvmlGoldenTest {
     }
 
     /** The records that an agent would publish, and what it would say; paths of this machine are left out. */
-    private static String told(Sight sight, Instant at) {
+    private static String told(GpuSnapshot sight, Instant at) {
         NodeId name = new NodeId("node-1");
         DomainId domain = new DomainId("east");
         var told = new StringBuilder();

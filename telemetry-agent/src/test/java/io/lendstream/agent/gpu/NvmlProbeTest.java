@@ -41,23 +41,23 @@ class NvmlProbeTest {
         return opened.get();
     }
 
-    private Sight lookAfter(GpuProbe probe, Duration pause) {
+    private GpuSnapshot lookAfter(GpuProbe probe, Duration pause) {
         now = now.plus(pause);
         return probe.look(now);
     }
 
-    private Sight look(GpuProbe probe) {
+    private GpuSnapshot look(GpuProbe probe) {
         return lookAfter(probe, Duration.ofSeconds(10));
     }
 
-    private static GpuSample sample(Sight sight, String gpu) {
+    private static GpuSample sample(GpuSnapshot sight, String gpu) {
         return sight.samples().stream()
                 .filter(each -> each.gpuId().value().equals(gpu))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no sample of " + gpu + " in " + sight));
     }
 
-    private static List<String> instances(Sight sight) {
+    private static List<String> instances(GpuSnapshot sight) {
         return sight.gpus().stream()
                 .flatMap(gpu -> gpu.instances().stream())
                 .map(instance -> instance.gpuId().value())
@@ -67,7 +67,7 @@ class NvmlProbeTest {
     @Test
     void aMachineWithoutNvmlIsUnavailableAndSaysWhatIsMissing() {
         try (GpuProbe probe = GpuProbes.nvml(List.of(directory.toString()), Duration.ofSeconds(10), true)) {
-            Sight sight = probe.look(now);
+            GpuSnapshot sight = probe.look(now);
 
             assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
             assertThat(sight.why()).contains("NVML cannot be loaded", "libnvidia-ml.so.1", "Install NVIDIA's driver");
@@ -96,7 +96,7 @@ class NvmlProbeTest {
         List<Gpu> before = look(probe).gpus();
 
         nvml.unloadDriver();
-        Sight without = look(probe);
+        GpuSnapshot without = look(probe);
         String open = nvml.open();
         nvml.plays(Machines.a100MigOff());
 
@@ -124,7 +124,7 @@ class NvmlProbeTest {
     void utilisationUnderMigIsUnknownAndNeverZero() {
         GpuProbe probe = probe(NvmlDouble.in(directory).plays(Machines.a100MigOn()));
 
-        Sight sight = look(probe);
+        GpuSnapshot sight = look(probe);
 
         assertThat(sight.samples()).hasSize(1 + 3).allSatisfy(sample -> {
             assertThat(sample.utilization()).isEmpty();
@@ -157,10 +157,10 @@ class NvmlProbeTest {
         GpuProbe probe = probe(NvmlDouble.in(directory).plays(Machines.h100MigOn()));
         look(probe);
 
-        Sight tooLong = lookAfter(probe, Duration.ofMinutes(6));
-        Sight good = look(probe);
-        Sight again = lookAfter(probe, Duration.ofMillis(20));
-        Sight backward = lookAfter(probe, Duration.ofSeconds(-30));
+        GpuSnapshot tooLong = lookAfter(probe, Duration.ofMinutes(6));
+        GpuSnapshot good = look(probe);
+        GpuSnapshot again = lookAfter(probe, Duration.ofMillis(20));
+        GpuSnapshot backward = lookAfter(probe, Duration.ofSeconds(-30));
 
         assertThat(sample(tooLong, "GPU-h0/4:4").utilization()).isEmpty();
         assertThat(sample(good, "GPU-h0/4:4").utilization()).contains(0.55);
@@ -177,9 +177,9 @@ class NvmlProbeTest {
         look(probe);
 
         nvml.plays(Machines.h100MigOn("MIG-h0-another", "70 60 50 40"));
-        Sight changing = look(probe);
-        Sight believed = look(probe);
-        Sight later = look(probe);
+        GpuSnapshot changing = look(probe);
+        GpuSnapshot believed = look(probe);
+        GpuSnapshot later = look(probe);
 
         assertThat(changing.samples()).noneMatch(each -> each.gpuId().value().equals("GPU-h0/4:4"));
         assertThat(sample(changing, "GPU-h0/0:4").utilization()).contains(0.05);
@@ -199,11 +199,11 @@ class NvmlProbeTest {
                 .instance(Machines.A100, 1, "3g.40gb", 0, "MIG-left", "");
 
         nvml.plays(halves);
-        Sight first = look(probe);
+        GpuSnapshot first = look(probe);
         nvml.plays(halves.instance(Machines.A100, 2, "3g.40gb", 4, "MIG-right", ""));
-        Sight second = lookAfter(probe, Duration.ofSeconds(3));
-        Sight third = lookAfter(probe, Duration.ofSeconds(1));
-        Sight fourth = lookAfter(probe, Duration.ofSeconds(1));
+        GpuSnapshot second = lookAfter(probe, Duration.ofSeconds(3));
+        GpuSnapshot third = lookAfter(probe, Duration.ofSeconds(1));
+        GpuSnapshot fourth = lookAfter(probe, Duration.ofSeconds(1));
 
         assertThat(first.why()).contains("GPU 0 is being cut anew");
         assertThat(first.again()).contains(Duration.ofSeconds(1));
@@ -226,8 +226,8 @@ class NvmlProbeTest {
                 .gpu("GPU-a0", "NVIDIA A100-SXM4-80GB", 8, 80)
                 .inMigMode(Machines.A100)
                 .instance(Machines.A100, 1, "3g.40gb", 0, "MIG-left", ""));
-        Sight close = lookAfter(probe, Duration.ofMillis(100));
-        Sight aSecondLater = lookAfter(probe, Duration.ofMillis(900));
+        GpuSnapshot close = lookAfter(probe, Duration.ofMillis(100));
+        GpuSnapshot aSecondLater = lookAfter(probe, Duration.ofMillis(900));
 
         assertThat(instances(close)).isEqualTo(before);
         assertThat(close.again()).isEmpty();
@@ -244,11 +244,11 @@ class NvmlProbeTest {
 
         probe.pause("nvidia.com/mig.config.state=pending");
         String open = nvml.open();
-        Sight paused = look(probe);
+        GpuSnapshot paused = look(probe);
         nvml.plays(Machines.h100MigOn());
         probe.resume();
-        Sight settling = look(probe);
-        Sight after = lookAfter(probe, Duration.ofSeconds(2));
+        GpuSnapshot settling = look(probe);
+        GpuSnapshot after = lookAfter(probe, Duration.ofSeconds(2));
 
         assertThat(open).isEqualTo(NOTHING_OPEN);
         assertThat(paused.status()).isEqualTo(NodeStatus.PAUSED);
@@ -280,7 +280,7 @@ class NvmlProbeTest {
 
         nvml.plays(Machines.oneLost().xid(0, 79));
         awaitXid(probe, "GPU-a0", 79);
-        Sight sight = lookAfter(probe, Duration.ofSeconds(1));
+        GpuSnapshot sight = lookAfter(probe, Duration.ofSeconds(1));
 
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.why()).contains("GPU 0 (GPU-a0) does not answer: gpu is lost (15)");
@@ -297,8 +297,8 @@ class NvmlProbeTest {
         look(probe);
 
         nvml.plays(Machines.a100MigOff());
-        Sight soon = look(probe);
-        Sight later = lookAfter(probe, Duration.ofSeconds(50));
+        GpuSnapshot soon = look(probe);
+        GpuSnapshot later = lookAfter(probe, Duration.ofSeconds(50));
 
         assertThat(soon.gpus()).hasSize(1);
         assertThat(later.gpus()).hasSize(2);
@@ -312,7 +312,7 @@ class NvmlProbeTest {
                         .gpu("GPU-a0", "NVIDIA A100", 8, 80)
                         .has("lost"));
 
-        Sight sight = look(probe(nvml));
+        GpuSnapshot sight = look(probe(nvml));
 
         assertThat(sight.status()).isEqualTo(NodeStatus.UNAVAILABLE);
         assertThat(sight.why()).contains("GPU 0 does not answer");
@@ -326,8 +326,8 @@ class NvmlProbeTest {
 
         nvml.plays(Machines.a100MigOff().xid(0, 31).xid(0, 43));
         awaitXid(probe, "GPU-a0", 43);
-        Sight soon = lookAfter(probe, Duration.ofMinutes(4));
-        Sight late = lookAfter(probe, Duration.ofMinutes(2));
+        GpuSnapshot soon = lookAfter(probe, Duration.ofMinutes(4));
+        GpuSnapshot late = lookAfter(probe, Duration.ofMinutes(2));
 
         assertThat(sample(soon, "GPU-a0").xidsInFiveMinutes()).contains(2);
         assertThat(sample(soon, "GPU-a0").lastXidAt())
@@ -345,10 +345,10 @@ class NvmlProbeTest {
 
         nvml.plays(Machines.h100MigOn().xidOfInstance(0, 31, 2));
         awaitXid(probe, "GPU-h0/4:4", 31);
-        Sight ofOne = lookAfter(probe, Duration.ofSeconds(1));
+        GpuSnapshot ofOne = lookAfter(probe, Duration.ofSeconds(1));
         nvml.plays(Machines.h100MigOn().xidOfInstance(0, 31, 2).xid(0, 79));
         awaitXid(probe, "GPU-h0/4:4", 79);
-        Sight ofAll = lookAfter(probe, Duration.ofSeconds(1));
+        GpuSnapshot ofAll = lookAfter(probe, Duration.ofSeconds(1));
 
         assertThat(sample(ofOne, "GPU-h0/0:4").lastXid()).isEmpty();
         assertThat(sample(ofOne, "GPU-h0").lastXid()).contains(31);
@@ -366,7 +366,7 @@ class NvmlProbeTest {
 
         nvml.plays(Machines.h100MigOn("MIG-h0-another", ""));
         look(probe);
-        Sight believed = look(probe);
+        GpuSnapshot believed = look(probe);
 
         assertThat(sample(believed, "GPU-h0/4:4").lastXid()).isEmpty();
     }
@@ -382,7 +382,7 @@ class NvmlProbeTest {
     void withoutPermissionWhatIsForbiddenIsAbsentAndSaid() {
         GpuProbe probe = probe(NvmlDouble.in(directory).plays(Machines.noPermission()));
 
-        Sight sight = look(probe);
+        GpuSnapshot sight = look(probe);
 
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.why())
@@ -400,7 +400,7 @@ class NvmlProbeTest {
         GpuProbe probe = probe(NvmlDouble.oldIn(directory).plays(Machines.a100MigOn()));
 
         look(probe);
-        Sight sight = look(probe);
+        GpuSnapshot sight = look(probe);
 
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.gpus().get(0).instances())
@@ -418,7 +418,7 @@ class NvmlProbeTest {
         GpuProbe probe = probe(nvml, Duration.ofMillis(200));
 
         long began = System.nanoTime();
-        Sight hung = probe.look(now);
+        GpuSnapshot hung = probe.look(now);
         Duration took = Duration.ofNanos(System.nanoTime() - began);
         nvml.plays(Machines.a100MigOff());
 
@@ -435,8 +435,8 @@ class NvmlProbeTest {
         look(probe);
 
         nvml.plays(Machines.migPending());
-        Sight noticed = look(probe);
-        Sight after = look(probe);
+        GpuSnapshot noticed = look(probe);
+        GpuSnapshot after = look(probe);
 
         assertThat(noticed.why()).contains("there were 2 GPUs, and now there are 1");
         assertThat(after.gpus()).hasSize(1).allMatch(Gpu::migPending);
@@ -451,7 +451,7 @@ class NvmlProbeTest {
                         .has("instance 1 0 9 0 4 MIG-one 20971520000 0")
                         .has("instance 1 1 9 0 4 MIG-two 20971520000 0"));
 
-        Sight sight = look(probe(nvml));
+        GpuSnapshot sight = look(probe(nvml));
 
         assertThat(sight.gpus().get(0).instances()).singleElement().satisfies(instance -> {
             assertThat(instance.gpuId().value()).isEqualTo("GPU-a0/0:4");
@@ -466,11 +466,11 @@ class NvmlProbeTest {
         NvmlDouble nvml = NvmlDouble.in(directory).plays(linked(1_000, 2_000));
         GpuProbe probe = probe(nvml);
 
-        Sight first = look(probe);
+        GpuSnapshot first = look(probe);
         nvml.plays(linked(1_000 + 10 * 1024, 2_000 + 20 * 1024));
-        Sight second = look(probe);
+        GpuSnapshot second = look(probe);
         nvml.plays(linked(5, 5));
-        Sight third = look(probe);
+        GpuSnapshot third = look(probe);
 
         assertThat(sample(first, "GPU-a0").nvlinkTxBytesPerSecond()).isEmpty();
         assertThat(sample(second, "GPU-a0").nvlinkTxBytesPerSecond()).contains(1024.0 * 1024);

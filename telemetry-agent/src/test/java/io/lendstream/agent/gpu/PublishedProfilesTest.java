@@ -53,7 +53,7 @@ class PublishedProfilesTest {
         NvmlDouble nvml = NvmlDouble.in(own)
                 .plays(Machine.withDriver("580.1").gpu("GPU-0", name, 8, 80).inMigMode(kind));
         try (GpuProbe probe = GpuProbes.nvml(nvml.libraries(), Duration.ofSeconds(10), false)) {
-            Sight sight = probe.look(Instant.EPOCH.plusSeconds(100));
+            GpuSnapshot sight = probe.look(Instant.EPOCH.plusSeconds(100));
             assertThat(sight.why()).isEmpty();
             return sight.gpus().get(0).migProfiles();
         }

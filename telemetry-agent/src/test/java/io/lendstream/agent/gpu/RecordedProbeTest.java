@@ -98,7 +98,7 @@ class RecordedProbeTest {
                 node("a", NodeStatus.READY),
                 telemetry("a", 0.75));
         try (GpuProbe probe = GpuProbes.recorded(file, false)) {
-            Sight first = probe.look(NOON);
+            GpuSnapshot first = probe.look(NOON);
 
             assertThat(first.status()).isEqualTo(NodeStatus.READY);
             assertThat(first.gpus()).containsExactly(gpu());
@@ -107,7 +107,7 @@ class RecordedProbeTest {
             assertThat(probe.look(NOON).samples()).containsExactly(sample(0.5));
             assertThat(probe.look(NOON).why()).isEqualTo("recorded as PAUSED");
             assertThat(probe.look(NOON).samples()).containsExactly(sample(0.75));
-            Sight ended = probe.look(NOON);
+            GpuSnapshot ended = probe.look(NOON);
             assertThat(ended.status()).isEqualTo(NodeStatus.UNAVAILABLE);
             assertThat(ended.why()).endsWith("recording.jsonl ended after 4 sights");
             assertThat(ended.gpus()).containsExactly(gpu());
@@ -137,9 +137,9 @@ class RecordedProbeTest {
                 .toString();
         Path file = file(node("a", NodeStatus.READY), telemetry("a", 0.25), rate, telemetry("a", 0.5));
         try (GpuProbe probe = GpuProbes.recorded(file, false)) {
-            List<Sight> sights = List.of(probe.look(NOON), probe.look(NOON), probe.look(NOON));
+            List<GpuSnapshot> sights = List.of(probe.look(NOON), probe.look(NOON), probe.look(NOON));
 
-            assertThat(sights).flatExtracting(Sight::samples).containsExactly(sample(0.25), sample(0.5));
+            assertThat(sights).flatExtracting(GpuSnapshot::samples).containsExactly(sample(0.25), sample(0.5));
         }
         Path wrong = file(node("a", NodeStatus.READY), rate.replace("\"arrivals\": 40", "\"arrivals\": \"many\""));
         assertThatThrownBy(() -> GpuProbes.recorded(wrong, false))
@@ -150,9 +150,9 @@ class RecordedProbeTest {
     void aLoopBeginsAgain() throws IOException {
         Path file = file(node("a", NodeStatus.READY), telemetry("a", 0.25), telemetry("a", 0.5));
         try (GpuProbe probe = GpuProbes.recorded(file, true)) {
-            List<Sight> sights = List.of(probe.look(NOON), probe.look(NOON), probe.look(NOON));
+            List<GpuSnapshot> sights = List.of(probe.look(NOON), probe.look(NOON), probe.look(NOON));
 
-            assertThat(sights).flatExtracting(Sight::samples).containsExactly(sample(0.25), sample(0.5), sample(0.25));
+            assertThat(sights).flatExtracting(GpuSnapshot::samples).containsExactly(sample(0.25), sample(0.5), sample(0.25));
         }
     }
 
@@ -162,7 +162,7 @@ class RecordedProbeTest {
         try (GpuProbe probe = GpuProbes.recorded(file, false)) {
             probe.look(NOON);
             probe.pause("maintenance");
-            Sight paused = probe.look(NOON);
+            GpuSnapshot paused = probe.look(NOON);
             probe.resume();
 
             assertThat(paused.status()).isEqualTo(NodeStatus.PAUSED);

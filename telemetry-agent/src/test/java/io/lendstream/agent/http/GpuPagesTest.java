@@ -3,7 +3,7 @@ package io.lendstream.agent.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.agent.exposition.Exposition;
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.agent.gpu.dcgm.DcgmReader;
 import io.lendstream.agent.gpu.dcgm.DcgmReadings;
 import io.lendstream.core.event.Gpu;
@@ -26,7 +26,7 @@ class GpuPagesTest {
     private static final GpuId UNSEEN = new GpuId("GPU-2");
 
     /** A whole GPU, one in two MIG instances, and one in MIG mode whose instances are not known. */
-    private static Sight machine() {
+    private static GpuSnapshot machine() {
         String model = "NVIDIA A100-SXM4-80GB";
         List<Gpu> gpus = List.of(
                 Gpu.whole(WHOLE, 0, model, 80L << 30),
@@ -43,7 +43,7 @@ class GpuPagesTest {
                 GpuSample.of(LARGE).utilization(.5).smActivity(.25).build(),
                 GpuSample.of(SMALL).memoryUsedBytes(1L << 30).build(),
                 GpuSample.of(UNSEEN).powerWatts(60).build());
-        return new Sight(NodeStatus.READY, "", gpus, samples, Optional.empty());
+        return new GpuSnapshot(NodeStatus.READY, "", gpus, samples, Optional.empty());
     }
 
     private static GpuInstance instance(GpuId id, String profile, int start, int size, int number) {

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
-import io.lendstream.agent.rates.Presets;
+import io.lendstream.agent.rates.EndpointPresets;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.InputStream;
@@ -219,7 +219,7 @@ class OwnNodeTest {
     }
 
     private OwnNode follow(ApiServer server) {
-        return OwnNode.follow(server, "n1", new PodReader(Presets.ours(), Set.of()), metrics, QUICK);
+        return OwnNode.follow(server, "n1", new PodReader(EndpointPresets.ours(), Set.of()), metrics, QUICK);
     }
 
     private static List<String> names(OwnNode node) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lendstream.agent.rates.Presets;
+import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.core.id.ServiceId;
 import java.time.Instant;
 import java.util.Map;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PodReaderTest {
     private static final String SINCE = "2026-01-01T12:00:00Z";
 
-    private final PodReader reader = new PodReader(Presets.ours(), Set.of());
+    private final PodReader reader = new PodReader(EndpointPresets.ours(), Set.of());
 
     @Test
     void annotationsSayHowAPodIsRead() {
@@ -66,7 +66,7 @@ class PodReaderTest {
 
     @Test
     void podsThatSayNothingOrAreOfAnotherNamespaceAreNotCounted() {
-        var others = new PodReader(Presets.ours(), Set.of("web"));
+        var others = new PodReader(EndpointPresets.ours(), Set.of("web"));
 
         assertThat(reader.apply(pod(Map.of("prometheus.io/scrape", "true", "prometheus.io/port", "8000"))))
                 .isEmpty();

@@ -140,7 +140,7 @@ class PublisherTest {
     }
 
     private Publisher start(String boot) throws IOException {
-        var outlet = new Outlet(
+        var outlet = new BrokerTarget(
                 () -> fail(brokerIsAway),
                 () -> broker.producer(),
                 () -> (topic, record) -> {

@@ -164,7 +164,7 @@ class LiveServersTest {
 
     private static Windows windows(String preset, ServiceNames names) {
         return new Windows(
-                Presets.ours().named(preset),
+                EndpointPresets.ours().named(preset),
                 names,
                 new DomainId("d"),
                 "node/host:1",
@@ -173,13 +173,13 @@ class LiveServersTest {
                 Optional.empty());
     }
 
-    private static Reading reading(int second, String page, Optional<String> statistics) throws IOException {
+    private static EndpointReading reading(int second, String page, Optional<String> statistics) throws IOException {
         List<Point> points = Exposition.parse(Files.readString(PAGES.resolve(page + ".prom"))).stream()
                 .flatMap(family -> family.samples().stream())
                 .map(sample -> new Point(sample.name(), sample.labels(), sample.value()))
                 .toList();
-        Reading reading =
-                Reading.of(NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), points);
+        EndpointReading reading =
+                EndpointReading.of(NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), points);
         Path file = PAGES.resolve(statistics.orElse("none"));
         return Files.exists(file) ? reading.with(TritonStatistics.read(Files.readString(file))) : reading;
     }

@@ -122,7 +122,7 @@ class RateProbeTest {
     @Test
     void whatASiteSaysOfAnEndpointIsRead() {
         Endpoint endpoint = Endpoint.parse(
-                "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb", Presets.ours());
+                "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb", EndpointPresets.ours());
 
         assertThat(endpoint.preset().name()).isEqualTo("triton");
         assertThat(endpoint.stats())
@@ -130,7 +130,7 @@ class RateProbeTest {
         assertThat(endpoint.profile()).hasValue("3g.40gb");
         assertThat(endpoint.source("n1")).isEqualTo("n1/h:8002");
         assertThat(endpoint.reader()).as("everybody's").isEmpty();
-        assertThat(Endpoint.parse("vllm@http://gateway:8000/metrics;node=n7", Presets.ours())
+        assertThat(Endpoint.parse("vllm@http://gateway:8000/metrics;node=n7", EndpointPresets.ours())
                         .reader())
                 .hasValue("n7");
     }
@@ -145,7 +145,7 @@ class RateProbeTest {
         Endpoint endpoint = Endpoint.parse(
                 "torchserve@http://127.0.0.1:%d/metrics"
                         .formatted(server.getAddress().getPort()),
-                Presets.ours());
+                EndpointPresets.ours());
         var windows = new Windows(
                 endpoint.preset(),
                 ServiceNames.AS_LABELLED,

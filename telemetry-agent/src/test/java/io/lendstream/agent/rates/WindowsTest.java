@@ -57,11 +57,11 @@ class WindowsTest {
     void aWindowBeginsWhereTheLastOneEndedToTheMicrosecond() {
         Instant start = NOON.plusNanos(900_000);
         Instant middle = start.plusSeconds(10).minusNanos(200_000);
-        windows.upTo(Reading.of(start, 0, List.of(p("in_total", 0))));
+        windows.upTo(EndpointReading.of(start, 0, List.of(p("in_total", 0))));
 
-        RequestRate first = only(windows.upTo(Reading.of(middle, 9_999_800_000L, List.of(p("in_total", 10)))));
+        RequestRate first = only(windows.upTo(EndpointReading.of(middle, 9_999_800_000L, List.of(p("in_total", 10)))));
         RequestRate second =
-                only(windows.upTo(Reading.of(start.plusSeconds(20), 20_000_000_000L, List.of(p("in_total", 20)))));
+                only(windows.upTo(EndpointReading.of(start.plusSeconds(20), 20_000_000_000L, List.of(p("in_total", 20)))));
 
         assertThat(first.windowEnd()).isEqualTo(middle).isEqualTo(second.windowStart());
     }
@@ -268,7 +268,7 @@ class WindowsTest {
         windows.upTo(at(0, p("in_total", 0)));
 
         List<Window> told = windows.upTo(
-                Reading.of(NOON.minusSeconds(3600), Duration.ofSeconds(10).toNanos(), List.of(p("in_total", 100))));
+                EndpointReading.of(NOON.minusSeconds(3600), Duration.ofSeconds(10).toNanos(), List.of(p("in_total", 100))));
 
         assertThat(only(told).window()).hasSeconds(10);
         assertThat(told.get(0).remarks()).contains(Window.Remark.CLOCK_SET);
@@ -313,8 +313,8 @@ class WindowsTest {
         return Preset.of("test", all);
     }
 
-    private static Reading at(long second, Point... points) {
-        return Reading.of(
+    private static EndpointReading at(long second, Point... points) {
+        return EndpointReading.of(
                 NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), new ArrayList<>(List.of(points)));
     }
 

@@ -105,7 +105,7 @@ class KubeletTest {
         });
     }
 
-    private List<Holding> list() throws IOException, InterruptedException {
+    private List<DeviceHolding> list() throws IOException, InterruptedException {
         try (var kubelet = new Kubelet(socket, DEADLINE)) {
             return kubelet.list();
         }
@@ -183,10 +183,10 @@ class KubeletTest {
 
         assertThat(list())
                 .containsExactly(
-                        new Holding("ml", "chat-0", "main", "nvidia.com/gpu", "GPU-0"),
-                        new Holding("ml", "chat-0", "main", "nvidia.com/gpu", "GPU-1"),
-                        new Holding("ml", "rank", "main", "nvidia.com/mig-1g.10gb", "MIG-7"),
-                        new Holding(
+                        new DeviceHolding("ml", "chat-0", "main", "nvidia.com/gpu", "GPU-0"),
+                        new DeviceHolding("ml", "chat-0", "main", "nvidia.com/gpu", "GPU-1"),
+                        new DeviceHolding("ml", "rank", "main", "nvidia.com/mig-1g.10gb", "MIG-7"),
+                        new DeviceHolding(
                                 "ml", "rank", "main", "k8s.gpu.nvidia.com/claim", "k8s.gpu.nvidia.com/claim=9-gpu-3"));
     }
 
@@ -209,7 +209,7 @@ class KubeletTest {
                 .hasSize(5_000)
                 .last()
                 .isEqualTo(
-                        new Holding("a-namespace-with-a-long-name", "pod-4999", "main", "nvidia.com/gpu", "GPU-4999"));
+                        new DeviceHolding("a-namespace-with-a-long-name", "pod-4999", "main", "nvidia.com/gpu", "GPU-4999"));
     }
 
     @Test

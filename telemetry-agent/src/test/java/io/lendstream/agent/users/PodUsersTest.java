@@ -3,7 +3,7 @@ package io.lendstream.agent.users;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.NodeStatus;
@@ -24,13 +24,13 @@ class PodUsersTest {
 
     /** Answers what it is told to; fails where that is nothing. */
     private static final class Script implements PodUsers.Lister {
-        private final AtomicReference<Optional<List<Holding>>> answer = new AtomicReference<>(Optional.empty());
+        private final AtomicReference<Optional<List<DeviceHolding>>> answer = new AtomicReference<>(Optional.empty());
         private volatile boolean closed;
         private volatile boolean hangs;
         private volatile boolean breaks;
 
         @Override
-        public List<Holding> list() throws IOException, InterruptedException {
+        public List<DeviceHolding> list() throws IOException, InterruptedException {
             if (hangs) {
                 new CountDownLatch(1).await();
             }
@@ -48,11 +48,11 @@ class PodUsersTest {
 
     private final Script kubelet = new Script();
 
-    private static Holding gpu(String pod, String device) {
-        return new Holding("ml", pod, "main", "nvidia.com/gpu", device);
+    private static DeviceHolding gpu(String pod, String device) {
+        return new DeviceHolding("ml", pod, "main", "nvidia.com/gpu", device);
     }
 
-    private Sight asked(Holding... holdings) {
+    private GpuSnapshot asked(DeviceHolding... holdings) {
         kubelet.answer.set(Optional.of(List.of(holdings)));
         try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
             return users.in(Seen.with());
@@ -61,10 +61,10 @@ class PodUsersTest {
 
     @Test
     void podsAreNamedByGpuAndByMigDevice() {
-        Sight sight = asked(
+        GpuSnapshot sight = asked(
                 gpu("chat-0", "GPU-0"),
-                new Holding("ml", "rank-1", "server", "nvidia.com/mig-3g.40gb", "MIG-a"),
-                new Holding("ml", "rank-1", "server", "cpu", "7"));
+                new DeviceHolding("ml", "rank-1", "server", "nvidia.com/mig-3g.40gb", "MIG-a"),
+                new DeviceHolding("ml", "rank-1", "server", "cpu", "7"));
 
         assertThat(Seen.users(sight))
                 .isEqualTo(Map.of(
@@ -84,9 +84,9 @@ class PodUsersTest {
 
     @Test
     void aDeviceThatNobodyKnowsMayBeAnyGpuThatNobodySeemsToHave() {
-        Sight sight = asked(
+        GpuSnapshot sight = asked(
                 gpu("chat-0", "GPU-0"),
-                new Holding("ml", "claims", "main", "k8s.gpu.nvidia.com/claim", "k8s.gpu.nvidia.com/claim=7-gpu-1"));
+                new DeviceHolding("ml", "claims", "main", "k8s.gpu.nvidia.com/claim", "k8s.gpu.nvidia.com/claim=7-gpu-1"));
 
         assertThat(Seen.users(sight))
                 .isEqualTo(Map.of(
@@ -100,7 +100,7 @@ class PodUsersTest {
 
     @Test
     void devicesThatAreNoGpusMatterToNobody() {
-        Sight sight = asked(new Holding("net", "router", "main", "nvidia.com/hostdev", "0000:3b:00.2"));
+        GpuSnapshot sight = asked(new DeviceHolding("net", "router", "main", "nvidia.com/hostdev", "0000:3b:00.2"));
 
         assertThat(Seen.users(sight)).containsEntry("GPU-0", "").doesNotContainValue("?");
     }
@@ -108,7 +108,7 @@ class PodUsersTest {
     @Test
     void whileTheKubeletDoesNotAnswerNobodyIsKnownAndThenTheyAre() {
         try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
-            Sight without = users.in(Seen.with());
+            GpuSnapshot without = users.in(Seen.with());
             assertThat(Seen.users(without).values()).containsOnly("?");
             assertThat(without.why())
                     .isEqualTo(
@@ -165,7 +165,7 @@ class PodUsersTest {
         kubelet.answer.set(Optional.of(List.of()));
         Gpu cut = Gpu.whole(Seen.GPU_2, 2, "NVIDIA H100", 80L << 30).cutInto(List.of());
         try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
-            Sight sight = users.in(new Sight(
+            GpuSnapshot sight = users.in(new GpuSnapshot(
                     NodeStatus.READY,
                     "",
                     List.of(Gpu.whole(Seen.GPU_0, 0, "NVIDIA H100", 80L << 30), cut),
@@ -189,9 +189,9 @@ class PodUsersTest {
         assertThat(Seen.users(asked(
                         gpu("a", "GPU-0"),
                         gpu("b", "GPU-1"),
-                        new Holding("ml", "c", "main", "nvidia.com/mig-3g.40gb", "MIG-a"),
-                        new Holding("ml", "d", "main", "nvidia.com/mig-3g.40gb", "MIG-b"),
-                        new Holding("ml", "e", "main", "nvidia.com/mig-1g.10gb", "MIG-unseen"))))
+                        new DeviceHolding("ml", "c", "main", "nvidia.com/mig-3g.40gb", "MIG-a"),
+                        new DeviceHolding("ml", "d", "main", "nvidia.com/mig-3g.40gb", "MIG-b"),
+                        new DeviceHolding("ml", "e", "main", "nvidia.com/mig-1g.10gb", "MIG-unseen"))))
                 .containsEntry("GPU-2", "?")
                 .containsEntry("GPU-2/0:4", "kubernetes/ml/c/main");
     }
@@ -201,7 +201,7 @@ class PodUsersTest {
         kubelet.answer.set(Optional.of(List.of(gpu("chat-0", "GPU-0"))));
         UserSource unsure = new UserSource() {
             @Override
-            public Answer of(Sight sight) {
+            public Answer of(GpuSnapshot sight) {
                 return new Answer(Map.of(), Set.of(Seen.GPU_0), "unsure");
             }
 
@@ -209,7 +209,7 @@ class PodUsersTest {
             public void close() {}
         };
         try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE), unsure))) {
-            Sight sight = users.in(Seen.with());
+            GpuSnapshot sight = users.in(Seen.with());
 
             assertThat(Seen.users(sight)).containsEntry("GPU-0", "?").containsEntry("GPU-1", "");
             assertThat(sight.why()).isEqualTo("unsure");
@@ -220,7 +220,7 @@ class PodUsersTest {
     void aGpuThatIsLostHasNoKnownUsers() {
         kubelet.answer.set(Optional.of(List.of()));
         try (var users = new Users(List.of(new PodUsers(kubelet, OFTEN, DEADLINE)))) {
-            Sight lost = new Sight(
+            GpuSnapshot lost = new GpuSnapshot(
                     NodeStatus.READY,
                     "GPU 0 does not answer",
                     List.of(),

@@ -1,7 +1,7 @@
 package io.lendstream.agent.users;
 
 import io.lendstream.agent.gpu.GpuProcess;
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
@@ -24,11 +24,11 @@ final class Seen {
 
     private Seen() {}
 
-    static Sight with(GpuProcess... processes) {
+    static GpuSnapshot with(GpuProcess... processes) {
         return with(Set.of(), processes);
     }
 
-    static Sight with(Set<GpuId> untold, GpuProcess... processes) {
+    static GpuSnapshot with(Set<GpuId> untold, GpuProcess... processes) {
         List<Gpu> gpus = List.of(
                 Gpu.whole(GPU_0, 0, "NVIDIA H100", 80L << 30),
                 Gpu.whole(GPU_1, 1, "NVIDIA H100", 80L << 30),
@@ -38,7 +38,7 @@ final class Seen {
         for (GpuId id : List.of(GPU_0, GPU_1, GPU_2, MIG_A, MIG_B)) {
             samples.add(GpuSample.of(id).build());
         }
-        return new Sight(
+        return new GpuSnapshot(
                 NodeStatus.READY, "", gpus, samples, List.of(processes), untold, Optional.empty(), Optional.empty());
     }
 
@@ -47,7 +47,7 @@ final class Seen {
     }
 
     /** Who uses what, as samples say it: {@code ?} where they do not. */
-    static Map<String, String> users(Sight sight) {
+    static Map<String, String> users(GpuSnapshot sight) {
         var users = new TreeMap<String, String>();
         sight.samples()
                 .forEach(sample -> users.put(

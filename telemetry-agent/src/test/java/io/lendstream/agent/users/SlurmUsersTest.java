@@ -7,7 +7,7 @@ import static io.lendstream.agent.users.Seen.MIG_A;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.agent.gpu.GpuProcess;
-import io.lendstream.agent.gpu.Sight;
+import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.core.id.GpuId;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +25,7 @@ class SlurmUsersTest {
     @TempDir
     Path proc;
 
-    private Sight asked(Sight sight) {
+    private GpuSnapshot asked(GpuSnapshot sight) {
         try (var users = new Users(List.of(new SlurmUsers(proc)))) {
             return users.in(sight);
         }
@@ -57,7 +57,7 @@ class SlurmUsersTest {
 
     @Test
     void jobsAreNamedOnceAndGpusWithoutAProcessHaveNobody() throws IOException {
-        Sight sight = asked(Seen.with(
+        GpuSnapshot sight = asked(Seen.with(
                 process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
                 process(GPU_0, 11, "0::/system.slice/slurmstepd.scope/job_10/step_0\n"),
                 process(GPU_0, 12, "0::/system.slice/slurmstepd.scope/job_9/step_1\n"),
@@ -75,7 +75,7 @@ class SlurmUsersTest {
 
     @Test
     void whoComputesOutsideOfAnyJobIsSomebody() throws IOException {
-        Sight sight = asked(Seen.with(
+        GpuSnapshot sight = asked(Seen.with(
                 process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
                 process(GPU_0, 11, "0::/user.slice/user-1000.slice/session-3.scope\n"),
                 process(GPU_1, 12, "0::/init.scope\n"),
@@ -87,7 +87,7 @@ class SlurmUsersTest {
 
     @Test
     void aProcessThatHasEndedMakesItsGpuUnknownAndNoOther() throws IOException {
-        Sight sight = asked(Seen.with(
+        GpuSnapshot sight = asked(Seen.with(
                 process(GPU_0, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n"),
                 ended(GPU_1, 11),
                 ended(MIG_A, 12)));
@@ -99,7 +99,7 @@ class SlurmUsersTest {
 
     @Test
     void whereNoProcessCanBeReadTheAgentStandsInTheWrongPlace() {
-        Sight sight = asked(Seen.with(ended(GPU_0, 10), ended(GPU_1, 11)));
+        GpuSnapshot sight = asked(Seen.with(ended(GPU_0, 10), ended(GPU_1, 11)));
 
         assertThat(Seen.users(sight)).containsEntry("GPU-0", "?").containsEntry("GPU-1", "?");
         assertThat(sight.why()).startsWith("none of 2 processes on GPUs is in ").contains("on the host");
@@ -107,7 +107,7 @@ class SlurmUsersTest {
 
     @Test
     void aGpuWhoseProcessesTheDriverDoesNotTellIsUnknown() throws IOException {
-        Sight sight = asked(Seen.with(
+        GpuSnapshot sight = asked(Seen.with(
                 Set.of(GPU_0, GPU_2), process(GPU_1, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n")));
 
         assertThat(Seen.users(sight))
@@ -117,7 +117,7 @@ class SlurmUsersTest {
 
     @Test
     void whereTheDriverDoesNotTellTheInstanceAJobMayBeOnAnyOfThem() throws IOException {
-        Sight sight = asked(Seen.with(process(GPU_2, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n")));
+        GpuSnapshot sight = asked(Seen.with(process(GPU_2, 10, "0::/system.slice/slurmstepd.scope/job_9/step_0\n")));
 
         assertThat(Seen.users(sight))
                 .isEqualTo(Map.of("GPU-0", "", "GPU-1", "", "GPU-2", "?", "GPU-2/0:4", "?", "GPU-2/4:4", "?"));

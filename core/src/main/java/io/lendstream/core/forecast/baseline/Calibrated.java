@@ -151,10 +151,10 @@ public final class Calibrated implements ForecastModel {
 
     /** The quantiles of one horizon, in requests a step. */
     private static final class Band {
-        private final Past center;
-        private final Past p10;
-        private final Past p90;
-        private final Past p99;
+        private final RecentOutcomes center;
+        private final RecentOutcomes p10;
+        private final RecentOutcomes p90;
+        private final RecentOutcomes p99;
         private final ErrorHistogram errors;
         private final Level at10;
         private final Level at90;
@@ -162,10 +162,10 @@ public final class Calibrated implements ForecastModel {
         private final Coverage coverage = new Coverage();
 
         Band(int steps) {
-            center = new Past(steps);
-            p10 = new Past(steps);
-            p90 = new Past(steps);
-            p99 = new Past(steps);
+            center = new RecentOutcomes(steps);
+            p10 = new RecentOutcomes(steps);
+            p90 = new RecentOutcomes(steps);
+            p99 = new RecentOutcomes(steps);
             // forecasts a step apart share most of the way to a far horizon: they err together
             double overlap = 1 + (steps - 1) / 4.0;
             errors = new ErrorHistogram(FIRST_GUESS * Math.pow(steps, FIRST_GUESS_GROWTH), overlap);
@@ -203,7 +203,7 @@ public final class Calibrated implements ForecastModel {
         }
 
         void save(StateWriter out) {
-            for (Past past : new Past[] {center, p10, p90, p99}) {
+            for (RecentOutcomes past : new RecentOutcomes[] {center, p10, p90, p99}) {
                 past.save(out);
             }
             errors.save(out);
@@ -214,7 +214,7 @@ public final class Calibrated implements ForecastModel {
         }
 
         void load(StateReader in) {
-            for (Past past : new Past[] {center, p10, p90, p99}) {
+            for (RecentOutcomes past : new RecentOutcomes[] {center, p10, p90, p99}) {
                 past.load(in);
             }
             errors.load(in);

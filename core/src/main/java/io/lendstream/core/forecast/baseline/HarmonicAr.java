@@ -35,7 +35,7 @@ public final class HarmonicAr implements PointModel {
     private final LeastSquares[] rest;
     private float[] waveFactors = new float[Harmonics.ALL];
     private final float[][] restFactors;
-    private final Past[][] featuresThen;
+    private final RecentOutcomes[][] featuresThen;
     private final double[] gains;
     private final double[] recent;
     private final float[] yesterday;
@@ -70,12 +70,12 @@ public final class HarmonicAr implements PointModel {
         features = new double[gains.length + 2];
         rest = new LeastSquares[horizonSteps.length];
         restFactors = new float[horizonSteps.length][features.length];
-        featuresThen = new Past[horizonSteps.length][];
+        featuresThen = new RecentOutcomes[horizonSteps.length][];
         for (int horizon = 0; horizon < rest.length; horizon++) {
             rest[horizon] = new LeastSquares(features.length, RIDGE_OF_REST);
             int steps = horizonSteps[horizon];
-            featuresThen[horizon] = new Past[features.length];
-            Arrays.setAll(featuresThen[horizon], any -> new Past(steps));
+            featuresThen[horizon] = new RecentOutcomes[features.length];
+            Arrays.setAll(featuresThen[horizon], any -> new RecentOutcomes(steps));
         }
         yesterday = new float[day.bins()];
     }
@@ -179,7 +179,7 @@ public final class HarmonicAr implements PointModel {
         for (int horizon = 0; horizon < rest.length; horizon++) {
             rest[horizon].save(out);
             out.numbers(restFactors[horizon]);
-            for (Past past : featuresThen[horizon]) {
+            for (RecentOutcomes past : featuresThen[horizon]) {
                 past.save(out);
             }
         }
@@ -197,7 +197,7 @@ public final class HarmonicAr implements PointModel {
         for (int horizon = 0; horizon < rest.length; horizon++) {
             rest[horizon].load(in);
             in.numbers(restFactors[horizon]);
-            for (Past past : featuresThen[horizon]) {
+            for (RecentOutcomes past : featuresThen[horizon]) {
                 past.load(in);
             }
         }

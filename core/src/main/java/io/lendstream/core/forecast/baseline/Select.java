@@ -18,7 +18,7 @@ public final class Select implements PointModel {
     private final List<PointModel> models;
     private final int horizons;
     private final double quarterSteps;
-    private final Past[][] forecasts;
+    private final RecentOutcomes[][] forecasts;
     /** By model, horizon and quarter of an hour: the sum of errors and how many there were. */
     private final float[][][] errors;
 
@@ -31,8 +31,8 @@ public final class Select implements PointModel {
         int[] steps = settings.horizonSteps();
         horizons = steps.length;
         quarterSteps = settings.stepsPerDay() / QUARTERS;
-        forecasts = new Past[models.size()][];
-        Arrays.setAll(forecasts, model -> Past.ofEach(steps));
+        forecasts = new RecentOutcomes[models.size()][];
+        Arrays.setAll(forecasts, model -> RecentOutcomes.ofEach(steps));
         errors = new float[models.size()][horizons][SLOTS];
         trials = new float[models.size()][horizons][SLOTS];
     }

@@ -89,7 +89,7 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
     /** Mean absolute error at each horizon after settling in; NaN where the model said nothing. */
     private static double[] errors(ForecastSettings settings, PointModel model, long firstStep, double... requests) {
         int[] horizons = settings.horizonSteps();
-        Past[] said = Past.ofEach(horizons);
+        RecentOutcomes[] said = RecentOutcomes.ofEach(horizons);
         double[] sums = new double[horizons.length];
         int[] counts = new int[horizons.length];
         for (int index = 0; index < requests.length; index++) {

@@ -11,7 +11,7 @@ import io.lendstream.core.forecast.baseline.Persistence;
 import io.lendstream.core.forecast.baseline.SeasonalNaive;
 import io.lendstream.core.forecast.baseline.Select;
 import io.lendstream.core.forecast.baseline.Tuning;
-import io.lendstream.core.forecast.mixture.Lendstream;
+import io.lendstream.core.forecast.mixture.ExpertMixture;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,7 +53,7 @@ public final class Models {
             new Model(
                     new Info(
                             "lendstream", "means and seasons, weighed by what each would have gained lately", Map.of()),
-                    (s, given, t) -> new Lendstream(s)));
+                    (s, given, t) -> new ExpertMixture(s)));
 
     private Models() {}
 

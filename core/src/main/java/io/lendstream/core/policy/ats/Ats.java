@@ -9,10 +9,10 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
-import io.lendstream.core.policy.placement.Afresh;
+import io.lendstream.core.policy.placement.FreeGpusByNode;
+import io.lendstream.core.policy.placement.FreshPlacement;
 import io.lendstream.core.policy.placement.GroupKnapsack;
-import io.lendstream.core.policy.placement.Nearby;
-import io.lendstream.core.policy.placement.Rooms;
+import io.lendstream.core.policy.placement.InPlacePlacement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ public final class Ats {
     /** A plan in which jobs whose size changes are placed from scratch. */
     Plan planAfresh() {
         List<JobView> open = leastServedFirst();
-        return Afresh.place(cluster, open, sizes(open), Rooms.Fit.TIGHTEST, 0);
+        return FreshPlacement.place(cluster, open, sizes(open), FreeGpusByNode.Fit.TIGHTEST, 0);
     }
 
     /** The jobs that may be changed, those that were given least first. */
@@ -128,7 +128,7 @@ public final class Ats {
     }
 
     private Plan placed(List<JobView> open, int[] sizes, int capacity) {
-        return Nearby.place(
+        return InPlacePlacement.place(
                 cluster,
                 open,
                 sizes,

@@ -2,7 +2,7 @@ package io.lendstream.core.policy.catalogue;
 
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.ats.DeepBoot;
-import io.lendstream.core.policy.ats.Lendstream;
+import io.lendstream.core.policy.ats.ForecastAts;
 import io.lendstream.core.policy.published.Afs;
 import io.lendstream.core.policy.published.Clairvoyant;
 import io.lendstream.core.policy.published.Lyra;
@@ -26,7 +26,7 @@ public final class Policies {
                                     .equals(DeepBoot.AFRESH))),
             new Entry(
                     List.of("plan-every", "protect-scale"),
-                    settings -> new Lendstream(
+                    settings -> new ForecastAts(
                             settings.duration("plan-every", "60s"), settings.number("protect-scale", 1.0))),
             new Entry(List.of("demote-gpu-hours"), settings -> new Tiresias(settings.number("demote-gpu-hours", 16))),
             new Entry(List.of(), settings -> new Afs()),

@@ -5,8 +5,8 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
-import io.lendstream.core.policy.placement.Afresh;
-import io.lendstream.core.policy.placement.Rooms;
+import io.lendstream.core.policy.placement.FreeGpusByNode;
+import io.lendstream.core.policy.placement.FreshPlacement;
 import java.time.Duration;
 import java.util.List;
 
@@ -41,7 +41,7 @@ public record Afs() implements ReclaimsByLeastLoss {
             sizes[winner] += more;
             room -= more;
         }
-        return Afresh.place(cluster, jobs, sizes, Rooms.Fit.TIGHTEST, 0);
+        return FreshPlacement.place(cluster, jobs, sizes, FreeGpusByNode.Fit.TIGHTEST, 0);
     }
 
     /** The job that gets the next GPU, or -1 if none can use one. */

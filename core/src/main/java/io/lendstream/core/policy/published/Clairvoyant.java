@@ -7,7 +7,7 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
 import io.lendstream.core.policy.placement.GroupKnapsack;
-import io.lendstream.core.policy.placement.Nearby;
+import io.lendstream.core.policy.placement.InPlacePlacement;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -76,7 +76,7 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
                 .mapToObj(i -> values(jobs.get(i), capacity, weights[i], alone[i]))
                 .toList();
         int[] sizes = GroupKnapsack.choose(values, capacity);
-        return Nearby.place(
+        return InPlacePlacement.place(
                 cluster,
                 jobs,
                 sizes,

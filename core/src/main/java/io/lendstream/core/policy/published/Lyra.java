@@ -10,8 +10,8 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.PolicyInfo;
+import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.GroupKnapsack;
-import io.lendstream.core.policy.placement.Rooms;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
@@ -157,8 +157,8 @@ public record Lyra() implements Policy {
                 taken.addAll(kept);
                 targets.put(jobs.get(i).job(), new ArrayList<>(kept));
             }
-            Rooms training = rooms(taken, Pool.TRAINING);
-            Rooms inference = rooms(taken, Pool.INFERENCE);
+            FreeGpusByNode training = rooms(taken, Pool.TRAINING);
+            FreeGpusByNode inference = rooms(taken, Pool.INFERENCE);
             List<Integer> largestFirst = IntStream.range(0, sizes.length)
                     .boxed()
                     .sorted(Comparator.comparingInt(i -> -base(jobs.get(i))))
@@ -181,16 +181,16 @@ public record Lyra() implements Policy {
                     .toList();
         }
 
-        private Rooms rooms(Set<GpuId> taken, Pool pool) {
-            return new Rooms(
+        private FreeGpusByNode rooms(Set<GpuId> taken, Pool pool) {
+            return new FreeGpusByNode(
                     cluster.gpus().stream().filter(gpu -> gpu.pool() == pool).toList(), taken);
         }
 
-        private static void fill(Map<JobId, List<GpuId>> targets, JobView job, int size, Rooms preferred, Rooms other) {
+        private static void fill(Map<JobId, List<GpuId>> targets, JobView job, int size, FreeGpusByNode preferred, FreeGpusByNode other) {
             List<GpuId> target = targets.getOrDefault(job.job(), List.of());
             if (target.size() < size) {
-                target.addAll(preferred.take(size - target.size(), Rooms.Fit.TIGHTEST));
-                target.addAll(other.take(size - target.size(), Rooms.Fit.TIGHTEST));
+                target.addAll(preferred.take(size - target.size(), FreeGpusByNode.Fit.TIGHTEST));
+                target.addAll(other.take(size - target.size(), FreeGpusByNode.Fit.TIGHTEST));
             }
         }
 

@@ -6,8 +6,8 @@ import io.lendstream.core.policy.Pace;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
-import io.lendstream.core.policy.placement.Afresh;
-import io.lendstream.core.policy.placement.Rooms;
+import io.lendstream.core.policy.placement.FreeGpusByNode;
+import io.lendstream.core.policy.placement.FreshPlacement;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -38,7 +38,7 @@ public record Optimus() implements ReclaimsByLeastLoss {
     public Plan plan(ClusterView cluster) {
         List<JobView> jobs = cluster.open();
         int left = Math.min(cluster.waiting(), cluster.capacity());
-        return Afresh.place(cluster, jobs, sizes(jobs, cluster.capacity() - left), Rooms.Fit.EMPTIEST, left);
+        return FreshPlacement.place(cluster, jobs, sizes(jobs, cluster.capacity() - left), FreeGpusByNode.Fit.EMPTIEST, left);
     }
 
     private static int[] sizes(List<JobView> jobs, int capacity) {

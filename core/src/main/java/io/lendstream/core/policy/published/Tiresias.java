@@ -8,8 +8,8 @@ import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
-import io.lendstream.core.policy.placement.Rooms;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.policy.placement.FreeGpusByNode;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -60,7 +60,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
         private final ClusterView cluster;
         private final Instant now;
         private final long nowMillis;
-        private final Map<JobId, Standing> standings = new HashMap<>();
+        private final Map<JobId, QueuePosition> standings = new HashMap<>();
         private final Map<JobId, List<GpuId>> targets = new HashMap<>();
         private final Map<JobId, String> reasons = new HashMap<>();
         private final List<JobView> served = new ArrayList<>();
@@ -109,7 +109,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                 if (cluster.fixed().contains(job.job())) {
                     note(job, true);
                 } else if (!kept.contains(job.job())) {
-                    Standing standing = note(job, false);
+                    QueuePosition standing = note(job, false);
                     targets.put(job.job(), List.of());
                     reasons.put(job.job(), "waits" + reason(standing));
                 }
@@ -141,9 +141,9 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                     kept.addAll(job.gpus());
                 }
             }
-            Rooms rooms = new Rooms(cluster.gpus(), kept);
+            FreeGpusByNode rooms = new FreeGpusByNode(cluster.gpus(), kept);
             for (JobView job : starting) {
-                List<GpuId> gpus = rooms.take(job.requestedGpus(), Rooms.Fit.EMPTIEST);
+                List<GpuId> gpus = rooms.take(job.requestedGpus(), FreeGpusByNode.Fit.EMPTIEST);
                 targets.put(job.job(), gpus);
                 reasons.put(
                         job.job(),
@@ -152,10 +152,10 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
         }
 
         /** Notes where a job stands after this plan, and when it would be demoted. */
-        private Standing note(JobView job, boolean runs) {
-            Standing before = standing(job);
+        private QueuePosition note(JobView job, boolean runs) {
+            QueuePosition before = standing(job);
             boolean demoted = isDemoted(before, job);
-            Standing after = (demoted ? before.movedTo(1, now) : before).running(runs, now);
+            QueuePosition after = (demoted ? before.movedTo(1, now) : before).running(runs, now);
             if (demoted
                     || runs != before.runningSince().isPresent()
                     || job.standing().isEmpty()) {
@@ -165,16 +165,16 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
             return after;
         }
 
-        private Standing standing(JobView job) {
-            return job.standing().orElseGet(() -> Standing.newcomer(now));
+        private QueuePosition standing(JobView job) {
+            return job.standing().orElseGet(() -> QueuePosition.newcomer(now));
         }
 
-        private boolean isDemoted(Standing standing, JobView job) {
+        private boolean isDemoted(QueuePosition standing, JobView job) {
             return demotion(standing, job) <= nowMillis;
         }
 
         /** When a job will have had its time in the first queue, if it runs; in milliseconds since 1970. */
-        private long demotion(Standing standing, JobView job) {
+        private long demotion(QueuePosition standing, JobView job) {
             if (standing.queue() > 0 || standing.runningSince().isEmpty()) {
                 return NEVER;
             }
@@ -185,7 +185,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                     - standing.served().toMillis();
         }
 
-        private String reason(Standing standing) {
+        private String reason(QueuePosition standing) {
             return " in queue " + standing.queue() + " after "
                     + standing.servedBy(now).toSeconds() + " s of service";
         }

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
-import io.lendstream.core.state.Standing;
+import io.lendstream.core.state.QueuePosition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 class TiresiasTest {
     private final Tiresias policy = new Tiresias(1);
 
-    private static Standing served(Duration time, int queue) {
-        return new Standing(queue, NOW.minus(time), time, Optional.of(NOW));
+    private static QueuePosition served(Duration time, int queue) {
+        return new QueuePosition(queue, NOW.minus(time), time, Optional.of(NOW));
     }
 
     @Test
@@ -40,7 +40,7 @@ class TiresiasTest {
         Plan plan = policy.plan(cluster(List.of(old, job("new", 1)), 2));
 
         assertThat(plan.standings().get(job("old")))
-                .isEqualTo(new Standing(1, NOW, Duration.ofMinutes(30), Optional.empty()));
+                .isEqualTo(new QueuePosition(1, NOW, Duration.ofMinutes(30), Optional.empty()));
         assertThat(plan.targets().get(job("old"))).isEmpty();
         assertThat(plan.targets().get(job("new"))).hasSize(1);
     }

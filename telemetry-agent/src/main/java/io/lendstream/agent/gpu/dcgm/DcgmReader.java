@@ -1,7 +1,7 @@
 package io.lendstream.agent.gpu.dcgm;
 
 import io.lendstream.agent.exposition.Family;
-import io.lendstream.agent.exposition.Sample;
+import io.lendstream.agent.exposition.MetricSample;
 import io.lendstream.agent.gpu.nvml.ThrottleReasons;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
@@ -78,13 +78,13 @@ public final class DcgmReader {
             if (!row.metric().equals(family.name()) && !row.metric().equals(family.name() + "_total")) {
                 continue;
             }
-            for (Sample sample : family.samples()) {
+            for (MetricSample sample : family.samples()) {
                 take(row, rank, sample);
             }
         }
     }
 
-    private void take(DcgmMapping.Row row, int rank, Sample sample) {
+    private void take(DcgmMapping.Row row, int rank, MetricSample sample) {
         String uuid = sample.label("UUID").strip();
         if (uuid.isEmpty()) {
             withoutUuid++;

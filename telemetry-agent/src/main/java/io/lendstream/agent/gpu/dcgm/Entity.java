@@ -1,6 +1,6 @@
 package io.lendstream.agent.gpu.dcgm;
 
-import io.lendstream.agent.exposition.Sample;
+import io.lendstream.agent.exposition.MetricSample;
 import io.lendstream.core.event.GpuSample;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +26,7 @@ final class Entity {
     private final Set<String> users = new TreeSet<>();
 
     /** Takes a row, unless its value is blank or a metric that comes first has told already. */
-    void take(DcgmMapping.Row row, int rank, Sample sample) {
+    void take(DcgmMapping.Row row, int rank, MetricSample sample) {
         if (isBlank(sample.value())) {
             return;
         }
@@ -42,7 +42,7 @@ final class Entity {
     }
 
     /** Who has it, where the exporter was told to ask the kubelet or a directory of jobs; one that was not says nothing of it. */
-    void takeUser(Sample sample) {
+    void takeUser(MetricSample sample) {
         String pod = sample.label("pod").strip();
         String job = sample.label("hpc_job").strip();
         if (!pod.isEmpty()) {

@@ -246,7 +246,7 @@ final class GpuReader {
         Map<Integer, GpuId> instances = new HashMap<>();
         cut.instances.forEach(
                 placed -> instances.put(placed.driverId(), placed.instance().gpuId()));
-        return Processes.of(calls, who, handle, new GpuId(uuid), instances);
+        return ComputeProcesses.of(calls, who, handle, new GpuId(uuid), instances);
     }
 
     void close() {

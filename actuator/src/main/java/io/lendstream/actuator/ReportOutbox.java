@@ -1,0 +1,271 @@
+package io.lendstream.actuator;
+
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+
+/**
+ * What an actuator has reported and a broker has not acknowledged, in order. The actuator's thread adds, another one sends.
+ *
+ * <p>Its size is bounded. Reports of what each GPU holds are superseded by newer ones. Beyond the bounds the oldest is dropped and
+ * counted; what each GPU holds is reported again every minute, so that the scheduler still learns how things are.
+ */
+final class ReportOutbox {
+    static final int MOST_REPORTS = 100_000;
+    static final int MOST_PROGRESS = 10_000;
+
+    private final int mostReports;
+    private final int mostProgress;
+    private final Deque<ActuationReport> reports = new ArrayDeque<>();
+    private final Deque<ActuationReport> held = new ArrayDeque<>();
+    private final Deque<TrainingProgress> progress = new ArrayDeque<>();
+    private final TreeMap<String, Long> positions = new TreeMap<>();
+    private Batch sending = Batch.EMPTY;
+    private boolean open;
+    private long droppedReports;
+    private long droppedProgress;
+
+    /** What is sent at once. */
+    record Batch(List<ActuationReport> reports, List<TrainingProgress> progress) {
+        static final Batch EMPTY = new Batch(List.of(), List.of());
+
+        boolean isEmpty() {
+            return reports.isEmpty() && progress.isEmpty();
+        }
+    }
+
+    /**
+     * What has to be remembered over a restart.
+     *
+     * @param reports not acknowledged, in order, without those of what each GPU holds
+     * @param positions up to where the topic's reports are acknowledged, by {@code topic-partition}
+     */
+    record Contents(List<ActuationReport> reports, Map<String, Long> positions) {
+        Contents {
+            reports = List.copyOf(reports);
+            positions = Map.copyOf(positions);
+        }
+    }
+
+    /** By what a report on the topic is recognised; texts and durations may have been cut there. */
+    private record Identity(
+            DecisionId decision, Outcome outcome, List<GpuId> gpus, Optional<Tenant> tenant, Instant at) {
+        static Identity of(ActuationReport report) {
+            return new Identity(
+                    report.decision(),
+                    report.outcome(),
+                    report.gpus(),
+                    report.tenant(),
+                    report.at().truncatedTo(ChronoUnit.MILLIS));
+        }
+    }
+
+    ReportOutbox() {
+        this(MOST_REPORTS, MOST_PROGRESS);
+    }
+
+    ReportOutbox(int mostReports, int mostProgress) {
+        this.mostReports = mostReports;
+        this.mostProgress = mostProgress;
+    }
+
+    /** What an earlier life has left; nothing is given out to be sent until {@link #reconcile}. */
+    synchronized void restore(Contents contents) {
+        reports.addAll(contents.reports());
+        positions.putAll(contents.positions());
+    }
+
+    /** Takes reports that are not sent before {@link #release}. */
+    synchronized void add(List<ActuationReport> more) {
+        if (more.stream().anyMatch(ReportOutbox::isStock)) {
+            held.removeIf(ReportOutbox::isStock);
+            var kept = new ArrayList<ActuationReport>();
+            int underWay = sending.reports().size();
+            for (ActuationReport report : reports) {
+                if (underWay > 0 || !isStock(report)) {
+                    kept.add(report);
+                }
+                underWay--;
+            }
+            reports.clear();
+            reports.addAll(kept);
+        }
+        held.addAll(more);
+        while (reports.size() + held.size() > mostReports
+                && reports.size() > sending.reports().size()) {
+            dropFirstReport();
+        }
+        while (held.size() > mostReports) {
+            held.removeFirst();
+            droppedReports++;
+        }
+    }
+
+    /** The oldest that is not being sent. */
+    private void dropFirstReport() {
+        var first = new ArrayList<ActuationReport>();
+        for (int i = 0; i < sending.reports().size(); i++) {
+            first.add(reports.removeFirst());
+        }
+        reports.removeFirst();
+        droppedReports++;
+        for (int i = first.size() - 1; i >= 0; i--) {
+            reports.addFirst(first.get(i));
+        }
+    }
+
+    synchronized void add(TrainingProgress more) {
+        progress.addLast(more);
+        if (progress.size() > mostProgress) {
+            progress.removeFirst();
+            droppedProgress++;
+        }
+        notifyAll();
+    }
+
+    /** What was added may be sent. */
+    synchronized void release() {
+        reports.addAll(held);
+        held.clear();
+        notifyAll();
+    }
+
+    /**
+     * Takes out what turns out to be on the topic, and gives the rest out to be sent from now on.
+     *
+     * @param found this actuator's reports on the topic since the acknowledged positions, without those of what each GPU holds
+     * @param end where the topic ended then
+     * @return those of them that were not here
+     */
+    synchronized List<ActuationReport> reconcile(List<ActuationReport> found, Map<String, Long> end) {
+        sending = Batch.EMPTY;
+        var times = new HashMap<Identity, Integer>();
+        found.forEach(report -> times.merge(Identity.of(report), 1, Integer::sum));
+        reports.removeIf(report -> {
+            boolean isThere = times.getOrDefault(Identity.of(report), 0) > 0;
+            if (isThere) {
+                times.merge(Identity.of(report), -1, Integer::sum);
+            }
+            return isThere;
+        });
+        end.forEach((partition, offset) -> positions.merge(partition, offset, Math::max));
+        open = true;
+        notifyAll();
+        var unknown = new ArrayList<ActuationReport>();
+        for (ActuationReport report : found) {
+            if (times.getOrDefault(Identity.of(report), 0) > 0) {
+                times.merge(Identity.of(report), -1, Integer::sum);
+                unknown.add(report);
+            }
+        }
+        return unknown;
+    }
+
+    /** Waits until there is something to be sent; whether there is. */
+    synchronized boolean awaitSome(Duration patience) throws InterruptedException {
+        return await(patience, () -> open && !(reports.isEmpty() && progress.isEmpty()));
+    }
+
+    private boolean await(Duration patience, BooleanSupplier condition) throws InterruptedException {
+        long until = System.nanoTime() + patience.toNanos();
+        while (!condition.getAsBoolean()) {
+            long left = (until - System.nanoTime()) / 1_000_000;
+            if (left <= 0) {
+                return false;
+            }
+            wait(left);
+        }
+        return true;
+    }
+
+    /** The oldest, which stay here until they are {@link #delivered}. */
+    synchronized Batch next(int most) {
+        var taken = new ArrayList<TrainingProgress>();
+        while (taken.size() < most && !progress.isEmpty()) {
+            taken.add(progress.removeFirst());
+        }
+        sending = new Batch(reports.stream().limit(most).toList(), List.copyOf(taken));
+        return sending;
+    }
+
+    /**
+     * The broker has acknowledged what was given out last.
+     *
+     * @param written up to where this actuator has written, by {@code topic-partition}
+     */
+    synchronized void delivered(Map<String, Long> written) {
+        sending.reports().forEach(report -> reports.removeFirst());
+        written.forEach((partition, end) -> positions.computeIfPresent(partition, (any, old) -> Math.max(old, end)));
+        sending = Batch.EMPTY;
+        notifyAll();
+    }
+
+    /** What was given out last was not sent, or it is not known whether it was. */
+    synchronized void failed() {
+        List<TrainingProgress> again = sending.progress();
+        for (int i = again.size() - 1; i >= 0; i--) {
+            progress.addFirst(again.get(i));
+        }
+        sending = Batch.EMPTY;
+    }
+
+    /** What was given out last can never be sent. */
+    synchronized void refused() {
+        droppedReports += sending.reports().size();
+        droppedProgress += sending.progress().size();
+        delivered(Map.of());
+    }
+
+    synchronized Contents contents() {
+        var all = new ArrayList<ActuationReport>(reports);
+        all.addAll(held);
+        all.removeIf(ReportOutbox::isStock);
+        return new Contents(all, positions);
+    }
+
+    /** The acknowledged positions. */
+    synchronized Map<String, Long> positions() {
+        return new TreeMap<>(positions);
+    }
+
+    /** How many records wait to be sent. */
+    synchronized int size() {
+        return reports.size() + held.size() + progress.size();
+    }
+
+    synchronized boolean isEmpty() {
+        return size() == 0 && sending.isEmpty();
+    }
+
+    synchronized long droppedReports() {
+        return droppedReports;
+    }
+
+    synchronized long droppedProgress() {
+        return droppedProgress;
+    }
+
+    /** Waits until nothing is left; whether that is so. */
+    synchronized boolean awaitEmpty(Duration patience) throws InterruptedException {
+        return await(patience, this::isEmpty);
+    }
+
+    private static boolean isStock(ActuationReport report) {
+        return report.outcome() == Outcome.HOLDS;
+    }
+}

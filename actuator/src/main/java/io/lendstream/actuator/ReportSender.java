@@ -1,0 +1,186 @@
+package io.lendstream.actuator;
+
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.RecordWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends what is in the outbox, in order, in a thread of its own, for as long as it takes.
+ *
+ * <p>Each report is on the topic once. A batch is a transaction; a writer that is opened under the same name, also after a restart,
+ * fences the one before it, so that nothing of an earlier writer can arrive any more. Then the topic is read to see which of the
+ * reports are there, and only the others are sent.
+ */
+final class ReportSender implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(ReportSender.class);
+    private static final int MOST_AT_ONCE = 500;
+    private static final Duration LOOK = Duration.ofMillis(500);
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+
+    private final Clients clients;
+    private final String actuator;
+    private final ReportOutbox outbox;
+    private Optional<String> transactionalId;
+    private @Nullable RecordWriter writer;
+    private boolean singly;
+    private volatile Optional<String> trouble = Optional.empty();
+    private volatile Optional<RuntimeException> failure = Optional.empty();
+    private volatile boolean stopped;
+
+    /** @param transactionalId the name of its transactions, which no other process uses; empty for none */
+    ReportSender(Clients clients, String actuator, ReportOutbox outbox, Optional<String> transactionalId) {
+        this.clients = clients;
+        this.actuator = actuator;
+        this.outbox = outbox;
+        this.transactionalId = transactionalId;
+    }
+
+    @Override
+    public void run() {
+        while (!stopped) {
+            try {
+                round(LOOK);
+            } catch (InterruptedException | InterruptException e) {
+                LOG.debug("woken up", e);
+            } catch (Error e) { // thrown on, it would end the sending without a word
+                failure = Optional.of(new IllegalStateException("sending has ended: " + e, e));
+                break;
+            }
+        }
+        closeWriter();
+    }
+
+    /**
+     * Sends a batch, if there is one.
+     *
+     * @param patience how long to wait for one
+     */
+    void round(Duration patience) throws InterruptedException {
+        if (!outbox.awaitSome(patience)) {
+            return;
+        }
+        try {
+            RecordWriter open = writer == null ? open() : writer;
+            ReportOutbox.Batch batch = outbox.next(singly ? 1 : MOST_AT_ONCE);
+            if (!batch.isEmpty()) {
+                send(open, batch);
+                outbox.delivered(open.positions());
+                singly = false;
+            }
+            if (trouble.isPresent()) {
+                LOG.info("reports are delivered again");
+                trouble = Optional.empty();
+            }
+        } catch (InterruptException e) {
+            outbox.failed();
+            closeWriter();
+            throw e;
+        } catch (RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    private RecordWriter open() {
+        clients.check();
+        RecordWriter opened;
+        try {
+            opened = clients.writer(transactionalId);
+        } catch (TransactionalIdAuthorizationException e) {
+            LOG.warn(
+                    "{} may not write in transactions as {}: a report may come twice when the actuator is restarted while the broker is away. Allow it as in deploy/acl/actuator.acl.",
+                    actuator,
+                    transactionalId.orElse(""));
+            transactionalId = Optional.empty();
+            opened = clients.writer(transactionalId);
+        }
+        writer = opened;
+        try (RecordReader reports = clients.reportReader()) {
+            OwnReports own = OwnReports.read(reports, actuator, outbox.positions(), () -> stopped);
+            if (!stopped) {
+                outbox.reconcile(own.reports(), own.end());
+            }
+        }
+        return opened;
+    }
+
+    private void send(RecordWriter open, ReportOutbox.Batch batch) {
+        Runnable writes = () -> {
+            batch.reports()
+                    .forEach(report -> open.write(
+                            TopicCatalogue.ACTUATION_REPORTS, report.domain().value(), report));
+            batch.progress()
+                    .forEach(progress -> open.write(
+                            TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress));
+        };
+        if (transactionalId.isPresent()) {
+            open.inTransaction(writes);
+        } else {
+            writes.run();
+            open.flush();
+        }
+    }
+
+    private void failed(RuntimeException e) throws InterruptedException {
+        closeWriter();
+        if (isTooLarge(e) && singly) {
+            LOG.error("a report is larger than the broker takes and is left out: {}", e.getMessage());
+            outbox.refused();
+            return;
+        }
+        outbox.failed();
+        singly = isTooLarge(e);
+        if (trouble.isEmpty()) {
+            LOG.warn("{} records wait to be delivered: {}", outbox.size(), e.getMessage());
+            LOG.debug("not delivered", e);
+        }
+        trouble = Optional.of("reports are not delivered: " + e.getMessage());
+        if (!singly) {
+            TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
+        }
+    }
+
+    private static boolean isTooLarge(Throwable failure) {
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            if (at instanceof RecordTooLargeException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void closeWriter() {
+        RecordWriter open = writer;
+        writer = null;
+        if (open != null) {
+            try {
+                open.abandon();
+            } catch (KafkaException e) {
+                LOG.debug("while closing a writer", e);
+            }
+        }
+    }
+
+    /** Why nothing is sent; empty when all is well. */
+    Optional<String> trouble() {
+        return trouble;
+    }
+
+    /** What has ended it. */
+    Optional<RuntimeException> failure() {
+        return failure;
+    }
+
+    void stop() {
+        stopped = true;
+    }
+}

@@ -1,0 +1,219 @@
+package io.lendstream.actuator;
+
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.BrokerWait;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.kafka.UnreachableException;
+import io.lendstream.service.kafka.WriteFailedException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads topics in a thread of its own, so that a broker or a registry that does not answer never holds the actuator up. What is
+ * read is put into a queue of calls, in order.
+ */
+final class TopicPoller implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(TopicPoller.class);
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration PAUSE = Duration.ofMillis(500);
+    /** How long nothing may arrive before the broker is asked whether it is there, and how long its answer may take. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
+    private static final Duration ANSWER = Duration.ofSeconds(3);
+
+    private final Clients clients;
+    private final String actuator;
+    private final Exchange.Routes routes;
+    private final ReportOutbox outbox;
+    private final BlockingQueue<Runnable> calls;
+    private final Consumer<Map<String, Long>> readUpTo;
+    private final BrokerWait wait;
+
+    private Map<String, Long> decisions;
+    private boolean joined;
+    private long heardAt = System.nanoTime();
+    private volatile @Nullable RecordReader reader;
+    private volatile Optional<String> trouble = Optional.of("catching up with the topics");
+    private volatile Optional<RuntimeException> failure = Optional.empty();
+    private volatile long progressAt = System.nanoTime();
+    private volatile boolean stopped;
+
+    /**
+     * An intake that has not begun.
+     *
+     * @param decisions the next decision to read, by {@code topic-partition}
+     * @param calls takes the calls to the actuator, and makes this thread wait while it is full
+     * @param readUpTo is called as one of those, with the next decision to read after all calls before it
+     */
+    TopicPoller(
+            Clients clients,
+            String actuator,
+            Exchange.Routes routes,
+            ReportOutbox outbox,
+            Map<String, Long> decisions,
+            BlockingQueue<Runnable> calls,
+            Consumer<Map<String, Long>> readUpTo) {
+        this.clients = clients;
+        this.actuator = actuator;
+        this.routes = routes;
+        this.outbox = outbox;
+        this.decisions = new TreeMap<>(decisions);
+        this.calls = calls;
+        this.readUpTo = readUpTo;
+        this.wait = new BrokerWait(clients.where());
+    }
+
+    @Override
+    public void run() {
+        while (!stopped) {
+            try {
+                round();
+            } catch (WakeupException | InterruptException | InterruptedException e) {
+                LOG.debug("woken up", e);
+            } catch (UnreachableException | KafkaException | WriteFailedException e) {
+                again(String.valueOf(e.getMessage()));
+            } catch (RuntimeException e) {
+                failure = Optional.of(e);
+                break;
+            } catch (Error e) { // thrown on, it would end the reading without a word
+                failure = Optional.of(new IllegalStateException("reading has ended: " + e, e));
+                break;
+            }
+        }
+        closeReader();
+    }
+
+    private void again(String why) {
+        trouble = Optional.of(why);
+        wait.goesOn(why);
+        closeReader();
+        try {
+            TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
+        } catch (InterruptedException e) {
+            LOG.debug("woken up", e);
+        }
+    }
+
+    private void round() throws InterruptedException {
+        RecordReader topics = reader;
+        if (topics == null) {
+            topics = connect();
+        }
+        int handed = topics.poll(POLL);
+        handedOver(topics, handed);
+        if (!joined && topics.hasCaughtUp()) {
+            join();
+        }
+        Optional<String> standsStill = topics.trouble();
+        if (standsStill.isPresent()) {
+            trouble = standsStill;
+        } else if (isHeard(topics, handed)) {
+            wait.over();
+            trouble = joined ? Optional.empty() : Optional.of("catching up with the topics");
+        }
+    }
+
+    private RecordReader connect() {
+        clients.check();
+        RecordReader topics = clients.reader();
+        reader = topics;
+        routes.on(topics, this::call);
+        topics.start(decisions);
+        heardAt = System.nanoTime();
+        progressAt = heardAt;
+        return topics;
+    }
+
+    private void handedOver(RecordReader topics, int handed) throws InterruptedException {
+        Map<String, Long> now = topics.positions(TopicCatalogue.DECISIONS);
+        if (!now.equals(decisions)) {
+            decisions = now;
+            calls.put(() -> readUpTo.accept(now));
+        }
+        if (handed > 0) {
+            heardAt = System.nanoTime();
+            progressAt = heardAt;
+        }
+    }
+
+    private void join() throws InterruptedException {
+        List<ActuationReport> since;
+        try (RecordReader reports = clients.reportReader()) {
+            OwnReports own = OwnReports.read(reports, actuator, outbox.positions(), () -> stopped);
+            if (stopped) {
+                return;
+            }
+            since = outbox.reconcile(own.reports(), own.end());
+        }
+        joined = true;
+        calls.put(() -> routes.joined(since));
+    }
+
+    /** Whether the broker is there: what it sent tells, and where nothing comes it is asked. */
+    private boolean isHeard(RecordReader topics, int handed) {
+        long now = System.nanoTime();
+        if (handed == 0 && now - heardAt > SILENCE.toNanos()) {
+            if (!topics.isAnswered(ANSWER)) {
+                String why = "the broker at %s does not answer; leases and deadlines are enforced, %d records wait"
+                        .formatted(clients.where(), outbox.size());
+                trouble = Optional.of(why);
+                wait.goesOn(why);
+                return false;
+            }
+            heardAt = now;
+        }
+        return true;
+    }
+
+    private void call(Runnable call) {
+        try {
+            calls.put(call);
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    private void closeReader() {
+        RecordReader topics = reader;
+        reader = null;
+        if (topics != null) {
+            try {
+                topics.close();
+            } catch (KafkaException e) {
+                LOG.debug("while closing a reader", e);
+            }
+        }
+    }
+
+    /** Why nothing is read; empty when all is well. */
+    Optional<String> trouble() {
+        return trouble;
+    }
+
+    /** A bug that has ended it. */
+    Optional<RuntimeException> failure() {
+        return failure;
+    }
+
+    /** How long nothing has been read, and the broker not reached. */
+    Duration idle() {
+        return Duration.ofNanos(System.nanoTime() - progressAt);
+    }
+
+    void stop() {
+        stopped = true;
+    }
+}

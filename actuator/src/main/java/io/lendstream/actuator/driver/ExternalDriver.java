@@ -1,0 +1,212 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.Order;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A driver that hands each order to somebody outside, who says when it is so. About one tenant, or one GPU to be cut, one order is
+ * tried at a time; a newer one takes the place of one that waits. Killing does not wait for anything.
+ */
+abstract class ExternalDriver implements Driver {
+    private static final Logger LOG = LoggerFactory.getLogger(ExternalDriver.class);
+    private static final int KILLERS = 4;
+
+    private final DriverListener ear;
+    private final DriverLimits limits;
+    private final ExecutorService workers;
+    private final ExecutorService killers;
+    private final ScheduledExecutorService timer;
+    private final Map<Object, Turn> turns = new HashMap<>();
+    private long nextStart = System.nanoTime();
+
+    /** What is tried for a tenant, and what is to be tried next. */
+    private static final class Turn {
+        Order order;
+
+        @Nullable
+        Order next;
+
+        Turn(Order order) {
+            this.order = order;
+        }
+    }
+
+    ExternalDriver(String name, DriverLimits limits, DriverListener ear) {
+        this.ear = ear;
+        this.limits = limits;
+        this.workers = DriverThreads.pool(limits.concurrency(), name);
+        this.killers = DriverThreads.pool(KILLERS, name + "-kill");
+        this.timer = DriverThreads.timer(name + "-timer");
+    }
+
+    /** Tries once; must end within the limit of a try. */
+    abstract Attempt attempt(Order order);
+
+    final DriverLimits limits() {
+        return limits;
+    }
+
+    @Override
+    public final void take(Order order) {
+        if (order instanceof Order.Force force) {
+            killers.execute(() -> kill(force));
+            return;
+        }
+        synchronized (turns) {
+            Turn turn = turns.get(key(order));
+            if (turn != null) {
+                turn.next = order;
+                return;
+            }
+            turns.put(key(order), new Turn(order));
+        }
+        workers.execute(() -> go(key(order)));
+    }
+
+    private static Object key(Order order) {
+        if (order instanceof Order.Place place) {
+            return place.tenant();
+        }
+        return order instanceof Order.Cut cut
+                ? cut.gpu()
+                : "batching of " + ((Order.Batch) order).batching().service();
+    }
+
+    /** What is still being started there may come up after it was killed; then the next order to kill tells that it is gone. */
+    private void kill(Order.Force force) {
+        boolean placing = isPlacing(force);
+        Attempt attempt = tried(force);
+        if (!(attempt instanceof Attempt.Done)) {
+            LOG.warn("could not kill: {} ({})", OrderJson.of(force), attempt);
+        } else if (placing || isPlacing(force)) {
+            LOG.info(
+                    "{}: killed on {} while it was being started there; to be killed again",
+                    force.tenant(),
+                    force.units());
+        } else {
+            tellDone(force);
+        }
+    }
+
+    private boolean isPlacing(Order.Force force) {
+        synchronized (turns) {
+            Turn turn = turns.get(force.tenant());
+            return turn != null
+                    && turn.order instanceof Order.Place place
+                    && !Collections.disjoint(place.units(), force.units());
+        }
+    }
+
+    private void go(Object key) {
+        Order order = current(key);
+        waitForTurn();
+        Attempt attempt = tried(order);
+        boolean superseded = isSuperseded(key);
+        if (attempt instanceof Attempt.Done) {
+            tellDone(order);
+        } else if (attempt instanceof Attempt.Hopeless hopeless) {
+            tellHopeless(order, hopeless.why());
+        } else if (attempt instanceof Attempt.Again again && !superseded) {
+            LOG.info("{}: again in {}: {}", order.decision(), again.after(), again.why());
+            var unused = timer.schedule(() -> goAgain(key), again.after().toMillis(), TimeUnit.MILLISECONDS);
+            return;
+        }
+        if (advance(key)) {
+            workers.execute(() -> go(key));
+        }
+    }
+
+    /** Tries what failed again, or what has taken its place. */
+    private void goAgain(Object key) {
+        if (isSuperseded(key)) {
+            advance(key);
+        }
+        workers.execute(() -> go(key));
+    }
+
+    private Order current(Object key) {
+        synchronized (turns) {
+            return Objects.requireNonNull(turns.get(key)).order;
+        }
+    }
+
+    private boolean isSuperseded(Object key) {
+        synchronized (turns) {
+            return Objects.requireNonNull(turns.get(key)).next != null;
+        }
+    }
+
+    /** Whether there is something to be tried next. */
+    private boolean advance(Object key) {
+        synchronized (turns) {
+            Turn turn = Objects.requireNonNull(turns.get(key));
+            if (turn.next == null) {
+                turns.remove(key);
+                return false;
+            }
+            turn.order = turn.next;
+            turn.next = null;
+            return true;
+        }
+    }
+
+    private Attempt tried(Order order) {
+        try {
+            return attempt(order);
+        } catch (RuntimeException e) {
+            LOG.error("trying {} failed", OrderJson.of(order), e);
+            return new Attempt.Hopeless(e.toString());
+        }
+    }
+
+    private void waitForTurn() {
+        long at;
+        synchronized (this) {
+            long gap = Math.round(1e9 / limits.perSecond());
+            at = Math.max(nextStart, System.nanoTime());
+            nextStart = at + gap;
+        }
+        long wait = at - System.nanoTime();
+        if (wait > 0) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(wait);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void tellDone(Order order) {
+        Deeds.allOf(order).forEach(ear::tell);
+    }
+
+    private void tellHopeless(Order order, String why) {
+        Optional<DriverEvent> deed = Deeds.failureOf(order, why);
+        deed.ifPresent(ear::tell);
+    }
+
+    @Override
+    public final void close() {
+        for (ExecutorService each : List.of(timer, workers, killers)) {
+            each.shutdownNow();
+        }
+        try {
+            workers.awaitTermination(Duration.ofSeconds(5).toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.lendstream.actuator.driver;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.actuation.Order;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ExternalDriverTest {
+    private final CountDownLatch trying = new CountDownLatch(1);
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+    private final Queue<Thread> triedOn = new ConcurrentLinkedQueue<>();
+    private final Queue<Throwable> uncaught = new ConcurrentLinkedQueue<>();
+    private final Thread.@Nullable UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+
+    @BeforeEach
+    void listen() {
+        Thread.setDefaultUncaughtExceptionHandler((thread, error) -> uncaught.add(error));
+    }
+
+    @AfterEach
+    void stopListening() {
+        Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+
+    /** Its one try ends when the test says so, whoever interrupts it, and asks for another. */
+    private final class Slow extends ExternalDriver {
+        Slow() {
+            super("slow", new DriverLimits(1, 1000, ofSeconds(10)), new RecordingListener());
+        }
+
+        @Override
+        Attempt attempt(Order order) {
+            triedOn.add(Thread.currentThread());
+            trying.countDown();
+            while (true) {
+                try {
+                    mayEnd.await();
+                    return new Attempt.Again(ofMillis(1), "later");
+                } catch (InterruptedException e) {
+                    // goes on
+                }
+            }
+        }
+
+        @Override
+        public List<String> plan(Order order) {
+            return List.of();
+        }
+
+        @Override
+        public List<String> complaints() {
+            return List.of();
+        }
+    }
+
+    @Test
+    void aTryThatEndsAfterTheDriverWasClosedIsTheLastAndBreaksNothing() throws Exception {
+        Slow driver = new Slow();
+        driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
+        trying.await();
+        Thread closing = new Thread(driver::close);
+        closing.start();
+        while (!closing.getState().equals(Thread.State.TIMED_WAITING)) {
+            Thread.onSpinWait();
+        }
+
+        mayEnd.countDown();
+        closing.join();
+        driver.take(Orders.place(2, Orders.JOB, Orders.gpus("a"), List.of()));
+
+        Thread worker = triedOn.element();
+        worker.join();
+        assertThat(triedOn).hasSize(1);
+        assertThat(uncaught).isEmpty();
+    }
+}

@@ -1,0 +1,68 @@
+package io.lendstream.core.policy.placement;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import io.lendstream.core.state.GpuState;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Turns sizes into GPUs as the published schedulers do: a job whose size stays keeps its GPUs, the others are placed from
+ * scratch, the smallest first.
+ */
+public final class FreshPlacement {
+    private FreshPlacement() {}
+
+    /**
+     * A plan.
+     *
+     * @param jobs the jobs that may be changed
+     * @param sizes GPUs for each of them
+     * @param left how many GPUs to leave for waiting replicas, on the emptiest nodes
+     */
+    public static Plan place(ClusterView cluster, List<JobView> jobs, int[] sizes, FreeGpusByNode.Fit fit, int left) {
+        Set<GpuId> usable = new HashSet<>();
+        for (GpuState gpu : cluster.gpus()) {
+            usable.add(gpu.gpuId());
+        }
+        Map<JobId, List<GpuId>> targets = new TreeMap<>();
+        Set<GpuId> kept = new HashSet<>();
+        for (JobView job : cluster.jobs()) {
+            if (cluster.fixed().contains(job.job())) {
+                kept.addAll(job.gpus());
+            }
+        }
+        List<Integer> moved = new ArrayList<>();
+        for (int i = 0; i < sizes.length; i++) {
+            JobView job = jobs.get(i);
+            if (sizes[i] == job.gpus().size() && usable.containsAll(job.gpus())) {
+                kept.addAll(job.gpus());
+                targets.put(job.job(), job.gpus());
+            } else {
+                moved.add(i);
+            }
+        }
+        FreeGpusByNode rooms = new FreeGpusByNode(cluster.gpus(), kept);
+        List<GpuId> spare = rooms.takeSingly(left);
+        moved.sort(Comparator.comparingInt(i -> sizes[i]));
+        Map<JobId, String> reasons = new TreeMap<>();
+        for (int i : moved) {
+            JobView job = jobs.get(i);
+            targets.put(job.job(), rooms.take(sizes[i], fit));
+            reasons.put(
+                    job.job(),
+                    "from " + job.gpus().size() + " to " + sizes[i] + " of " + cluster.capacity() + " GPUs for "
+                            + jobs.size() + " jobs");
+        }
+        return new Plan(targets, reasons, Map.of(), spare, Optional.empty());
+    }
+}

@@ -1,0 +1,64 @@
+package io.lendstream.core.policy.placement;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.Plan;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Turns sizes into GPUs so that jobs stay where they are as far as that costs no spread: a job whose size stays keeps its
+ * GPUs, the others are placed the smallest first.
+ */
+public final class InPlacePlacement {
+    private InPlacePlacement() {}
+
+    /** Says why a job's size changes. */
+    @FunctionalInterface
+    public interface Why {
+        String gets(JobView job, int size);
+    }
+
+    /**
+     * A plan.
+     *
+     * @param open the jobs that may be changed
+     * @param sizes GPUs for each of them
+     */
+    public static Plan place(ClusterView cluster, List<JobView> open, int[] sizes, Why why) {
+        Placement placement = new Placement(cluster.gpus());
+        cluster.jobs().stream()
+                .filter(job -> cluster.fixed().contains(job.job()))
+                .forEach(job -> placement.keep(job.gpus()));
+        Map<JobId, List<GpuId>> targets = new TreeMap<>();
+        Map<JobId, String> reasons = new TreeMap<>();
+        List<Integer> changed = new ArrayList<>();
+        Set<GpuId> usable = new HashSet<>();
+        cluster.gpus().forEach(gpu -> usable.add(gpu.gpuId()));
+        for (int i = 0; i < sizes.length; i++) {
+            JobView job = open.get(i);
+            if (sizes[i] == job.gpus().size() && usable.containsAll(job.gpus())) {
+                placement.keep(job.gpus());
+                targets.put(job.job(), job.gpus());
+            } else {
+                changed.add(i);
+            }
+        }
+        changed.sort(Comparator.<Integer>comparingInt(i -> sizes[i]).thenComparing(Comparator.naturalOrder()));
+        for (int i : changed) {
+            JobView job = open.get(i);
+            List<GpuId> held = job.gpus().stream().filter(usable::contains).toList();
+            List<GpuId> target = sizes[i] == 0 ? List.of() : placement.place(sizes[i], held);
+            targets.put(job.job(), target);
+            reasons.put(job.job(), why.gets(job, target.size()));
+        }
+        return new Plan(targets, reasons);
+    }
+}

@@ -1,0 +1,448 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterIndex;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.ClusterState.Mode;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeGpuKey;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.Pacing;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SlicePlan;
+import io.lendstream.core.state.TrainingCapacity;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** A step in the making: the state as far as it has been worked out, and the decisions so far. */
+final class StepBuilder {
+    private static final Advice NO_ADVICE = new Advice(List.of());
+
+    private final ClusterState before;
+    private final DomainEvent event;
+    private final StepListener listener;
+    private final Instant now;
+    private final List<Decision> decisions = new ArrayList<>();
+    private final TreeSet<NodeId> changedNodes = new TreeSet<>();
+    private final TreeSet<GpuId> changedGpus = new TreeSet<>();
+    private final TreeSet<GpuId> changedOwners = new TreeSet<>();
+    private final TreeSet<ServiceId> changedServices = new TreeSet<>();
+    private final TreeSet<JobId> changedJobs = new TreeSet<>();
+    private PersistentMap<NodeId, NodeState> nodes;
+    private PersistentMap<GpuId, GpuState> gpus;
+    private PersistentMap<ServiceId, ServiceState> services;
+    private PersistentMap<JobId, JobState> jobs;
+    private ClusterIndex agenda;
+    private boolean changesPlans;
+    private boolean settlesJob;
+    private long epoch;
+    private long decisionSequence;
+    private Optional<Instant> nextPlanAt;
+    private Mode mode;
+    private Optional<Pacing> pacing;
+    private Optional<SlicePlan> slices;
+    private Optional<Advice> advice;
+    private boolean inEarnest;
+    private Set<GpuId> awaited = Set.of();
+
+    StepBuilder(ClusterState before, DomainEvent event, StepListener listener) {
+        this.before = before;
+        this.event = event;
+        this.listener = listener;
+        this.now = event.at().isAfter(before.now()) ? event.at() : before.now();
+        this.nodes = before.nodes();
+        this.gpus = before.gpus();
+        this.services = before.services();
+        this.jobs = before.jobs();
+        this.agenda = before.agenda();
+        this.epoch = before.epoch();
+        this.decisionSequence = before.decisionSequence();
+        this.nextPlanAt = before.nextPlanAt();
+        this.mode = before.mode();
+        this.pacing = before.pacing();
+        this.slices = before.slices();
+        this.advice = before.advice();
+        this.inEarnest = !mode.advisory();
+    }
+
+    Step finished() {
+        ClusterState after = new ClusterState(
+                before.domain(),
+                now,
+                epoch,
+                event.sequence(),
+                decisionSequence,
+                nextPlanAt,
+                mode,
+                pacing,
+                slices,
+                advice,
+                nodes,
+                gpus,
+                services,
+                jobs,
+                agenda);
+        return new Step(
+                after,
+                decisions,
+                new Step.Changed(changedNodes, changedGpus, changedServices, changedJobs, changedOwners));
+    }
+
+    /**
+     * The step of a domain in which decisions are only advice: the state knows what was observed, and nothing of what was
+     * advised. Advice is given when a plan is due, not at every event.
+     *
+     * @param observed the step as far as observation went
+     */
+    Step advised(Step observed) {
+        boolean planned = !nextPlanAt.equals(before.nextPlanAt());
+        ClusterState seen = observed.state();
+        ClusterState after = new ClusterState(
+                seen.domain(),
+                seen.now(),
+                seen.epoch(),
+                seen.eventSequence(),
+                planned ? decisionSequence : seen.decisionSequence(),
+                nextPlanAt,
+                seen.mode(),
+                seen.pacing(),
+                slices,
+                planned ? Optional.of(advice.orElse(NO_ADVICE).with(decisions)) : seen.advice(),
+                seen.nodes(),
+                seen.gpus(),
+                seen.services(),
+                seen.jobs(),
+                seen.agenda());
+        return new Step(after, planned ? decisions : List.of(), observed.changed());
+    }
+
+    Instant now() {
+        return now;
+    }
+
+    /** The time of the event before. */
+    Instant previously() {
+        return before.now();
+    }
+
+    long eventSequence() {
+        return event.sequence();
+    }
+
+    StepListener listener() {
+        return listener;
+    }
+
+    Mode mode() {
+        return mode;
+    }
+
+    void mode(Mode next) {
+        changesPlans = true;
+        mode = next;
+        inEarnest = !next.advisory();
+        if (inEarnest) {
+            advice = Optional.empty();
+        }
+    }
+
+    Optional<Advice> advice() {
+        return advice;
+    }
+
+    /** What is decided from here on is meant, though other decisions are advice. */
+    void makeBinding() {
+        inEarnest = true;
+    }
+
+    Optional<Pacing> pacing() {
+        return pacing;
+    }
+
+    void pacing(Optional<Pacing> next) {
+        pacing = next;
+    }
+
+    void epoch(long next) {
+        epoch = next;
+    }
+
+    Optional<SlicePlan> slices() {
+        return slices;
+    }
+
+    void slices(SlicePlan next) {
+        slices = Optional.of(next);
+    }
+
+    /** Units that services are about to take, so that nobody is lent them meanwhile. */
+    Set<GpuId> awaited() {
+        return awaited;
+    }
+
+    void await(Set<GpuId> units) {
+        awaited = Set.copyOf(units);
+    }
+
+    /** Whether it is only time that has passed. */
+    boolean isTick() {
+        return event.event() instanceof Tick;
+    }
+
+    /** Whether somebody tells what became of a decision. */
+    boolean isReport() {
+        return event.event() instanceof ActuationReport;
+    }
+
+    /** The service whose demand the event tells of, if that is what it tells of. */
+    Optional<ServiceState> heard() {
+        if (event.event() instanceof RequestRate rate) {
+            return services.get(rate.service());
+        }
+        return event.event() instanceof DemandForecast forecast ? services.get(forecast.service()) : Optional.empty();
+    }
+
+    Optional<Instant> nextPlanAt() {
+        return nextPlanAt;
+    }
+
+    void nextPlanAt(Instant next) {
+        nextPlanAt = Optional.of(next);
+    }
+
+    PersistentMap<NodeId, NodeState> nodes() {
+        return nodes;
+    }
+
+    PersistentMap<GpuId, GpuState> gpus() {
+        return gpus;
+    }
+
+    PersistentMap<ServiceId, ServiceState> services() {
+        return services;
+    }
+
+    PersistentMap<JobId, JobState> jobs() {
+        return jobs;
+    }
+
+    ClusterIndex agenda() {
+        return agenda;
+    }
+
+    GpuState gpu(GpuId id) {
+        return gpus.require(id);
+    }
+
+    /** Whether this step has changed anything so far that decisions hang on. */
+    boolean matters() {
+        return changesPlans || settlesJob || !changedOwners.isEmpty();
+    }
+
+    /**
+     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, what inference
+     * has. That GPUs go from one job to another, as the last plan had it, does not count.
+     */
+    boolean changesPlans() {
+        return changesPlans;
+    }
+
+    /** The last plan cannot be carried out as it was meant. */
+    void invalidatePlan() {
+        changesPlans = true;
+    }
+
+    /** Whether this step has freed a unit of a pool so far. */
+    boolean hasFreed(Pool pool) {
+        return changedOwners.stream()
+                .flatMap(id -> gpus.get(id).stream())
+                .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
+    }
+
+    /** Whether whole GPUs, all of which can be reached, were on loan before this step. */
+    boolean hadLoans() {
+        TrainingCapacity lendable = before.agenda().lendable();
+        return lendable.away().isEmpty() && !lendable.loans().isEmpty();
+    }
+
+    /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
+    List<JobState> touchedJobs() {
+        TreeSet<JobId> touched = new TreeSet<>(changedJobs);
+        for (GpuId gpu : changedGpus) {
+            before.gpus().get(gpu).flatMap(state -> state.owner().holder()).ifPresent(tenant -> {
+                if (tenant instanceof Tenant.Job job) {
+                    touched.add(job.job());
+                }
+            });
+        }
+        return touched.stream().flatMap(job -> jobs.get(job).stream()).toList();
+    }
+
+    /** GPUs on nodes that can be reached, node by node. */
+    List<GpuState> usableGpus() {
+        List<GpuState> usable = new ArrayList<>(gpus.size());
+        Optional<NodeId> node = Optional.empty();
+        boolean reachable = false;
+        for (GpuState gpu : agenda.seats().values()) {
+            if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
+                node = Optional.of(gpu.nodeId());
+                reachable = isReachable(gpu);
+            }
+            if (reachable) {
+                usable.add(gpu);
+            }
+        }
+        return usable;
+    }
+
+    /** A node's units as they are now, by name: found by the node, without a look at those of others. */
+    List<GpuState> gpusOn(NodeId node) {
+        List<GpuState> units = new ArrayList<>();
+        for (Map.Entry<NodeGpuKey, GpuState> unit :
+                agenda.seats().from(seat -> seat.node().compareTo(node) >= 0)) {
+            if (!unit.getKey().node().equals(node)) {
+                break;
+            }
+            units.add(unit.getValue());
+        }
+        return units;
+    }
+
+    boolean isReachable(GpuState gpu) {
+        return isReachable(gpu.nodeId());
+    }
+
+    boolean isReachable(NodeId id) {
+        Optional<NodeState> node = nodes.get(id);
+        return node.isPresent() && node.get().node().status() == NodeStatus.READY;
+    }
+
+    void put(NodeState node) {
+        NodeId id = node.node().nodeId();
+        Optional<NodeState> was = nodes.get(id);
+        agenda = agenda.withNode(was, Optional.of(node));
+        changesPlans |=
+                was.isEmpty() || was.get().node().status() != node.node().status();
+        nodes = nodes.put(id, node);
+        changedNodes.add(node.node().nodeId());
+    }
+
+    void remove(NodeId node) {
+        agenda = agenda.withNode(nodes.get(node), Optional.empty());
+        nodes = nodes.remove(node);
+        changedNodes.add(node);
+    }
+
+    void put(GpuState gpu) {
+        agenda = agenda.withGpu(gpus.get(gpu.gpuId()), Optional.of(gpu));
+        gpus = gpus.put(gpu.gpuId(), gpu);
+        changedGpus.add(gpu.gpuId());
+    }
+
+    /** A unit that is not there yet. */
+    void add(GpuState unit) {
+        put(unit);
+        changesPlans = true;
+        changedOwners.add(unit.gpuId());
+    }
+
+    void remove(GpuId gpu) {
+        agenda = agenda.withGpu(gpus.get(gpu), Optional.empty());
+        gpus = gpus.remove(gpu);
+        changesPlans = true;
+        changedGpus.add(gpu);
+        changedOwners.add(gpu);
+    }
+
+    /** Changes who owns a GPU; every change of an owner goes through here. */
+    void own(GpuId id, Owner owner) {
+        GpuState gpu = gpu(id);
+        boolean takes = owner instanceof Owner.Binding || owner instanceof Owner.Recutting;
+        if (takes && !gpu.isFree()) {
+            throw new IllegalStateException(
+                    "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
+        }
+        changesPlans |= !isFreeOrTraining(gpu.owner()) || !isFreeOrTraining(owner);
+        put(gpu.with(owner, now, event.sequence()));
+        changedOwners.add(id);
+    }
+
+    private static boolean isFreeOrTraining(Owner owner) {
+        return owner.holder().map(Tenant.Job.class::isInstance).orElse(owner instanceof Owner.Free);
+    }
+
+    /** Gives the present owner more time. */
+    void extend(GpuId id, Owner owner) {
+        GpuState gpu = gpu(id);
+        put(gpu.with(owner, gpu.since(), event.sequence()));
+        changedOwners.add(id);
+    }
+
+    void put(ServiceState service) {
+        agenda = agenda.withService(services.get(service.spec().service()), service);
+        services = services.put(service.spec().service(), service);
+        changedServices.add(service.spec().service());
+    }
+
+    void put(JobState job) {
+        JobId id = job.spec().job();
+        Optional<JobState> was = jobs.get(id);
+        agenda = agenda.withJob(was, Optional.of(job));
+        changesPlans |= was.isEmpty()
+                || was.get().isOver() != job.isOver()
+                || !was.get().spec().equals(job.spec());
+        settlesJob |= was.isPresent()
+                && was.get().changing().isPresent()
+                && job.changing().isEmpty();
+        jobs = jobs.put(id, job);
+        changedJobs.add(id);
+    }
+
+    void remove(JobId job) {
+        agenda = agenda.withJob(jobs.get(job), Optional.empty());
+        jobs = jobs.remove(job);
+        changedJobs.add(job);
+    }
+
+    /** The id of the next decision to be made. */
+    DecisionId nextId() {
+        return new DecisionId(before.domain(), epoch, decisionSequence + 1);
+    }
+
+    void decide(Instant deadline, Reason reason, Action action) {
+        decisions.add(new Decision(nextId(), now, deadline, !inEarnest, reason, action));
+        decisionSequence++;
+    }
+
+    /** A reason that rests on the present event and on others. */
+    Reason because(String code, String text, Map<String, Double> numbers, List<Long> others) {
+        TreeSet<Long> inputs = new TreeSet<>(others);
+        inputs.remove(0L);
+        inputs.add(event.sequence());
+        return new Reason(code, text, numbers, List.copyOf(inputs));
+    }
+}

@@ -1,0 +1,13 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+
+/** A GPU and where it is: the key by which GPUs are listed node by node. */
+public record NodeGpuKey(NodeId node, GpuId gpu) implements Comparable<NodeGpuKey> {
+    @Override
+    public int compareTo(NodeGpuKey other) {
+        int order = node.compareTo(other.node);
+        return order != 0 ? order : gpu.compareTo(other.gpu);
+    }
+}

@@ -1,0 +1,164 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.persistent.PersistentMap;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Whole GPUs that training has or may be given, kept so that a reclaim looks at loans, job by job, and at nothing else.
+ *
+ * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node can be
+ *     reached or not
+ * @param nodes how many whole GPUs each node has, of those that have any
+ * @param ready nodes that can be reached
+ * @param away nodes with whole GPUs that cannot
+ * @param loans what each job was lent and has still
+ * @param idle how many of {@code gpus} inference has for itself
+ * @param lent how many of {@code gpus} are inference's and with training
+ * @param inference how many whole GPUs inference has in all
+ */
+public record TrainingCapacity(
+        PersistentMap<NodeGpuKey, GpuState> gpus,
+        PersistentMap<NodeId, Integer> nodes,
+        PersistentMap<NodeId, NodeId> ready,
+        PersistentMap<NodeId, NodeId> away,
+        PersistentMap<JobId, Loans> loans,
+        int idle,
+        int lent,
+        int inference) {
+    static final TrainingCapacity EMPTY = new TrainingCapacity(
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            0,
+            0,
+            0);
+
+    TrainingCapacity withNode(Optional<NodeState> before, Optional<NodeState> after) {
+        boolean was = before.filter(TrainingCapacity::isReady).isPresent();
+        boolean is = after.filter(TrainingCapacity::isReady).isPresent();
+        if (was == is) {
+            return this;
+        }
+        NodeId node = (is ? after : before).orElseThrow().node().nodeId();
+        return new TrainingCapacity(
+                gpus,
+                nodes,
+                is ? ready.put(node, node) : ready.remove(node),
+                is ? away.remove(node) : nodes.contains(node) ? away.put(node, node) : away,
+                loans,
+                idle,
+                lent,
+                inference);
+    }
+
+    TrainingCapacity withGpu(Optional<GpuState> before, Optional<GpuState> after) {
+        Optional<GpuState> was = before.filter(GpuState::isWhole);
+        Optional<GpuState> is = after.filter(GpuState::isWhole);
+        if (was.isEmpty() && is.isEmpty()) {
+            return this;
+        }
+        TrainingCapacity counted =
+                isAnother(was, is) ? was.map(this::without).orElse(this).with(is) : this;
+        Optional<GpuState> hadIt = was.filter(TrainingCapacity::has);
+        Optional<GpuState> hasIt = is.filter(TrainingCapacity::has);
+        return hadIt.isEmpty() && hasIt.isEmpty() ? counted : counted.moved(hadIt, hasIt);
+    }
+
+    /** Whether it is not the same place that it was. */
+    private static boolean isAnother(Optional<GpuState> was, Optional<GpuState> is) {
+        return was.isEmpty()
+                || is.isEmpty()
+                || !was.get().nodeId().equals(is.get().nodeId())
+                || was.get().pool() != is.get().pool();
+    }
+
+    private TrainingCapacity without(GpuState gpu) {
+        NodeId node = gpu.nodeId();
+        int left = nodes.require(node) - 1;
+        return new TrainingCapacity(
+                gpus,
+                left == 0 ? nodes.remove(node) : nodes.put(node, left),
+                ready,
+                left == 0 ? away.remove(node) : away,
+                loans,
+                idle,
+                lent,
+                inference - one(gpu.pool() == Pool.INFERENCE));
+    }
+
+    private TrainingCapacity with(Optional<GpuState> gpu) {
+        if (gpu.isEmpty()) {
+            return this;
+        }
+        NodeId node = gpu.get().nodeId();
+        return new TrainingCapacity(
+                gpus,
+                nodes.put(node, nodes.get(node).orElse(0) + 1),
+                ready,
+                ready.contains(node) ? away : away.put(node, node),
+                loans,
+                idle,
+                lent,
+                inference + one(gpu.get().pool() == Pool.INFERENCE));
+    }
+
+    private TrainingCapacity moved(Optional<GpuState> was, Optional<GpuState> is) {
+        return new TrainingCapacity(
+                ClusterIndex.moved(gpus, was.map(ClusterIndex::seat), is.map(ClusterIndex::seat), is),
+                nodes,
+                ready,
+                away,
+                lentOtherwise(was, is),
+                idle - count(was, false) + count(is, false),
+                lent - count(was, true) + count(is, true),
+                inference);
+    }
+
+    private PersistentMap<JobId, Loans> lentOtherwise(Optional<GpuState> was, Optional<GpuState> is) {
+        PersistentMap<JobId, Loans> changed = loans;
+        if (was.isPresent() && was.get().owner() instanceof Owner.Lent loan) {
+            List<GpuState> left = changed.require(loan.job()).without(was.get().gpuId());
+            changed = left.isEmpty() ? changed.remove(loan.job()) : changed.put(loan.job(), Loans.of(left));
+        }
+        if (is.isPresent() && is.get().owner() instanceof Owner.Lent loan) {
+            Loans others = changed.get(loan.job()).orElse(Loans.NONE);
+            changed = changed.put(loan.job(), Loans.of(others.with(is.get())));
+        }
+        return changed;
+    }
+
+    private static boolean isReady(NodeState node) {
+        return node.node().status() == NodeStatus.READY;
+    }
+
+    /** Whether a unit counts among them. */
+    public static boolean has(GpuState gpu) {
+        if (!gpu.isWhole()) {
+            return false;
+        }
+        if (gpu.isFree()) {
+            return true;
+        }
+        return gpu.pool() == Pool.TRAINING
+                ? gpu.isTraining()
+                : gpu.owner() instanceof Owner.Sleeping
+                        || (gpu.isTraining() && !(gpu.owner() instanceof Owner.Releasing));
+    }
+
+    private static int count(Optional<GpuState> gpu, boolean training) {
+        return one(gpu.isPresent()
+                && gpu.get().pool() == Pool.INFERENCE
+                && gpu.get().isTraining() == training);
+    }
+
+    private static int one(boolean holds) {
+        return holds ? 1 : 0;
+    }
+}

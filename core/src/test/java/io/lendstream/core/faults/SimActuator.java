@@ -1,0 +1,254 @@
+package io.lendstream.core.faults;
+
+import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.actuation.ActuationSnapshot;
+import io.lendstream.core.actuation.ChangeTiming;
+import io.lendstream.core.actuation.DelayModel;
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.Holding;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.fixtures.Machine;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.SimulatedDriver;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+
+/** An actuator with what it moves: a simulated driver, or machines that are told what to do and tell what they did. */
+final class SimActuator {
+    /** Turns from one stock to the next. */
+    private static final int STOCK_EVERY = 12;
+
+    private final String name;
+    private final Duration notice;
+    private final Bug bug;
+    private final DelayModel delays;
+    private final double trouble;
+    private final Optional<Machine> machine;
+    private final List<Event> known = new ArrayList<>();
+    private final Deque<Decision> inbox = new ArrayDeque<>();
+    private final Deque<DriverEvent> deeds = new ArrayDeque<>();
+    /** Reports of releases that it has not owned up to yet. */
+    private final List<ActuationReport> heldBack = new ArrayList<>();
+
+    private Actuation actuation;
+    private ActuationSnapshot kept = ActuationSnapshot.empty();
+    private Instant downUntil = Instant.MIN;
+    private int turns;
+
+    SimActuator(String name, Duration notice, Random random, Bug bug) {
+        this.name = name;
+        this.notice = notice;
+        this.bug = bug;
+        trouble = random.nextBoolean() ? 0 : 0.1;
+        boolean driven = bug == Bug.BIND_BEFORE_RELEASE || random.nextBoolean();
+        if (driven) {
+            machine = Optional.of(new Machine(random, trouble));
+            delays = change -> ChangeTiming.DRIVEN;
+        } else {
+            machine = Optional.empty();
+            delays = SimulatedDriver.realistic()
+                    .withJitter(0.3, random.nextLong())
+                    .withFailures(new SimulatedDriver.FailureRates(trouble, trouble, 0), random.nextLong());
+        }
+        actuation = new Actuation(name, notice, delays);
+    }
+
+    String name() {
+        return name;
+    }
+
+    void know(Event event) {
+        known.add(event);
+        tell(actuation, event);
+    }
+
+    private static void tell(Actuation actuation, Event event) {
+        if (event instanceof Node node) {
+            actuation.know(node);
+        } else if (event instanceof TrainingJob job) {
+            actuation.know(job);
+        } else if (event instanceof InferenceService service) {
+            actuation.know(service);
+        }
+    }
+
+    void hear(Decision decision) {
+        inbox.add(decision);
+    }
+
+    /** Ends, and starts anew with what it had kept at this time. */
+    void crash(Instant until) {
+        downUntil = until;
+        deeds.clear();
+        heldBack.clear();
+        actuation = restored(kept);
+        actuation.resume(until, true).forEach(order -> carryOut(order, until));
+    }
+
+    private Actuation restored(ActuationSnapshot snapshot) {
+        Actuation next = Actuation.restore(name, notice, delays, snapshot);
+        known.forEach(event -> tell(next, event));
+        return next;
+    }
+
+    /** What runs on some GPU ends by itself; its driver tells. Nothing of the kind happens in simulation. */
+    void loseSomeTenant(Random random) {
+        List<GpuId> gpus = running().keySet().stream().sorted().toList();
+        if (machine.isPresent() && !gpus.isEmpty()) {
+            deeds.addAll(machine.get().crash(gpus.get(random.nextInt(gpus.size()))));
+        }
+    }
+
+    boolean isDown(Instant now) {
+        return now.isBefore(downUntil);
+    }
+
+    /** What it reports of the time until now. */
+    List<ActuationReport> work(Instant now) {
+        machine.ifPresent(each -> deeds.addAll(each.advance(now)));
+        if (isDown(now)) {
+            return List.of();
+        }
+        List<ActuationReport> reports = new ArrayList<>();
+        for (long taken = 0; !inbox.isEmpty(); taken++) {
+            take(inbox.removeFirst(), now.plusMillis(taken), reports);
+        }
+        while (!deeds.isEmpty()) {
+            DriverEvent deed = deeds.removeFirst();
+            reports.addAll(actuation.done(deed, now));
+            ownUp(deed, now, reports);
+        }
+        reports.addAll(actuation.advance(now));
+        turns++;
+        if (turns % STOCK_EVERY == 0) {
+            reports.addAll(actuation.stock());
+        }
+        kept = actuation.snapshot();
+        actuation.orders().forEach(order -> carryOut(order, now));
+        return reports;
+    }
+
+    private void carryOut(Order order, Instant now) {
+        machine.ifPresent(each -> deeds.addAll(each.take(order, now)));
+    }
+
+    private void take(Decision decision, Instant now, List<ActuationReport> reports) {
+        if (bug == Bug.BIND_BEFORE_RELEASE) {
+            makeRoom(decision, now);
+        }
+        boolean old = last(decision.id().domain())
+                .filter(last -> last.epoch() > decision.id().epoch())
+                .isPresent();
+        boolean again =
+                last(decision.id().domain()).filter(decision.id()::equals).isPresent();
+        if ((bug == Bug.LOST_FENCE && old) || (bug == Bug.DOUBLE_APPLY && again)) {
+            forgetWhatItHasSeen(now);
+        }
+        reports.addAll(actuation.take(decision, now));
+    }
+
+    private Optional<DecisionId> last(DomainId domain) {
+        return actuation.latest(domain);
+    }
+
+    private void forgetWhatItHasSeen(Instant now) {
+        actuation.orders().forEach(order -> carryOut(order, now));
+        ActuationSnapshot seen = actuation.snapshot();
+        actuation = restored(new ActuationSnapshot(
+                seen.clock(),
+                seen.nextOrder(),
+                List.of(),
+                seen.holdings(),
+                seen.steps(),
+                seen.places(),
+                seen.cuts(),
+                seen.refusals()));
+    }
+
+    /** Takes those who are leaving for gone, and keeps to itself that they are not. */
+    private void makeRoom(Decision decision, Instant now) {
+        for (Holding holding : List.copyOf(actuation.holdings())) {
+            if (decision.action().gpus().contains(holding.gpu()) && holding.phase() == Holding.Phase.RELEASING) {
+                heldBack.addAll(
+                        actuation.done(new DriverEvent.Stopped(holding.tenant(), List.of(holding.gpu()), false, ""), now));
+            }
+        }
+    }
+
+    private void ownUp(DriverEvent deed, Instant now, List<ActuationReport> reports) {
+        if (deed instanceof DriverEvent.Stopped left) {
+            for (ActuationReport report : List.copyOf(heldBack)) {
+                if (report.tenant().filter(left.tenant()::equals).isPresent()
+                        && left.units().containsAll(report.gpus())) {
+                    heldBack.remove(report);
+                    reports.add(at(report, now));
+                }
+            }
+        }
+    }
+
+    private static ActuationReport at(ActuationReport report, Instant now) {
+        return new ActuationReport(
+                report.domain(),
+                report.decision(),
+                report.actuator(),
+                now,
+                report.outcome(),
+                report.gpus(),
+                report.tenant(),
+                report.timings(),
+                report.reason());
+    }
+
+    /** Who really runs where. */
+    Map<GpuId, Tenant> running() {
+        return machine.map(Machine::running).orElseGet(() -> {
+            Map<GpuId, Tenant> running = new HashMap<>();
+            for (Holding holding : actuation.holdings()) {
+                if (holding.phase() != Holding.Phase.BINDING) {
+                    running.put(holding.gpu(), holding.tenant());
+                }
+            }
+            return running;
+        });
+    }
+
+    /** Whether it has nothing to do with a GPU, and has not been told to. */
+    boolean isRidOf(GpuId gpu) {
+        return inbox.isEmpty()
+                && actuation.holdings().stream()
+                        .noneMatch(holding -> holding.gpu().equals(gpu));
+    }
+
+    /** Whether some of what it tries does not work. */
+    boolean isTroubled() {
+        return trouble > 0;
+    }
+
+    /** Where two ran on one GPU. */
+    List<String> accidents() {
+        return machine.map(Machine::accidents).orElse(List.of());
+    }
+
+    static boolean takesUp(ActuationReport report) {
+        return report.outcome() == Outcome.ACCEPTED;
+    }
+}

@@ -1,0 +1,58 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.HistoryChecker;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.state.Lease;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads a domain's history back from its topics and has it checked. */
+final class HistoryCheck {
+    private final Topics topics;
+    private final DomainId domain;
+
+    HistoryCheck(Topics topics, DomainId domain) {
+        this.topics = topics;
+        this.domain = domain;
+    }
+
+    /** Every decision that was published, in its order. */
+    List<Decision> decisions() {
+        List<Decision> decisions = new ArrayList<>();
+        topics.readAll(List.of(TopicCatalogue.DECISIONS), record -> {
+            if (record instanceof Decision decision && decision.id().domain().equals(domain)) {
+                decisions.add(decision);
+            }
+        });
+        return decisions;
+    }
+
+    Verdict verdict(List<Decision> decisions) {
+        List<Lease> leases = new ArrayList<>();
+        topics.readAll(List.of(TopicCatalogue.LEASES), record -> {
+            if (record instanceof Lease lease && lease.domain().equals(domain)) {
+                leases.add(lease);
+            }
+        });
+        // Before the log, which may only get longer until it is read.
+        List<ActuationReport> reports = new ArrayList<>();
+        topics.readAll(List.of(TopicCatalogue.ACTUATION_REPORTS), record -> {
+            if (record instanceof ActuationReport report && report.domain().equals(domain)) {
+                reports.add(report);
+            }
+        });
+        HistoryChecker checker = new HistoryChecker(domain);
+        topics.readAll(List.of(TopicCatalogue.DOMAIN_EVENTS), record -> {
+            if (record instanceof DomainEvent event && event.domain().equals(domain)) {
+                checker.take(event);
+            }
+        });
+        reports.forEach(checker::heard);
+        return checker.verdict(decisions, leases);
+    }
+}

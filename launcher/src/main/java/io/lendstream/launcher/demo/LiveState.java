@@ -1,0 +1,209 @@
+package io.lendstream.launcher.demo;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** What an onlooker of the topics knows. Told record by record, by one thread; drawn by another. */
+final class LiveState {
+    private static final int DECISIONS_SHOWN = 6;
+
+    private final Map<GpuId, Lease> owners = new TreeMap<>();
+    private final Map<GpuId, Instant> lentSince = new HashMap<>();
+    private final Map<ServiceId, InferenceService> services = new TreeMap<>();
+    private final Map<ServiceId, RequestRate> rates = new HashMap<>();
+    private final Map<ServiceId, DemandForecast> forecasts = new HashMap<>();
+    private final Map<JobId, JobPhase> jobs = new TreeMap<>();
+    private final Map<String, Integer> decisions = new TreeMap<>();
+    private final Deque<Decision> last = new ArrayDeque<>();
+    private Optional<Instant> started = Optional.empty();
+    private Optional<Instant> now = Optional.empty();
+    private Duration lent = Duration.ZERO;
+
+    synchronized void tell(Object record) {
+        if (record instanceof Lease lease) {
+            tell(lease);
+        } else if (record instanceof InferenceService service) {
+            services.put(service.service(), service);
+        } else if (record instanceof RequestRate rate) {
+            rates.put(rate.service(), rate);
+        } else if (record instanceof DemandForecast forecast) {
+            forecasts.put(forecast.service(), forecast);
+        } else if (record instanceof TrainingJob job) {
+            jobs.putIfAbsent(job.job(), JobPhase.QUEUED);
+        } else if (record instanceof TrainingProgress progress) {
+            jobs.put(progress.job(), progress.phase());
+        } else if (record instanceof Decision decision) {
+            tell(decision);
+        } else if (record instanceof Progress progress && progress.service().equals("environment")) {
+            started = started.or(() -> Optional.of(progress.eventTime()));
+            now = Optional.of(progress.eventTime());
+        }
+    }
+
+    private void tell(Lease lease) {
+        owners.put(lease.gpuId(), lease);
+        boolean isLent = lease.owner() instanceof Owner.Lent;
+        if (isLent) {
+            lentSince.putIfAbsent(lease.gpuId(), lease.since());
+        } else if (lentSince.containsKey(lease.gpuId())) {
+            lent = lent.plus(Duration.between(lentSince.remove(lease.gpuId()), lease.since()));
+        }
+    }
+
+    private void tell(Decision decision) {
+        decisions.merge(decision.action().kind(), 1, Integer::sum);
+        if (decision.action() instanceof Action.Renew) {
+            return;
+        }
+        last.addLast(decision);
+        if (last.size() > DECISIONS_SHOWN) {
+            last.removeFirst();
+        }
+    }
+
+    synchronized Snapshot snapshot() {
+        Map<String, Integer> labels = new TreeMap<>();
+        int lentGpus = 0;
+        for (Lease lease : owners.values()) {
+            labels.merge(group(lease), 1, Integer::sum);
+            lentGpus += lease.owner() instanceof Owner.Lent ? 1 : 0;
+        }
+        Map<String, Integer> phases = new TreeMap<>();
+        jobs.values().forEach(phase -> phases.merge(group(phase), 1, Integer::sum));
+        List<ServiceLine> lines = services.keySet().stream().map(this::line).toList();
+        Instant until = now.orElse(Instant.EPOCH);
+        Duration running = Duration.ZERO;
+        for (Instant since : lentSince.values()) {
+            running = since.isBefore(until) ? running.plus(Duration.between(since, until)) : running;
+        }
+        return new Snapshot(
+                started,
+                now,
+                labels,
+                lentGpus,
+                lent.plus(running),
+                lines,
+                phases,
+                Map.copyOf(decisions),
+                List.copyOf(last));
+    }
+
+    private ServiceLine line(ServiceId name) {
+        Optional<RequestRate> rate = Optional.ofNullable(rates.get(name));
+        Optional<DemandForecast> forecast = Optional.ofNullable(forecasts.get(name));
+        int replicas = 0;
+        for (Lease lease : owners.values()) {
+            boolean serves = lease.owner() instanceof Owner.Serving serving
+                    && serving.service().equals(name);
+            replicas += serves ? 1 : 0;
+        }
+        return new ServiceLine(
+                name,
+                rate.map(RequestRate::arrivalsPerSecond).orElse(0.0),
+                rate.map(RequestRate::queueDepth).orElse(0),
+                replicas,
+                forecast.map(ahead ->
+                        ahead.horizons().get(ahead.horizons().size() - 1).p50()),
+                forecast.map(ahead ->
+                        ahead.horizons().get(ahead.horizons().size() - 1).p99()));
+    }
+
+    /** What people want to know of a GPU at a glance. */
+    static String group(Lease lease) {
+        Owner owner = lease.owner();
+        if (owner instanceof Owner.Binding binding) {
+            return binding.tenant() instanceof Tenant.Job ? "moving" : "starting";
+        }
+        if (owner instanceof Owner.Releasing || owner instanceof Owner.Recutting) {
+            return "moving";
+        }
+        if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
+            return "warm";
+        }
+        return owner.label();
+    }
+
+    private static String group(JobPhase phase) {
+        return switch (phase) {
+            case RUNNING, RESCALING -> "running";
+            case FINISHED -> "done";
+            case FAILED, CANCELLED -> "failed";
+            case QUEUED, UNKNOWN -> "queued";
+        };
+    }
+
+    /** GPUs by pool. */
+    synchronized int gpus(Pool pool) {
+        return (int)
+                owners.values().stream().filter(lease -> lease.pool() == pool).count();
+    }
+
+    /** A service at a glance; the forecast is that of the farthest horizon. */
+    record ServiceLine(
+            ServiceId name,
+            double requestsPerSecond,
+            int queueDepth,
+            int replicas,
+            Optional<Double> p50,
+            Optional<Double> p99) {}
+
+    /**
+     * The picture at one moment.
+     *
+     * @param owners GPUs by what they are used for
+     * @param lentTime GPU time lent so far
+     * @param jobs jobs by phase
+     * @param decisions decisions by kind
+     * @param last the last decisions, oldest first
+     */
+    record Snapshot(
+            Optional<Instant> started,
+            Optional<Instant> now,
+            Map<String, Integer> owners,
+            int lentGpus,
+            Duration lentTime,
+            List<ServiceLine> services,
+            Map<String, Integer> jobs,
+            Map<String, Integer> decisions,
+            List<Decision> last) {
+
+        int owned(String group) {
+            return owners.getOrDefault(group, 0);
+        }
+
+        int jobs(String group) {
+            return jobs.getOrDefault(group, 0);
+        }
+
+        int decided(String kind) {
+            return decisions.getOrDefault(kind, 0);
+        }
+
+        double gpuHoursLent() {
+            return lentTime.toMillis() / 3_600_000.0;
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Owner;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Actions, events and owners in words. */
+final class EventText implements Action.Cases<String> {
+    private static final EventText WORDS = new EventText();
+    private static final DateTimeFormatter CLOCK =
+            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+    private EventText() {}
+
+    /** The time of day, in UTC. */
+    static String clock(Instant at) {
+        return CLOCK.format(at);
+    }
+
+    /** What a decision asks for. */
+    static String of(Action action) {
+        return action.match(WORDS);
+    }
+
+    @Override
+    public String lend(Action.Lend lend) {
+        return "lend %s to job %s until %s, which then has %s"
+                .formatted(
+                        list(lend.gpus()),
+                        lend.job(),
+                        lend.until(),
+                        gpus(lend.allocation().gpus()));
+    }
+
+    @Override
+    public String reclaim(Action.Reclaim reclaim) {
+        return "reclaim %s from job %s by %s, which goes on with %s"
+                .formatted(
+                        list(reclaim.gpus()),
+                        reclaim.job(),
+                        reclaim.by(),
+                        gpus(reclaim.allocation().gpus()));
+    }
+
+    @Override
+    public String resize(Action.Resize resize) {
+        return "resize job %s to %s"
+                .formatted(resize.job(), gpus(resize.allocation().gpus()));
+    }
+
+    @Override
+    public String serve(Action.Serve serve) {
+        return "serve %s on %s%s"
+                .formatted(serve.service(), list(serve.gpus()), serve.warm() ? ", where replicas are warm" : "");
+    }
+
+    @Override
+    public String idle(Action.Idle idle) {
+        return "stop replicas of %s on %s by %s".formatted(idle.service(), list(idle.gpus()), idle.by());
+    }
+
+    @Override
+    public String batching(Action.Batching batching) {
+        return "batch %s: %s"
+                .formatted(
+                        batching.service(),
+                        batching.buckets().stream()
+                                .map(bucket -> "%d up to size %.0f".formatted(bucket.maxBatch(), bucket.upToSize()))
+                                .collect(Collectors.joining(", ")));
+    }
+
+    @Override
+    public String repartition(Action.Repartition repartition) {
+        return "cut %s into %s"
+                .formatted(
+                        list(repartition.gpus()),
+                        repartition.profiles().isEmpty() ? "whole GPUs" : String.join(" ", repartition.profiles()));
+    }
+
+    @Override
+    public String renew(Action.Renew renew) {
+        return "renew %s until %s".formatted(Reason.counted(renew.gpus().size(), "loan"), renew.until());
+    }
+
+    @Override
+    public String hold(Action.Hold hold) {
+        return "hold: nothing is done";
+    }
+
+    /** What an event says, in short. */
+    static String gist(Event event) {
+        if (event instanceof RequestRate rate) {
+            return "%.1f requests/s offered to %s in %s-%s%s"
+                    .formatted(
+                            rate.arrivalsPerSecond(),
+                            rate.service(),
+                            clock(rate.windowStart()),
+                            clock(rate.windowEnd()),
+                            rate.queueDepth() > 0 ? ", %d wait".formatted(rate.queueDepth()) : "");
+        }
+        if (event instanceof DemandForecast forecast) {
+            HorizonQuantiles last = forecast.horizons().get(forecast.horizons().size() - 1);
+            return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f%s"
+                    .formatted(
+                            forecast.service(),
+                            last.p50(),
+                            last.horizon().toMinutes(),
+                            last.p99(),
+                            last.gpus()
+                                    .map(gpus -> ": %d and %d GPUs".formatted(gpus.p50(), gpus.p99()))
+                                    .orElse(""));
+        }
+        if (event instanceof ActuationReport report) {
+            return "%s said of %s: %s%s%s"
+                    .formatted(
+                            report.actuator(),
+                            report.decision(),
+                            lower(report.outcome()),
+                            report.gpus().isEmpty() ? "" : " " + list(report.gpus()),
+                            report.reason().isEmpty() ? "" : " (" + report.reason() + ")");
+        }
+        if (event instanceof TrainingJob job) {
+            return "job %s submitted: %d to %d GPUs, asked for %d"
+                    .formatted(job.job(), job.minGpus(), job.maxGpus(), job.requestedGpus());
+        }
+        if (event instanceof TrainingProgress progress) {
+            return "job %s is %s on %s, %.0f iterations done"
+                    .formatted(
+                            progress.job(),
+                            lower(progress.phase()),
+                            Reason.counted(progress.replicas(), "GPU"),
+                            progress.progress());
+        }
+        if (event instanceof Node node) {
+            return "node %s has %s and is %s%s"
+                    .formatted(
+                            node.nodeId(),
+                            Reason.counted(node.gpus().size(), "GPU"),
+                            lower(node.status()),
+                            node.why().isEmpty() ? "" : " (" + node.why() + ")");
+        }
+        if (event instanceof NodeLeft left) {
+            return "node %s left".formatted(left.nodeId());
+        }
+        if (event instanceof GpuTelemetry sample) {
+            return "sample of node %s".formatted(sample.nodeId());
+        }
+        if (event instanceof InferenceService service) {
+            return "service %s: floor %d, %.1f requests/s a replica"
+                    .formatted(service.service(), service.floorReplicas(), service.replicaCapacityPerSecond());
+        }
+        if (event instanceof ControlCommand command) {
+            return "%s ordered: %s".formatted(command.issuer(), order(command));
+        }
+        if (event instanceof SchedulerStarted started) {
+            return "scheduler started, epoch %d, policy %s".formatted(started.epoch(), started.policy());
+        }
+        return event instanceof Tick ? "time has come" : kind(event);
+    }
+
+    /** What a command orders, and why. */
+    static String order(ControlCommand command) {
+        return lower(command.kind()) + (command.reason().isEmpty() ? "" : " (" + command.reason() + ")");
+    }
+
+    /** What kind of event it is: {@code request-rate}. */
+    static String kind(Event event) {
+        return event.getClass()
+                .getSimpleName()
+                .replaceAll("(?<=[a-z])(?=[A-Z])", "-")
+                .toLowerCase(Locale.ROOT);
+    }
+
+    /** Who has a GPU. */
+    static String of(Owner owner) {
+        if (owner instanceof Owner.Binding binding) {
+            return "binding to %s, to be there by %s".formatted(binding.tenant(), clock(binding.deadline()));
+        }
+        if (owner instanceof Owner.Lent lent) {
+            return "lent to job %s until %s".formatted(lent.job(), clock(lent.until()));
+        }
+        if (owner instanceof Owner.Training training) {
+            return "training job %s".formatted(training.job());
+        }
+        if (owner instanceof Owner.Serving serving) {
+            return "serving %s".formatted(serving.service());
+        }
+        if (owner instanceof Owner.Protected warm) {
+            return "protected for %s until %s".formatted(warm.service(), clock(warm.until()));
+        }
+        if (owner instanceof Owner.Sleeping sleeping) {
+            return "sleeping replica of %s".formatted(sleeping.service());
+        }
+        if (owner instanceof Owner.Releasing releasing) {
+            return "releasing from %s, to be free by %s".formatted(releasing.tenant(), clock(releasing.by()));
+        }
+        if (owner instanceof Owner.Recutting recutting) {
+            return "recutting, by %s".formatted(clock(recutting.deadline()));
+        }
+        return owner instanceof Owner.Quarantined quarantined ? "quarantined: " + quarantined.reason() : owner.label();
+    }
+
+    static String list(List<GpuId> gpus) {
+        return gpus.stream().map(GpuId::value).collect(Collectors.joining(", "));
+    }
+
+    static String lower(Enum<?> word) {
+        return word.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static String gpus(List<GpuId> gpus) {
+        return gpus.isEmpty() ? "no GPU" : Reason.counted(gpus.size(), "GPU");
+    }
+}

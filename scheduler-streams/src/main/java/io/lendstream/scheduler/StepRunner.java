@@ -1,0 +1,132 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies events to domains, in two halves. The first makes the step and encodes all that it leads to, for the topics and for the
+ * store; it may fail, and has changed nothing then. The second puts that in force, and fails only with the broker.
+ */
+final class StepRunner {
+    private static final Logger log = LoggerFactory.getLogger(StepRunner.class);
+
+    private final ProcessorContext<byte[], byte[]> context;
+    private final DomainStore store;
+    private final StepEncoder encoder;
+    private final CommitPace commits;
+    private final SchedulerMetrics metrics;
+
+    /** A step that is made and encoded, but not in force. */
+    record PendingStep(Event event, Step step, List<StepEncoder.Output> outputs, DomainStore.Changes changes) {}
+
+    StepRunner(
+            ProcessorContext<byte[], byte[]> context,
+            DomainStore store,
+            StepEncoder encoder,
+            CommitPace commits,
+            SchedulerMetrics metrics) {
+        this.context = context;
+        this.store = store;
+        this.encoder = encoder;
+        this.commits = commits;
+        this.metrics = metrics;
+    }
+
+    /**
+     * Makes a step.
+     *
+     * @param before the state that it starts from: the domain's, or one that is only tried
+     * @param at the event's time in the log
+     * @param arrived when the record that led to it came into its topic, in milliseconds
+     * @throws RefusedException where the step fails, or something of it cannot be encoded
+     */
+    PendingStep prepare(
+            Domain domain,
+            ClusterState before,
+            Scheduler scheduler,
+            Event event,
+            Instant at,
+            Optional<Origin> origin,
+            long arrived)
+            throws RefusedException {
+        return Guarded.call(() -> {
+            long epoch = event instanceof SchedulerStarted started ? started.epoch() : before.epoch();
+            DomainEvent logged = new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, at, origin, event);
+            Step step = step(scheduler, before, logged);
+            return new PendingStep(
+                    event,
+                    step,
+                    encoder.encode(logged, step, arrived),
+                    store.prepare(step.state(), domain.answered(), step.changed(), origin.isPresent()));
+        });
+    }
+
+    private Step step(Scheduler scheduler, ClusterState before, DomainEvent event) {
+        long start = System.nanoTime();
+        try {
+            return scheduler.step(before, event);
+        } finally {
+            metrics.stepTime().record(Duration.ofNanos(System.nanoTime() - start));
+        }
+    }
+
+    /** Puts a step in force. */
+    void commit(Domain domain, PendingStep pending, long arrived) {
+        Step step = pending.step();
+        domain.state(step.state());
+        publish(pending.outputs());
+        store.commit(pending.changes());
+        for (Decision decision : step.decisions()) {
+            metrics.decided(decision, Duration.ofMillis(context.currentSystemTimeMs() - arrived));
+        }
+        if (!step.decisions().isEmpty()) {
+            commits.decided(pending.event() instanceof RequestRate);
+        }
+        domain.worked();
+        metrics.accepted(pending.event());
+        if (pending.event() instanceof ActuationReport report && report.outcome() == Outcome.HOLDS) {
+            tellDrift(report, step);
+        }
+    }
+
+    void publish(List<StepEncoder.Output> outputs) {
+        for (StepEncoder.Output output : outputs) {
+            context.forward(output.record(), output.sink());
+        }
+    }
+
+    private void tellDrift(ActuationReport report, Step step) {
+        Set<GpuId> drifted = new TreeSet<>(report.gpus());
+        drifted.retainAll(step.changed().owners());
+        if (!drifted.isEmpty()) {
+            metrics.drifted(drifted.size());
+            log.warn(
+                    "ownership drift in domain {}: actuator {} finds {} running on {}, which is not what was decided; {}",
+                    report.domain(),
+                    report.actuator(),
+                    report.tenant().map(Tenant::toString).orElse("nothing"),
+                    drifted,
+                    report.tenant().isPresent() ? "out of service until `lendstream reset GPU`" : "free again");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.lendstream.schemas.codec;
+
+import io.lendstream.core.event.Limits;
+import java.time.Instant;
+
+/**
+ * What is done about one field's value beyond its bounds: the record is refused, or the value is clamped and counted.
+ *
+ * @param path where the field is, for messages
+ */
+record FieldBound(Strictness strictness, String path, String record, String field) {
+
+    long nearest(long value, Limits.Whole bounds) {
+        if (strictness == Strictness.REFUSE) {
+            throw new OutOfBoundsException("%s must be between %d and %d, but was %d; send a value within these bounds"
+                    .formatted(path, bounds.least(), bounds.most(), value));
+        }
+        Clamped.count(record, field);
+        return bounds.nearest(value);
+    }
+
+    /** @param millis since 1970 */
+    long nearestTime(long millis, Limits.Whole bounds) {
+        if (strictness == Strictness.REFUSE) {
+            throw new OutOfBoundsException("%s must be between %s and %s, but was %s (%d ms); correct the time"
+                    .formatted(
+                            path,
+                            Instant.ofEpochMilli(bounds.least()),
+                            Instant.ofEpochMilli(bounds.most()),
+                            Instant.ofEpochMilli(millis),
+                            millis));
+        }
+        Clamped.count(record, field);
+        return bounds.nearest(millis);
+    }
+
+    double nearest(double value, Limits.Real bounds) {
+        if (strictness == Strictness.REFUSE) {
+            throw new OutOfBoundsException(
+                    "%s must be a number between %s and %s, but was %s; send a value within these bounds"
+                            .formatted(path, bounds.least(), bounds.most(), value));
+        }
+        Clamped.count(record, field);
+        return bounds.nearest(value);
+    }
+
+    /** How many of so many entries are taken. */
+    int entries(int size, int most) {
+        if (strictness == Strictness.REFUSE) {
+            throw new OutOfBoundsException(
+                    "%s may have at most %d entries, but has %d; send fewer".formatted(path, most, size));
+        }
+        Clamped.count(record, field);
+        return most;
+    }
+
+    /** A text is cut in both modes: it is for people. */
+    void cut(int length, int most) {
+        Clamped.count(record, field);
+    }
+}

@@ -1,0 +1,259 @@
+package io.lendstream.agent.publish;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.serialization.Serializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Takes the oldest records of a backlog to the broker, batch after batch, and begins again where it failed. */
+final class BacklogSender implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(BacklogSender.class);
+    private static final int BATCH = 500;
+    /** A request to the broker costs as much as many records; those that come faster than this share one. */
+    private static final Duration BETWEEN_BATCHES = Duration.ofMillis(250);
+
+    private static final Duration FIRST_WAIT = Duration.ofMillis(250);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+
+    private final Backlog backlog;
+    private final Outgoing outgoing;
+    private final BrokerTarget outlet;
+    private final BrokerClock clock;
+    private final Counter written;
+    private final Counter unreadable;
+    private final Semaphore work = new Semaphore(0);
+    private final AtomicReference<Optional<String>> trouble =
+            new AtomicReference<>(Optional.of("the broker has not answered yet"));
+    private final AtomicReference<Optional<String>> ended = new AtomicReference<>(Optional.empty());
+    private final Object filesInHand = new Object();
+    private Optional<Client> client = Optional.empty();
+    private volatile boolean stopped;
+
+    BacklogSender(Backlog backlog, SchemaShelf schemas, BrokerTarget outlet, MeterRegistry metrics) {
+        this.backlog = backlog;
+        this.outgoing = new Outgoing(schemas, outlet.topics(), outlet.source());
+        this.outlet = outlet;
+        this.clock = new BrokerClock(metrics);
+        this.written = metrics.counter("lendstream.records.written");
+        this.unreadable = metrics.counter("lendstream.records.unreadable");
+    }
+
+    private record Client(Producer<byte[], byte[]> producer, Serializer<GenericRecord> serializer) {
+        /** What it throws is said and no more: it is done with either way. */
+        void close() {
+            try (serializer) {
+                producer.close(Duration.ZERO);
+            } catch (RuntimeException e) {
+                LOG.warn("the client could not be closed", e);
+            }
+        }
+    }
+
+    /** There may be something to do. */
+    void wake() {
+        work.release();
+    }
+
+    /** Ends it, even where it waits for the broker; but never while it has the backlog's files in hand. */
+    void stop(Thread thread) {
+        stopped = true;
+        wake();
+        synchronized (filesInHand) {
+            thread.interrupt();
+        }
+    }
+
+    /** An interrupt closes the file that it meets, for good: none may come before the work is done. */
+    private <T> T undisturbed(Supplier<T> work) {
+        synchronized (filesInHand) {
+            boolean interrupted = Thread.interrupted();
+            try {
+                return work.get();
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+    }
+
+    private void deliveredBefore(long number) {
+        undisturbed(() -> {
+            backlog.deliveredBefore(number);
+            return number;
+        });
+    }
+
+    Optional<String> trouble() {
+        return trouble.get();
+    }
+
+    /** Why nothing will be delivered ever again; empty unless it ended without having been told to. */
+    Optional<String> ended() {
+        return ended.get();
+    }
+
+    @Override
+    public void run() {
+        Duration wait = FIRST_WAIT;
+        try {
+            while (!stopped) {
+                try {
+                    connect();
+                    work.drainPermits();
+                    Backlog.Batch batch = undisturbed(() -> backlog.oldest(BATCH));
+                    if (batch.isEmpty()) {
+                        work.tryAcquire(1, TimeUnit.SECONDS);
+                    } else {
+                        long began = System.nanoTime();
+                        deliver(batch);
+                        if (batch.records().size() < BATCH) {
+                            rest(began);
+                        }
+                    }
+                    wait = FIRST_WAIT;
+                } catch (RuntimeException e) {
+                    if (stopped) {
+                        return;
+                    }
+                    if (e instanceof InterruptException) {
+                        throw e;
+                    }
+                    failed(e);
+                    Thread.sleep(wait.toMillis());
+                    wait = wait.multipliedBy(2).compareTo(LONGEST_WAIT) < 0 ? wait.multipliedBy(2) : LONGEST_WAIT;
+                }
+            }
+        } catch (InterruptedException | RuntimeException | Error e) {
+            if (!stopped) {
+                ended.set(Optional.of("the thread that delivers has ended by " + e));
+                LOG.error("nothing is delivered any more", e);
+            }
+        } finally {
+            Thread.interrupted(); // the client could not be closed otherwise
+            client.ifPresent(Client::close);
+        }
+    }
+
+    private void rest(long began) throws InterruptedException {
+        long left = BETWEEN_BATCHES.toNanos() - (System.nanoTime() - began);
+        if (left > 0 && !stopped) {
+            TimeUnit.NANOSECONDS.sleep(left);
+        }
+    }
+
+    private void failed(RuntimeException e) {
+        String why = String.valueOf(e.getMessage());
+        if (!trouble.getAndSet(Optional.of(why)).equals(Optional.of(why))) {
+            LOG.warn("records wait ({} so far): {}", backlog.waiting(), why);
+        }
+        client.ifPresent(Client::close);
+        client = Optional.empty();
+    }
+
+    private void connect() {
+        if (client.isEmpty()) {
+            outlet.check().run();
+            Serializer<GenericRecord> serializer =
+                    outlet.serializers().get(); // it has nothing to close yet if this fails
+            try {
+                client = Optional.of(new Client(outlet.producers().get(), serializer));
+            } catch (RuntimeException e) {
+                serializer.close();
+                throw e;
+            }
+            trouble.set(Optional.empty());
+            LOG.info("the broker answers; {} records wait", backlog.waiting());
+        }
+    }
+
+    /** Sends a batch up to the first that fails, waits for it, and lets go what has arrived without a gap before it. */
+    private void deliver(Backlog.Batch batch) throws InterruptedException {
+        Client to = client.orElseThrow();
+        var sent = new Sent();
+        Optional<RuntimeException> stoppedBy = Optional.empty();
+        for (byte[] record : batch.records()) {
+            try {
+                sent.add(send(record, to));
+            } catch (RuntimeException e) {
+                stoppedBy = Optional.of(e);
+                break;
+            }
+            if (sent.hasFailed()) {
+                break; // what comes behind it would be written before it
+            }
+        }
+        for (int i = 0; i < sent.count(); i++) {
+            if (sent.at(i).isEmpty()) {
+                continue;
+            }
+            Sent.Answer answer = sent.at(i).get();
+            try {
+                await(answer.coming());
+                written.increment();
+            } catch (ExecutionException e) {
+                if (Sent.isRefusal(e)) {
+                    drop("the broker will never take it for %s: %s"
+                            .formatted(answer.topic(), e.getCause().getMessage()));
+                } else {
+                    deliveredBefore(batch.first() + i);
+                    throw new IllegalStateException(
+                            "a record could not be written: " + e.getCause().getMessage(), e);
+                }
+            }
+        }
+        deliveredBefore(batch.first() + sent.count());
+        if (stoppedBy.isPresent()) {
+            throw stoppedBy.get();
+        }
+        trouble.set(Optional.empty());
+    }
+
+    /** Empty for one that is dropped. */
+    private Optional<Sent.Answer> send(byte[] record, Client to) {
+        ProducerRecord<byte[], byte[]> ready;
+        try {
+            ready = outgoing.of(record, to.serializer);
+        } catch (UndeliverableException e) {
+            drop(String.valueOf(e.getMessage()));
+            return Optional.empty();
+        }
+        return Optional.of(new Sent.Answer(ready.topic(), to.producer.send(ready, clock.listen())));
+    }
+
+    private void drop(String why) {
+        unreadable.increment();
+        LOG.error("a record is dropped: {}", why);
+    }
+
+    /** The client tries until it is closed; a broker that stands still is trouble meanwhile. */
+    private void await(Future<RecordMetadata> sent) throws InterruptedException, ExecutionException {
+        while (true) {
+            try {
+                sent.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+                return;
+            } catch (TimeoutException e) {
+                String why = "the broker has not answered for more than %d s".formatted(PATIENCE.toSeconds());
+                if (!trouble.getAndSet(Optional.of(why)).equals(Optional.of(why))) {
+                    LOG.warn("records wait ({} so far): {}", backlog.waiting(), why);
+                }
+            }
+        }
+    }
+}

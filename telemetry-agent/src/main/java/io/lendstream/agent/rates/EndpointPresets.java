@@ -1,0 +1,95 @@
+package io.lendstream.agent.rates;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Properties;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Presets by name: ours, and those of a site's own file, which go before ours of the same name. */
+public final class EndpointPresets {
+    private static final String OURS = "presets.properties";
+
+    private final SortedMap<String, Preset> byName;
+
+    private EndpointPresets(SortedMap<String, Preset> byName) {
+        this.byName = Collections.unmodifiableSortedMap(byName);
+    }
+
+    /** The presets that come with the agent. */
+    public static EndpointPresets ours() {
+        try (InputStream in = EndpointPresets.class.getResourceAsStream(OURS)) {
+            if (in == null) {
+                throw new IllegalStateException(OURS + " is not on the class path");
+            }
+            return new EndpointPresets(read(new InputStreamReader(in, StandardCharsets.UTF_8)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * These and those of a file in the same format.
+     *
+     * @throws IllegalArgumentException where the file cannot be read, or is not as it must be; the message says what to do
+     */
+    public EndpointPresets and(Path file) {
+        try (Reader in = Files.newBufferedReader(file)) {
+            var all = new TreeMap<>(byName);
+            all.putAll(read(in));
+            return new EndpointPresets(all);
+        } catch (IOException e) {
+            throw new IllegalArgumentException(
+                    "agent.rate-presets is %s, which cannot be read: %s. Give the path of a properties file."
+                            .formatted(file, e),
+                    e);
+        }
+    }
+
+    private static SortedMap<String, Preset> read(Reader in) throws IOException {
+        var properties = new Properties();
+        properties.load(in);
+        var settings = new TreeMap<String, Map<String, String>>();
+        for (String key : properties.stringPropertyNames()) {
+            int dot = key.indexOf('.');
+            if (dot < 1) {
+                throw new IllegalArgumentException(
+                        "'%s' of the rate presets must be a preset's name, a dot and what it is for, such as ours.arrivals."
+                                .formatted(key));
+            }
+            settings.computeIfAbsent(key.substring(0, dot), name -> new TreeMap<>())
+                    .put(key.substring(dot + 1), properties.getProperty(key).strip());
+        }
+        var presets = new TreeMap<String, Preset>();
+        settings.forEach((name, of) -> presets.put(name, Preset.of(name, of)));
+        return presets;
+    }
+
+    /** By name. */
+    public SortedMap<String, Preset> all() {
+        return byName;
+    }
+
+    /**
+     * A preset.
+     *
+     * @throws IllegalArgumentException where there is none of that name
+     */
+    public Preset named(String name) {
+        Preset preset = byName.get(name);
+        if (preset == null) {
+            throw new IllegalArgumentException(
+                    "there is no rate preset '%s'; there are %s. Name one of them, or write one for agent.rate-presets."
+                            .formatted(name, String.join(", ", byName.keySet())));
+        }
+        return preset;
+    }
+}

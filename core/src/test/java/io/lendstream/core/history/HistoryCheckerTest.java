@@ -62,6 +62,35 @@ class HistoryCheckerTest {
     }
 
     @Test
+    void namesTheEventsAroundAGapInTheLog() {
+        List<DomainEvent> log = new ArrayList<>(story.log());
+        log.remove(2);
+
+        assertThat(HistoryChecker.check(DOMAIN, log, List.of(), List.of()).violations())
+                .contains(new Violation("log", "event 4 follows event 2"));
+    }
+
+    @Test
+    void stopsAtALogThatBeginsBeforeAnySchedulerStarted() {
+        List<DomainEvent> log = List.of(
+                new DomainEvent(DOMAIN, 1, 1, story.now(), Optional.empty(), new Tick(DOMAIN, story.now())),
+                story.log().get(0),
+                story.log().get(1));
+
+        assertThat(HistoryChecker.check(DOMAIN, log, List.of(), List.of()))
+                .isEqualTo(new Verdict(
+                        0, 0, 0, 0, 0, List.of(new Violation("log", "event 1 comes before any scheduler started"))));
+    }
+
+    @Test
+    void acceptsTheLastEventTwice() {
+        List<DomainEvent> log = new ArrayList<>(story.log());
+        log.add(log.get(log.size() - 1));
+
+        assertThat(rules(log, story.decisions(), leases())).isEmpty();
+    }
+
+    @Test
     void acceptsAnEventThatWasWrittenTwiceButNotOneThatWasChanged() {
         List<DomainEvent> log = new ArrayList<>(story.log());
         DomainEvent third = log.get(2);
@@ -101,6 +130,59 @@ class HistoryCheckerTest {
         assertThat(verdict.violations()).extracting(Violation::rule).containsExactly("reports");
     }
 
+    /** The report that an actuator took up the first decision, so many seconds from now. */
+    private ActuationReport takenUp(int seconds) {
+        ActuationReport now =
+                story.report(story.decisions().get(0).id(), Outcome.ACCEPTED, List.of(), Optional.empty());
+        return new ActuationReport(
+                now.domain(),
+                now.decision(),
+                now.actuator(),
+                now.at().plusSeconds(seconds),
+                now.outcome(),
+                now.gpus(),
+                now.tenant(),
+                now.timings(),
+                now.reason());
+    }
+
+    @Test
+    void aDecisionIsTakenUpTwiceThoughOneOfTheReportsIsNotInTheLog() {
+        story.tell(takenUp(0));
+        HistoryChecker checker = new HistoryChecker(DOMAIN);
+        story.log().forEach(checker::take);
+
+        checker.heard(takenUp(1));
+
+        assertThat(checker.verdict(story.decisions(), leases()).violations())
+                .containsExactly(
+                        new Violation(
+                                "applied twice",
+                                "decision test/1/1 was taken up by test at 2026-01-01T00:00:00Z"
+                                        + " and again at 2026-01-01T00:00:01Z"),
+                        new Violation(
+                                "reports",
+                                "the report ACCEPTED on test/1/1 of 2026-01-01T00:00:01Z is not in the log"));
+    }
+
+    @Test
+    void listsAtMostTwentyViolationsOfARule() {
+        HistoryChecker checker = new HistoryChecker(DOMAIN);
+        story.log().forEach(checker::take);
+        for (int i = 1; i <= 20; i++) {
+            checker.heard(story.report(
+                    story.decisions().get(0).id(), Outcome.FAILED, List.of(new GpuId("gpu-" + i)), Optional.empty()));
+        }
+        assertThat(checker.verdict(story.decisions(), leases()).violations()).hasSize(20);
+
+        checker.heard(story.report(story.decisions().get(0).id(), Outcome.TIMED_OUT, List.of(), Optional.empty()));
+
+        assertThat(checker.verdict(story.decisions(), leases()).violations())
+                .hasSize(20)
+                .extracting(Violation::rule)
+                .containsOnly("reports");
+    }
+
     @Test
     @Breaks("replay")
     void missesADecisionThatTheLogGives() {
@@ -122,6 +204,30 @@ class HistoryCheckerTest {
                         first.action()));
 
         assertThat(rules(story.log(), decisions, leases())).containsExactly("replay");
+    }
+
+    @Test
+    void namesTheFirstDecisionThatTheLogDoesNotGive() {
+        assertThat(HistoryChecker.check(DOMAIN, story.log(), List.of(), leases())
+                        .violations())
+                .singleElement()
+                .satisfies(violation -> assertThat(violation.text())
+                        .startsWith("decision 1 was published as Optional.empty, but the log gives "));
+    }
+
+    @Test
+    void acceptsADecisionThatWasPublishedTwiceButNotOneThatWasChanged() {
+        Decision first = story.decisions().get(0);
+        List<Decision> decisions = new ArrayList<>(story.decisions());
+        decisions.add(first);
+        assertThat(rules(story.log(), decisions, leases())).isEmpty();
+
+        decisions.add(new Decision(
+                first.id(), first.at(), first.deadline().plusSeconds(1), false, first.reason(), first.action()));
+        assertThat(HistoryChecker.check(DOMAIN, story.log(), decisions, leases())
+                        .violations())
+                .containsExactly(
+                        new Violation("replay", "decision test/1/1 was published twice, with different contents"));
     }
 
     @Test

@@ -63,9 +63,9 @@ class SimulatedDriverTest {
     }
 
     @Test
-    void sharesOfTroubleAboveOneAreRefused() {
+    void sharesOfFailuresAboveOneAreRefused() {
         assertThatThrownBy(() -> new SimulatedDriver.FailureRates(0.6, 0.6, 0))
-                .hasMessage("shares of trouble must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
+                .hasMessage("shares of failures must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
     }
 
     private static TenantChange shrink(long sequence, Duration remaining) {

@@ -306,9 +306,16 @@ final class ActuationState {
                 .isPresent();
     }
 
-    /** The domain of a job that has GPUs. */
+    /** The domain of a job that has GPUs; that of the GPUs if a restart has lost which decision gave them. */
     Optional<DomainId> home(Tenant tenant) {
-        return holdings.of(tenant).isEmpty() ? Optional.empty() : Optional.ofNullable(homes.get(tenant));
+        SortedSet<GpuId> held = holdings.of(tenant);
+        return held.isEmpty()
+                ? Optional.empty()
+                : Optional.ofNullable(homes.get(tenant))
+                        .or(() -> held.stream()
+                                .filter(domains::containsKey)
+                                .map(domains::get)
+                                .findFirst());
     }
 
     static Optional<Tenant> tenantOf(Action action) {

@@ -9,9 +9,13 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
@@ -20,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +37,17 @@ class CuttingTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Instant MORNING = NOON.minusSeconds(22);
     private static final Duration NOTICE = Duration.ofSeconds(45);
+    private static final DelayModel DRIVEN = new DelayModel() {
+        @Override
+        public ChangeTiming course(TenantChange undertaking) {
+            return ChangeTiming.DRIVEN;
+        }
+
+        @Override
+        public ChangeTiming recut(int going, int coming, boolean switches) {
+            return ChangeTiming.DRIVEN;
+        }
+    };
 
     private final SimulatedNodes nodes =
             new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 2, 1, 0, 1, 1), NOON, Duration.ofSeconds(15), "boot");
@@ -48,6 +64,10 @@ class CuttingTest {
     }
 
     private List<Outcome> take(Action action) {
+        return outcomes(report(action));
+    }
+
+    private List<ActuationReport> report(Action action) {
         Decision decision = new Decision(
                 new DecisionId(DOMAIN, 1, ++sequence),
                 clock(),
@@ -56,7 +76,7 @@ class CuttingTest {
                 new Reason("test", "for the test", Map.of(), List.of()),
                 action);
         nodes.observe(decision);
-        return outcomes(actuation.take(decision, clock()));
+        return actuation.take(decision, clock());
     }
 
     private Instant clock() {
@@ -160,24 +180,13 @@ class CuttingTest {
 
     @Test
     void whatADriverIsToCutIsOrderedAgainAfterARestartAndReportedWhenItTells() {
-        DelayModel driven = new DelayModel() {
-            @Override
-            public ChangeTiming course(TenantChange undertaking) {
-                return ChangeTiming.DRIVEN;
-            }
-
-            @Override
-            public ChangeTiming recut(int going, int coming, boolean switches) {
-                return ChangeTiming.DRIVEN;
-            }
-        };
-        actuation = new Actuation("test", NOTICE, driven);
+        actuation = new Actuation("test", NOTICE, DRIVEN);
         nodes.inventory().forEach(actuation::know);
         take(repartition(cut, "4g.40gb@0"));
         List<Order> orders = actuation.orders();
         assertThat(orders).hasSize(1);
 
-        actuation = Actuation.restore("test", NOTICE, driven, actuation.snapshot());
+        actuation = Actuation.restore("test", NOTICE, DRIVEN, actuation.snapshot());
         nodes.inventory().forEach(actuation::know);
 
         assertThat(actuation.resume(NOON, true)).isEqualTo(orders);
@@ -203,5 +212,82 @@ class CuttingTest {
         nodes.inventory().forEach(actuation::know);
 
         assertThat(take(repartition(cut, "4g.40gb@0"))).containsExactly(Outcome.REJECTED);
+    }
+
+    /** The GPU is in MIG mode, and only the tools of its node switch that. */
+    @Test
+    void aGpuWhoseModeMayNotBeSwitchedIsCutWithinItsModeOnly() {
+        GpuId fixed = new GpuId("fixed");
+        GpuInstance instance = new GpuInstance(new GpuId("fixed/0:8"), "7g.80gb", 0, 8, 80L << 30, Optional.empty());
+        Gpu gpu = Gpu.whole(fixed, 0, "NVIDIA A100-SXM4-80GB", 80L << 30).cutInto(List.of(instance));
+        actuation.know(
+                new Node(new NodeId("fixed"), DOMAIN, Pool.INFERENCE, "boot", NOON, NodeStatus.READY, List.of(gpu)));
+
+        assertThat(take(repartition(fixed))).containsExactly(Outcome.REJECTED);
+        assertThat(actuation.refusals()).containsEntry(Refusal.UNSUPPORTED, 1L);
+        assertThat(take(repartition(fixed, "3g.40gb@0"))).containsExactly(Outcome.ACCEPTED);
+        assertThat(advance(2)).isEmpty();
+        assertThat(advance(3)).containsExactly(Outcome.APPLIED);
+    }
+
+    @Test
+    void aRefusedCutNamesTheInstanceThatIsInTheWay() {
+        take(serve(unit("0:8")));
+
+        List<ActuationReport> reports = report(repartition(cut, "4g.40gb@0"));
+
+        assertThat(reports)
+                .extracting(ActuationReport::reason)
+                .containsExactly("%s is in the way: it is being bound to".formatted(unit("0:8")) + " service chat");
+        assertThat(reports).extracting(ActuationReport::gpus).containsExactly(List.of(cut));
+    }
+
+    @Test
+    void aGpuThatIsBeingCutIsNotCutAgainBeforeThatIsOver() {
+        take(repartition(cut, "4g.40gb@0"));
+
+        assertThat(report(repartition(cut, "3g.40gb@4")))
+                .extracting(ActuationReport::reason)
+                .containsExactly("%s is in the way: it is being cut".formatted(cut));
+        assertThat(actuation.refusals()).containsEntry(Refusal.GPU_HELD, 1L);
+    }
+
+    @Test
+    void aCutThatADriverDoesNotMakeInTimeHasFailedAndTheInstancesCanBeUsed() {
+        actuation = new Actuation("test", NOTICE, DRIVEN);
+        nodes.inventory().forEach(actuation::know);
+        take(repartition(cut, "4g.40gb@0"));
+        assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);
+
+        assertThat(actuation.advance(MORNING.plusSeconds(59))).isEmpty();
+        List<ActuationReport> reports = actuation.advance(MORNING.plusSeconds(60));
+
+        assertThat(reports).extracting(ActuationReport::outcome).containsExactly(Outcome.FAILED);
+        assertThat(reports)
+                .extracting(ActuationReport::reason)
+                .containsExactly("not cut until " + MORNING.plusSeconds(60));
+        assertThat(actuation.resume(NOON, true)).isEmpty();
+        assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.ACCEPTED);
+    }
+
+    @Test
+    void aCutThatADriverCouldNotMakeHasFailedForTheDriversReason() {
+        actuation = new Actuation("test", NOTICE, DRIVEN);
+        nodes.inventory().forEach(actuation::know);
+        List<ActuationReport> accepted = report(repartition(cut, "4g.40gb@0"));
+        DecisionId id = accepted.get(0).decision();
+
+        assertThat(actuation.done(new DriverEvent.Cut(id, whole, false, "another GPU"), MORNING.plusSeconds(1)))
+                .isEmpty();
+        List<ActuationReport> reports =
+                actuation.done(new DriverEvent.Cut(id, cut, false, "it is in use"), MORNING.plusSeconds(2));
+
+        assertThat(reports).extracting(ActuationReport::outcome).containsExactly(Outcome.FAILED);
+        assertThat(reports).extracting(ActuationReport::reason).containsExactly("it is in use");
+        assertThat(reports)
+                .extracting(report -> report.timings().ready())
+                .containsExactly(Optional.of(Duration.ofSeconds(2)));
+        assertThat(actuation.resume(NOON, true)).isEmpty();
+        assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.ACCEPTED);
     }
 }

@@ -32,9 +32,9 @@ class JobHostTest {
 
     @BeforeEach
     void makeDirectories() throws IOException {
-        PythonTorch.orSkip();
         state = Files.createTempDirectory("afe"); // short: a socket's path must be
         log = Files.createTempDirectory("afe");
+        PythonTorch.orSkip(); // last: what follows a test that is skipped deletes these directories
     }
 
     @AfterEach

@@ -106,7 +106,9 @@ final class ActuatorCommand extends ServiceCommand {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
         var outbox = new ReportOutbox();
         context.metrics().more().counter("lendstream.dropped.reports", List.of(), outbox, ReportOutbox::droppedReports);
-        context.metrics().more().counter("lendstream.dropped.progress", List.of(), outbox, ReportOutbox::droppedProgress);
+        context.metrics()
+                .more()
+                .counter("lendstream.dropped.progress", List.of(), outbox, ReportOutbox::droppedProgress);
         try (KafkaClients clients = new KafkaClients(context, settings.name(), ActuatorService.TOPICS);
                 var exchange = new BackgroundExchange(
                         settings.name(),

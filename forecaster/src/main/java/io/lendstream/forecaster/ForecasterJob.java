@@ -288,7 +288,8 @@ final class ForecasterJob {
         }
 
         @Override
-        public ProducerRecord<byte[], byte[]> serialize(RateDeadLetter letter, KafkaSinkContext context, Long timestamp) {
+        public ProducerRecord<byte[], byte[]> serialize(
+                RateDeadLetter letter, KafkaSinkContext context, Long timestamp) {
             return letter.toTopic(topic);
         }
     }

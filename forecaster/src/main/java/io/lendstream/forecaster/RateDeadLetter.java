@@ -28,7 +28,8 @@ final class RateDeadLetter {
     }
 
     /** A letter that the producer can send: what is too large is cut here, before it goes from task to task. */
-    static RateDeadLetter within(LetterBounds bounds, ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
+    static RateDeadLetter within(
+            LetterBounds bounds, ConsumerRecord<byte[], byte[]> record, String kind, String reason) {
         RecordHeaders headers = new RecordHeaders(record.headers());
         byte @Nullable [] key = bounds.key(record.key(), headers);
         byte @Nullable [] value = bounds.value(record.value(), headers);

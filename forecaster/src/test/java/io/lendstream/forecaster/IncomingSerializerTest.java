@@ -46,7 +46,8 @@ class IncomingSerializerTest {
         String reason = "x".repeat(100_000);
         var record = new ConsumerRecord<>("lendstream.request-rates", 1, 5L, "chat".getBytes(UTF_8), new byte[] {1});
 
-        Incoming.Poison poison = (Incoming.Poison) again(new Incoming.Poison(new RateDeadLetter(record, "test", reason)));
+        Incoming.Poison poison =
+                (Incoming.Poison) again(new Incoming.Poison(new RateDeadLetter(record, "test", reason)));
 
         assertThat(poison.letter().reason()).isEqualTo(reason);
         assertThat(poison.letter().record().offset()).isEqualTo(5);

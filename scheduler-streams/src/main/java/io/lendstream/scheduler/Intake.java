@@ -115,7 +115,8 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
             }
             DomainId domain = reader.domain(topic, record.value());
             check(origin, domain);
-            return List.of(new Onward(domain, new RoutedRecord(record.key(), record.value(), passage, Optional.empty())));
+            return List.of(
+                    new Onward(domain, new RoutedRecord(record.key(), record.value(), passage, Optional.empty())));
         }
         check(origin, input.domain());
         if (input instanceof Input.GotOn got && !concernsUs(got)) {
@@ -127,7 +128,8 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
                     .declare(origin.topic(), node.nodeId(), node.domain())
                     .ifPresent(before -> onward.add(leave(node.nodeId(), before, node.at(), origin, record)));
         }
-        onward.add(new Onward(input.domain(), new RoutedRecord(record.key(), record.value(), passage, Optional.of(input))));
+        onward.add(new Onward(
+                input.domain(), new RoutedRecord(record.key(), record.value(), passage, Optional.of(input))));
         return onward;
     }
 

@@ -99,7 +99,8 @@ class DomainLimitsTest {
                         + " Write tombstones for nodes that are gone, or raise the setting.");
         loop.tell(node("b", "test", 2));
         assertThat(refusal(TopicCatalogue.NODES)).as("one that is there").isEmpty();
-        loop.tell(new NodeLeft(new NodeId("a"), Scenario.DOMAIN, Loop.WALL_CLOCK)).tell(node("c", "test", 1));
+        loop.tell(new NodeLeft(new NodeId("a"), Scenario.DOMAIN, Loop.WALL_CLOCK))
+                .tell(node("c", "test", 1));
 
         assertThat(refusal(TopicCatalogue.NODES)).isEmpty();
         List<DomainEvent> log = loop.events();

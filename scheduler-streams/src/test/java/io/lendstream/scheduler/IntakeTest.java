@@ -226,8 +226,8 @@ class IntakeTest {
             Topic<?> kind, GenericRecord record, byte @Nullable [] key, boolean isTombstone, int partition) {
         try (FakeRegistry registry = new FakeRegistry()) {
             SerdeFactory serdes = SerdeFactory.of(Map.of(RegistrySettings.URL, registry.url()));
-            var context =
-                    new MockProcessorContext<byte[], RoutedRecord>(new Properties(), new TaskId(0, partition), directory);
+            var context = new MockProcessorContext<byte[], RoutedRecord>(
+                    new Properties(), new TaskId(0, partition), directory);
             KeyValueStore<String, String> nodes = Stores.keyValueStoreBuilder(
                             Stores.inMemoryKeyValueStore(SchedulerTopology.NODE_DOMAINS),
                             Serdes.String(),

@@ -39,7 +39,8 @@ class NodeDomainsTest {
 
     @BeforeEach
     void open() {
-        var context = new MockProcessorContext<byte[], RoutedRecord>(new Properties(), new TaskId(0, 0), directory.toFile());
+        var context =
+                new MockProcessorContext<byte[], RoutedRecord>(new Properties(), new TaskId(0, 0), directory.toFile());
         store.init(context.getStateStoreContext(), store);
     }
 

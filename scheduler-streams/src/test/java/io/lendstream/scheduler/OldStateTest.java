@@ -127,7 +127,9 @@ class OldStateTest {
     }
 
     private static List<DomainEvent> ofTheLog(List<DomainEvent> log) {
-        return log.stream().filter(event -> event.domain().equals(Scenario.DOMAIN)).toList();
+        return log.stream()
+                .filter(event -> event.domain().equals(Scenario.DOMAIN))
+                .toList();
     }
 
     private static RequestRate rate(long sequence, Instant now, int perSecond) {

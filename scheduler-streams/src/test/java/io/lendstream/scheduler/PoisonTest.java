@@ -176,7 +176,8 @@ class PoisonTest {
     void whatTheCoreThrowsUpOnIsPoisonToo() {
         Instant bad = Scenario.START.plusSeconds(60);
         try (Loop fragile = Loop.with(new Fragile(Policies.parse("deepboot"), bad))) {
-            Scenario jobs = Scenario.of("deepboot").node("train", Pool.TRAINING, 1).job("first", 1);
+            Scenario jobs =
+                    Scenario.of("deepboot").node("train", Pool.TRAINING, 1).job("first", 1);
             jobs.log().stream().skip(1).forEach(event -> fragile.tell(event.event()));
             fragile.tell(jobs.after(Duration.ofSeconds(60)).jobRecord("cursed", 1, true));
             TrainingJob fine = jobs.after(Duration.ofSeconds(1)).jobRecord("fine", 1, true);
@@ -298,8 +299,8 @@ class PoisonTest {
     }
 
     private static byte[] changed(Loop loop, String field, Object value) {
-        GenericRecord record =
-                Codecs.encode(TopicCatalogue.REQUEST_RATES, Scenario.of("deepboot").rateRecord("chat", 5, 1));
+        GenericRecord record = Codecs.encode(
+                TopicCatalogue.REQUEST_RATES, Scenario.of("deepboot").rateRecord("chat", 5, 1));
         record.put(field, value);
         return loop.encodeRaw(TopicCatalogue.REQUEST_RATES, record);
     }

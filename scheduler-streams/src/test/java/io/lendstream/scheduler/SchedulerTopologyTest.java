@@ -457,7 +457,8 @@ class SchedulerTopologyTest {
 
     @Test
     void decidesNothingOfABacklogAndThenForTheTimeThatItIs() {
-        Scenario story = Scenario.of("deepboot").node("infer", Pool.INFERENCE, 2).service("chat", 1);
+        Scenario story =
+                Scenario.of("deepboot").node("infer", Pool.INFERENCE, 2).service("chat", 1);
         story.rate("chat", 5);
         Instant longAgo = loop.wallClock().minus(Duration.ofHours(1));
         for (DomainEvent event : story.log()) {

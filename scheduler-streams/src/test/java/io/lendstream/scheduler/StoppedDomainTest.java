@@ -248,7 +248,8 @@ class StoppedDomainTest {
                 .log()
                 .get(1)
                 .event();
-        tell(new Node(node.nodeId(), Scenario.DOMAIN, Pool.INFERENCE, "boot", story.now(), NodeStatus.READY, node.gpus()));
+        tell(new Node(
+                node.nodeId(), Scenario.DOMAIN, Pool.INFERENCE, "boot", story.now(), NodeStatus.READY, node.gpus()));
         story.service("chat", 1);
         BrittleSerializer.breakOn((topic, record) -> topic.equals("lendstream.decisions"));
 

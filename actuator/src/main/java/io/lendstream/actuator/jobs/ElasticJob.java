@@ -423,7 +423,8 @@ final class ElasticJob extends Job {
         measured = Optional.empty();
         Optional<Duration> pause = done.pauseSeconds.map(seconds -> Duration.ofNanos((long) (seconds * 1e9)));
         if (!lost.isEmpty()) {
-            listener.recovered(id, List.copyOf(lost), new ChangeTimings(Duration.ofNanos(done.fullNanos - lostNanos), pause));
+            listener.recovered(
+                    id, List.copyOf(lost), new ChangeTimings(Duration.ofNanos(done.fullNanos - lostNanos), pause));
             lost.clear();
         }
         if (!settled && isAllThatIsWanted(members)) {

@@ -90,7 +90,8 @@ class CommandDriverTest {
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("ended with 3: no such job"));
+                        DriverEvent.Failed.class,
+                        failed -> assertThat(failed.reason()).contains("ended with 3: no such job"));
     }
 
     @Test
@@ -106,7 +107,9 @@ class CommandDriverTest {
 
     @Test
     void aCommandThatHangsIsEndedWithAllThatItStarted() throws Exception {
-        command("sleep 300 & echo $! > %s/child; sleep 300".formatted(folder), new DriverLimits(4, 1000, ofMillis(700)));
+        command(
+                "sleep 300 & echo $! > %s/child; sleep 300".formatted(folder),
+                new DriverLimits(4, 1000, ofMillis(700)));
 
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("a"), List.of()));
 
@@ -159,7 +162,8 @@ class CommandDriverTest {
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within PT0.7S"));
+                        DriverEvent.Failed.class,
+                        failed -> assertThat(failed.reason()).contains("did not end within PT0.7S"));
         assertThat(temporaryFiles()).isEqualTo(before);
     }
 
@@ -201,7 +205,8 @@ class CommandDriverTest {
         await().atMost(ofSeconds(30)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).endsWith("ended with 3: the end"));
+                        DriverEvent.Failed.class,
+                        failed -> assertThat(failed.reason()).endsWith("ended with 3: the end"));
     }
 
     @Test
@@ -211,7 +216,8 @@ class CommandDriverTest {
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).endsWith("x..."));
+                        DriverEvent.Failed.class,
+                        failed -> assertThat(failed.reason()).endsWith("x..."));
 
         command("while :; do echo more; echo more >&2; done", new DriverLimits(4, 1000, ofMillis(700)));
         driver.take(Orders.place(2, Orders.JOB, Orders.gpus("a"), List.of()));
@@ -219,7 +225,8 @@ class CommandDriverTest {
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() == 2);
         assertThat(heard.deeds().get(1))
                 .isInstanceOfSatisfying(
-                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("did not end within"));
+                        DriverEvent.Failed.class,
+                        failed -> assertThat(failed.reason()).contains("did not end within"));
     }
 
     @Test
@@ -288,7 +295,8 @@ class CommandDriverTest {
 
         driver.take(kill);
 
-        await().atMost(ofSeconds(10)).until(() -> heard.deeds().stream().anyMatch(deed -> deed instanceof DriverEvent.Failed));
+        await().atMost(ofSeconds(10))
+                .until(() -> heard.deeds().stream().anyMatch(deed -> deed instanceof DriverEvent.Failed));
         assertThat(lines()).hasSize(2);
         assertThat(heard.deeds()).doesNotContain(gone);
         await().atMost(ofSeconds(20)).pollInterval(ofSeconds(1)).until(() -> {

@@ -137,7 +137,8 @@ class ProcessDriverTest {
         await().atMost(ofSeconds(10)).until(() -> !heard.deeds().isEmpty());
         assertThat(heard.deeds().get(0))
                 .isInstanceOfSatisfying(
-                        DriverEvent.Stopped.class, left -> assertThat(left.reason()).contains("/no/such"));
+                        DriverEvent.Stopped.class,
+                        left -> assertThat(left.reason()).contains("/no/such"));
     }
 
     @Test
@@ -238,8 +239,8 @@ class ProcessDriverTest {
                 .untilAsserted(() -> assertThat(heard.deeds())
                         .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
                                 && failed.reason().contains("NUL"))
-                        .anyMatch(deed ->
-                                deed instanceof DriverEvent.Stopped left && left.reason().contains("NUL")));
+                        .anyMatch(deed -> deed instanceof DriverEvent.Stopped left
+                                && left.reason().contains("NUL")));
 
         driver.take(Orders.place(2, tenant, Orders.gpus("GPU-b"), List.of()));
 
@@ -302,8 +303,8 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() >= 2);
         assertThat(heard.deeds())
-                .anyMatch(deed ->
-                        deed instanceof DriverEvent.Failed failed && failed.reason().contains("no inventory tells its uuid"));
+                .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
+                        && failed.reason().contains("no inventory tells its uuid"));
         assertThat(heard.deeds()).anyMatch(deed -> deed instanceof DriverEvent.Cut cut && !cut.done());
     }
 

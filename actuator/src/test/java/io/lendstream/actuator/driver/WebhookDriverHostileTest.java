@@ -50,7 +50,8 @@ class WebhookDriverHostileTest {
     }
 
     private WebhookDriver driver(Optional<Path> token) {
-        return new WebhookDriver(server.address("me:" + PASSWORD + "@"), token, new DriverLimits(2, 100, TIMEOUT), heard);
+        return new WebhookDriver(
+                server.address("me:" + PASSWORD + "@"), token, new DriverLimits(2, 100, TIMEOUT), heard);
     }
 
     @AfterEach

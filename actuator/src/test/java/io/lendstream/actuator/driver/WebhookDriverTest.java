@@ -105,7 +105,8 @@ class WebhookDriverTest {
         assertThat(heard.deeds())
                 .singleElement()
                 .isInstanceOfSatisfying(
-                        DriverEvent.Failed.class, failed -> assertThat(failed.reason()).contains("answered 422: because"));
+                        DriverEvent.Failed.class,
+                        failed -> assertThat(failed.reason()).contains("answered 422: because"));
     }
 
     @Test

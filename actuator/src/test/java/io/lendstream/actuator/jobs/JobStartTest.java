@@ -128,7 +128,8 @@ class JobStartTest {
                 host.stop(new JobId(name), change(2));
             }
             heard.awaitUntil(() -> processes().isEmpty(), "the end of all");
-            await().atMost(RecordingJobListener.PATIENCE).until(() -> host.running().isEmpty());
+            await().atMost(RecordingJobListener.PATIENCE)
+                    .until(() -> host.running().isEmpty());
         }
         for (Path home : homes.values()) {
             assertThat(home.resolve("job.json")).doesNotExist();

@@ -159,7 +159,12 @@ final class ActuationState {
 
     /** Makes a tenant leave GPUs by {@code by}; returns when it will have left them all. */
     Instant leave(
-            DecisionId decision, Tenant tenant, Collection<GpuId> gpus, ChangeTiming course, Instant by, String reason) {
+            DecisionId decision,
+            Tenant tenant,
+            Collection<GpuId> gpus,
+            ChangeTiming course,
+            Instant by,
+            String reason) {
         if (gpus.isEmpty()) {
             return clock;
         }
@@ -234,7 +239,13 @@ final class ActuationState {
     }
 
     /** What a driver is to do, at the latest by then. */
-    void await(Instant due, PendingStep.Kind kind, DecisionId decision, Tenant tenant, Collection<GpuId> gpus, String reason) {
+    void await(
+            Instant due,
+            PendingStep.Kind kind,
+            DecisionId decision,
+            Tenant tenant,
+            Collection<GpuId> gpus,
+            String reason) {
         steps.add(new PendingStep(
                 due,
                 clock,

@@ -11,12 +11,15 @@ import java.time.Duration;
  */
 public record ChangeTiming(Duration release, Duration bind, Duration ready, FailureMode trouble) {
     /** Done the moment it is begun. */
-    public static final ChangeTiming AT_ONCE = new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.NONE);
+    public static final ChangeTiming AT_ONCE =
+            new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.NONE);
 
     /** Nobody knows beforehand: a driver is ordered to do it, and tells. */
-    public static final ChangeTiming DRIVEN = new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.DRIVEN);
+    public static final ChangeTiming DRIVEN =
+            new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.DRIVEN);
     /** No driver here can do it. */
-    public static final ChangeTiming NONE = new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.NO_DRIVER);
+    public static final ChangeTiming NONE =
+            new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.NO_DRIVER);
 
     public ChangeTiming {
         for (Duration part : new Duration[] {release, bind, ready}) {

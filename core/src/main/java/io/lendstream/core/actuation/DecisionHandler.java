@@ -107,7 +107,12 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         Tenant service = new Tenant.Service(batching.service());
         reports.add(work.report(decision, Outcome.ACCEPTED, batching.gpus(), Optional.of(service), Timings.NONE, ""));
         work.await(
-                decision.deadline().plus(Actuation.PATIENCE), PendingStep.Kind.APPLY, decision.id(), service, List.of(), "");
+                decision.deadline().plus(Actuation.PATIENCE),
+                PendingStep.Kind.APPLY,
+                decision.id(),
+                service,
+                List.of(),
+                "");
         work.orders.add(new Order.Batch(decision.id(), batching));
         return this;
     }
@@ -290,7 +295,9 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 gained,
                 by,
                 allocation,
-                lost.isEmpty() ? "" : "goes on without %s: %s".formatted(ActuationState.names(lost), state(lost.get(0))));
+                lost.isEmpty()
+                        ? ""
+                        : "goes on without %s: %s".formatted(ActuationState.names(lost), state(lost.get(0))));
         lease.ifPresent(until -> {
             for (GpuId gpu : named) {
                 work.holdings
@@ -408,7 +415,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                     decision.id(),
                     Optional.of(tenant),
                     gained,
-                    ActuationState.timings(Duration.between(work.clock, left), Optional.of(course.bind()), Optional.empty()),
+                    ActuationState.timings(
+                            Duration.between(work.clock, left), Optional.of(course.bind()), Optional.empty()),
                     reported,
                     fails ? "did not come up" : "");
         }
@@ -485,7 +493,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
 
     private boolean isRecut(GpuId gpu) {
         return work.steps.stream()
-                .anyMatch(step -> step.kind() == PendingStep.Kind.RECUT && step.gpus().contains(gpu));
+                .anyMatch(step ->
+                        step.kind() == PendingStep.Kind.RECUT && step.gpus().contains(gpu));
     }
 
     private String state(GpuId gpu) {

@@ -58,7 +58,8 @@ final class DriverFeedback {
             }
             rest.removeAll(gone);
             boolean forced = left.forced() || step.kind() == PendingStep.Kind.FORCE;
-            PendingStep.Kind ended = step.binds() ? PendingStep.Kind.FAIL : forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE;
+            PendingStep.Kind ended =
+                    step.binds() ? PendingStep.Kind.FAIL : forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE;
             String reason = ActuationState.join(step.reason(), left.reason());
             work.complete(step.of(gone).ended(ended, work.clock, reason), reports);
         }
@@ -123,8 +124,9 @@ final class DriverFeedback {
             int order = step.decision().compareTo(settled.decision());
             if (step.decision().domain().equals(settled.decision().domain()) && order <= 0) {
                 work.steps.remove(step);
-                String reason =
-                        order < 0 ? ActuationState.join(step.reason(), "superseded by " + settled.decision()) : step.reason();
+                String reason = order < 0
+                        ? ActuationState.join(step.reason(), "superseded by " + settled.decision())
+                        : step.reason();
                 work.complete(
                         step.ended(PendingStep.Kind.APPLY, work.clock, reason)
                                 .pausing(order == 0 ? settled.pause() : Optional.empty()),
@@ -169,7 +171,10 @@ final class DriverFeedback {
                 work.steps.remove(step);
                 work.cuts.remove(cut.gpu());
                 work.complete(
-                        step.ended(cut.done() ? PendingStep.Kind.RECUT : PendingStep.Kind.NOT_CUT, work.clock, cut.reason()),
+                        step.ended(
+                                cut.done() ? PendingStep.Kind.RECUT : PendingStep.Kind.NOT_CUT,
+                                work.clock,
+                                cut.reason()),
                         reports);
             }
         }
@@ -198,7 +203,8 @@ final class DriverFeedback {
                         "killed: its driver had not said that it runs since the actuator's restart"));
             }
             case APPLY ->
-                work.complete(step.ended(PendingStep.Kind.GIVE_UP, work.clock, "not in force until " + work.clock), reports);
+                work.complete(
+                        step.ended(PendingStep.Kind.GIVE_UP, work.clock, "not in force until " + work.clock), reports);
             case NOT_CUT, GIVE_UP -> throw new IllegalStateException(step + " is not waited for");
         }
     }
@@ -209,6 +215,7 @@ final class DriverFeedback {
             work.holdings.of(gpu).ifPresent(holding -> work.holdings.put(holding.in(Holding.Phase.RELEASING)));
         }
         work.orders.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
-        work.steps.add(step.until(work.clock.plus(Actuation.KILL_AGAIN), kind, ActuationState.join(step.reason(), why)));
+        work.steps.add(
+                step.until(work.clock.plus(Actuation.KILL_AGAIN), kind, ActuationState.join(step.reason(), why)));
     }
 }

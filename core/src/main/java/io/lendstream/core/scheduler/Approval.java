@@ -123,7 +123,8 @@ final class Approval {
             changing.addAll(lost);
             boolean lends = gained.stream().anyMatch(gpu -> builder.gpu(gpu).pool() == Pool.INFERENCE);
             if (lends) {
-                changing.removeIf(gpu -> !gained.contains(gpu) || builder.gpu(gpu).pool() != Pool.INFERENCE);
+                changing.removeIf(
+                        gpu -> !gained.contains(gpu) || builder.gpu(gpu).pool() != Pool.INFERENCE);
             }
             return changing.equals(new HashSet<>(named))
                     ? Optional.empty()

@@ -146,7 +146,8 @@ final class EventApplier {
         Optional<GpuState> known = builder.gpus().get(gpu);
         if (known.isEmpty()) {
             builder.invalidatePlan();
-            builder.put(GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
+            builder.put(
+                    GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
             builder.own(gpu, new Owner.Free());
         } else if (known.get().owner() instanceof Owner.Recutting recutting) {
             boolean isThere = recutting.coming()
@@ -249,7 +250,8 @@ final class EventApplier {
         nodes.forEach(node -> builder.nodes().get(node).ifPresent(known -> describe(known.node())));
         if (!nodes.isEmpty()) {
             builder.slices()
-                    .ifPresent(plan -> builder.slices(plan.cuttingFrom(builder.now().plus(PAUSE))));
+                    .ifPresent(plan ->
+                            builder.slices(plan.cuttingFrom(builder.now().plus(PAUSE))));
         }
     }
 

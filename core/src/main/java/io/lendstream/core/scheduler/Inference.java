@@ -76,7 +76,8 @@ final class Inference {
     }
 
     private ReplicaNeed need(ServiceState service) {
-        return ReplicaNeed.of(service, builder.now(), lead(service), policy.info().looksAhead());
+        return ReplicaNeed.of(
+                service, builder.now(), lead(service), policy.info().looksAhead());
     }
 
     void serve() {
@@ -252,7 +253,8 @@ final class Inference {
     }
 
     /** Puts warm replicas to work. */
-    static void wake(StepBuilder builder, SchedulerSettings settings, ServiceId name, List<GpuState> warm, Reason reason) {
+    static void wake(
+            StepBuilder builder, SchedulerSettings settings, ServiceId name, List<GpuState> warm, Reason reason) {
         List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
         builder.decide(builder.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
         for (GpuState gpu : warm) {
@@ -397,7 +399,8 @@ final class Inference {
         return stopped;
     }
 
-    static void stop(StepBuilder builder, SchedulerSettings settings, ServiceId service, List<GpuId> gpus, Reason reason) {
+    static void stop(
+            StepBuilder builder, SchedulerSettings settings, ServiceId service, List<GpuId> gpus, Reason reason) {
         Instant by = builder.now().plus(DRAIN);
         DecisionId id = builder.nextId();
         builder.decide(by, reason, new Action.Idle(service, gpus, by));

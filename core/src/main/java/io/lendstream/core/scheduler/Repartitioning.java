@@ -428,7 +428,8 @@ final class Repartitioning {
             Tenant.Service replica = (Tenant.Service) asleep.holder().orElseThrow();
             ServiceId service = replica.service();
             String text = "a sleeping replica of service %s makes room: %s".formatted(service, plan.reason());
-            Inference.stop(builder, settings, service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
+            Inference.stop(
+                    builder, settings, service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
         }
 
         private double capacity(Instance instance) {

@@ -166,7 +166,8 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         if (builder.isReport() && wasServing(builder) && inference.nobodyWaits()) {
             return;
         }
-        Optional<ServiceState> heard = builder.heard().filter(service -> !settings.repartition() && inference.isAlone());
+        Optional<ServiceState> heard =
+                builder.heard().filter(service -> !settings.repartition() && inference.isAlone());
         heard.ifPresentOrElse(inference::serve, inference::serve);
         new BatchChanges(builder, settings)
                 .adjust(heard.<Iterable<ServiceState>>map(List::of).orElseGet(builder.services()::values));

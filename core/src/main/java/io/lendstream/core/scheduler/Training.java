@@ -85,7 +85,8 @@ final class Training {
 
     /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
     void planAfterChange() {
-        if (builder.changesPlans() && builder.nextPlanAt().filter(soon()::isBefore).isPresent()) {
+        if (builder.changesPlans()
+                && builder.nextPlanAt().filter(soon()::isBefore).isPresent()) {
             builder.nextPlanAt(soon());
         }
     }
@@ -216,7 +217,8 @@ final class Training {
     private boolean adopt(Plan plan, boolean mayLend) {
         boolean all = true;
         plan.standings()
-                .forEach((job, standing) -> builder.put(builder.jobs().require(job).standing(standing)));
+                .forEach((job, standing) ->
+                        builder.put(builder.jobs().require(job).standing(standing)));
         int loans = 0;
         long most = mostLoans();
         for (Map.Entry<JobId, List<GpuId>> entry : plan.targets().entrySet()) {

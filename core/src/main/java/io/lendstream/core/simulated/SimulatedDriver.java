@@ -122,7 +122,8 @@ public record SimulatedDriver(
         }
         Duration release =
                 afe && !afeRelease.isZero() ? afeRelease.plus(step(change)) : afe ? afeRelease : restartRelease;
-        return new ChangeTiming(change.released().isEmpty() ? Duration.ZERO : release, bind, ready, ChangeTiming.FailureMode.NONE);
+        return new ChangeTiming(
+                change.released().isEmpty() ? Duration.ZERO : release, bind, ready, ChangeTiming.FailureMode.NONE);
     }
 
     private ChangeTiming serve(TenantChange change) {
@@ -157,7 +158,9 @@ public record SimulatedDriver(
             return ChangeTiming.FailureMode.UNREPORTED;
         }
         if (draw < failures.silence + failures.stuckReleases) {
-            return undertaking.released().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.STUCK_RELEASE;
+            return undertaking.released().isEmpty()
+                    ? ChangeTiming.FailureMode.NONE
+                    : ChangeTiming.FailureMode.STUCK_RELEASE;
         }
         if (draw < failures.silence + failures.stuckReleases + failures.failedBinds) {
             return undertaking.gained().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.BIND_FAILS;

@@ -113,7 +113,11 @@ public record ClusterIndex(
                 moved(open, before.flatMap(ClusterIndex::turn), after.flatMap(ClusterIndex::turn), after),
                 moved(holding, before.flatMap(ClusterIndex::isHolding), after.flatMap(ClusterIndex::isHolding), after),
                 moved(changing, before.flatMap(ClusterIndex::settledBy), after.flatMap(ClusterIndex::settledBy)),
-                moved(unsettled, before.flatMap(ClusterIndex::isUnsettled), after.flatMap(ClusterIndex::isUnsettled), after),
+                moved(
+                        unsettled,
+                        before.flatMap(ClusterIndex::isUnsettled),
+                        after.flatMap(ClusterIndex::isUnsettled),
+                        after),
                 moved(past, before.flatMap(ClusterIndex::lastWord), after.flatMap(ClusterIndex::lastWord)),
                 heard,
                 silent);

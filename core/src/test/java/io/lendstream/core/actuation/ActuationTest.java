@@ -292,7 +292,8 @@ class ActuationTest {
     @Test
     void aBindThatFailsLeavesTheGpusToNobody() {
         running(JOB, "t1");
-        actuation = Actuation.restore("a", NOTICE, DRIVER.withFailures(new FailureRates(0, 1, 0), 7), actuation.snapshot());
+        actuation =
+                Actuation.restore("a", NOTICE, DRIVER.withFailures(new FailureRates(0, 1, 0), 7), actuation.snapshot());
         tell(actuation);
 
         take(100, resize(JOB, List.of("t2"), "t1", "t2"));

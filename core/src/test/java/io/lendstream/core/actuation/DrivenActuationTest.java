@@ -351,8 +351,9 @@ class DrivenActuationTest {
         DecisionId decision = take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
         double second = 0;
-        for (DriverEvent vouching :
-                List.of(new DriverEvent.InForce(JOB, decision), new DriverEvent.Failed(JOB, decision, "nobody knows its program"))) {
+        for (DriverEvent vouching : List.of(
+                new DriverEvent.InForce(JOB, decision),
+                new DriverEvent.Failed(JOB, decision, "nobody knows its program"))) {
             second += 1000;
             restart(second);
 

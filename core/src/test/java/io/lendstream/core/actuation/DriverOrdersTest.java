@@ -138,7 +138,8 @@ class DriverOrdersTest {
         actuator.take(3, resize(BERT, gpus(), "t1"));
         actuator.log.clear();
 
-        List<ActuationReport> settled = actuator.done(4, new DriverEvent.InForce(BERT, second, Optional.of(seconds(1.5))));
+        List<ActuationReport> settled =
+                actuator.done(4, new DriverEvent.InForce(BERT, second, Optional.of(seconds(1.5))));
 
         assertThat(actuator.log).containsExactly("4 d/1/1 APPLIED t1 (superseded by d/1/2)", "4 d/1/2 APPLIED t1");
         assertThat(settled)
@@ -152,7 +153,8 @@ class DriverOrdersTest {
     @Test
     void aLeaseThatRunsOutIsOrderedUnderTheLastDecisionAboutItsJob() {
         running(0, lend(BERT, 100, gpus("i1"), "i1"), new DriverEvent.Started(BERT, gpus("i1")));
-        DecisionId last = running(10, resize(BERT, gpus("t1"), "i1", "t1"), new DriverEvent.Started(BERT, gpus("i1", "t1")));
+        DecisionId last =
+                running(10, resize(BERT, gpus("t1"), "i1", "t1"), new DriverEvent.Started(BERT, gpus("i1", "t1")));
 
         actuator.advance(100);
         assertThat(actuator.actuation().orders())
@@ -182,7 +184,8 @@ class DriverOrdersTest {
     void aJobThatIsKilledWithoutAnOrderIsReportedForced() {
         running(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"), new DriverEvent.Started(BERT, gpus("t1", "t2")));
 
-        List<ActuationReport> reports = actuator.done(50, new DriverEvent.Stopped(BERT, gpus("t2"), true, "out of memory"));
+        List<ActuationReport> reports =
+                actuator.done(50, new DriverEvent.Stopped(BERT, gpus("t2"), true, "out of memory"));
 
         assertThat(actuator.log).containsExactly("50 d/1/1 FORCED t2 (it left by itself; out of memory)");
         assertThat(reports).extracting(ActuationReport::tenant).containsExactly(Optional.of(BERT));

@@ -174,7 +174,8 @@ class PlannedChangesTest {
 
     @Test
     void aReplicaThatDoesNotStopByTheDeadlineIsForced() {
-        ActuatorFixture actuator = actuator(ChangeTiming.AT_ONCE, course(1, 0, 0, ChangeTiming.FailureMode.STUCK_RELEASE));
+        ActuatorFixture actuator =
+                actuator(ChangeTiming.AT_ONCE, course(1, 0, 0, ChangeTiming.FailureMode.STUCK_RELEASE));
         actuator.take(0, serve("i1", "i2"));
         actuator.log.clear();
 

@@ -480,7 +480,8 @@ final class FaultScenario {
          * are over.
          */
         void conclude() {
-            boolean untroubled = weather.equals(FaultProfile.CALM) && !crashes && !late && !disturbed && !hand.isTroubled();
+            boolean untroubled =
+                    weather.equals(FaultProfile.CALM) && !crashes && !late && !disturbed && !hand.isTroubled();
             Map<GpuId, Tenant> running = hand.running();
             for (GpuState gpu : brain.state().gpus().values()) {
                 if (untroubled && gpu.owner() instanceof Owner.Quarantined out) {

@@ -187,8 +187,8 @@ final class SimActuator {
     private void makeRoom(Decision decision, Instant now) {
         for (Holding holding : List.copyOf(actuation.holdings())) {
             if (decision.action().gpus().contains(holding.gpu()) && holding.phase() == Holding.Phase.RELEASING) {
-                heldBack.addAll(
-                        actuation.done(new DriverEvent.Stopped(holding.tenant(), List.of(holding.gpu()), false, ""), now));
+                heldBack.addAll(actuation.done(
+                        new DriverEvent.Stopped(holding.tenant(), List.of(holding.gpu()), false, ""), now));
             }
         }
     }

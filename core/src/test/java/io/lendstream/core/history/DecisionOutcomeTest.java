@@ -116,7 +116,8 @@ class DecisionOutcomeTest {
     void nothingIsToBeDoneForAHold() {
         Decision hold = decision(new Action.Hold(Optional.empty(), Optional.of(new ServiceId("chat"))));
 
-        assertThat(DecisionOutcome.of(hold, List.of(), Scenario.START.plusSeconds(60)).inWords())
+        assertThat(DecisionOutcome.of(hold, List.of(), Scenario.START.plusSeconds(60))
+                        .inWords())
                 .isEqualTo("nothing was to be done");
     }
 }

@@ -67,7 +67,8 @@ public final class Views {
     }
 
     /** A job that asks for some GPUs, holds others, and goes at a pace. */
-    public static JobView job(String name, int requested, List<GpuId> held, Pace pace, Optional<QueuePosition> standing) {
+    public static JobView job(
+            String name, int requested, List<GpuId> held, Pace pace, Optional<QueuePosition> standing) {
         return new DescribedJob(
                 job(name),
                 NOW.minusSeconds(600),

@@ -48,7 +48,8 @@ class BacklogTest {
 
     @Test
     void oneThatDecidedForTimesThatAreOverWouldLoseTheGpus() {
-        Scenario story = new Scenario(SCHEDULER).node("infer", Pool.INFERENCE, 4).service("chat", 1);
+        Scenario story =
+                new Scenario(SCHEDULER).node("infer", Pool.INFERENCE, 4).service("chat", 1);
         for (int window = 0; window < 20; window++) {
             story.rate("chat", 15).after(ofSeconds(15));
         }
@@ -58,7 +59,8 @@ class BacklogTest {
 
     @Test
     void hearsOfAReleaseThatWaitedBeforeItsTimeIsUp() {
-        Scenario story = new Scenario(SCHEDULER).node("infer", Pool.INFERENCE, 1).service("chat", 1);
+        Scenario story =
+                new Scenario(SCHEDULER).node("infer", Pool.INFERENCE, 1).service("chat", 1);
         story.rate("chat", 5).settled().node("train", Pool.TRAINING, 2).job("a", 2);
         while (story.job("a").gpus() == 0) {
             story.rate("chat", 5).settled().after(ofSeconds(15));

@@ -175,7 +175,8 @@ class RepartitioningTest {
 
     @Test
     void servesOnAnInstanceOnceItsServersHaveToldOfTheirBatches() {
-        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
+        story = new Scenario(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
         story.node("whole", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")
                 .service("chat", 1)
                 .settled();
@@ -297,7 +298,8 @@ class RepartitioningTest {
 
     /** Whether a GPU is cut within ten minutes in which a server on a whole one tells of its batches. */
     private boolean learning(Optional<Integer> gib) {
-        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
+        story = new Scenario(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
         story.switchableNode("cut", Pool.INFERENCE, "", "");
         gib.ifPresentOrElse(each -> story.service("chat", 1, each), () -> story.service("chat", 1));
         story.settled();

@@ -139,7 +139,8 @@ class ReportsTest {
         };
         whose.step(
                 state,
-                new DomainEvent(Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), report),
+                new DomainEvent(
+                        Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), report),
                 listener);
         return asked.get() > 0;
     }

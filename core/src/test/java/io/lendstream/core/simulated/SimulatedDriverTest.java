@@ -30,7 +30,8 @@ class SimulatedDriverTest {
         ChangeTiming course = SimulatedDriver.published().course(shrink(1, Duration.ofSeconds(17)));
 
         assertThat(course)
-                .isEqualTo(new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(3), ChangeTiming.FailureMode.NONE));
+                .isEqualTo(new ChangeTiming(
+                        Duration.ZERO, Duration.ZERO, Duration.ofSeconds(3), ChangeTiming.FailureMode.NONE));
     }
 
     @Test
@@ -65,7 +66,8 @@ class SimulatedDriverTest {
     @Test
     void sharesOfFailuresAboveOneAreRefused() {
         assertThatThrownBy(() -> new SimulatedDriver.FailureRates(0.6, 0.6, 0))
-                .hasMessage("shares of failures must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
+                .hasMessage(
+                        "shares of failures must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
     }
 
     private static TenantChange shrink(long sequence, Duration remaining) {

@@ -34,7 +34,11 @@ import java.util.stream.Collectors;
  * @param topics names of the topics, by which groups of operators are told apart
  */
 record Explained(
-        Explanation explanation, DecisionOutcome fate, boolean shortened, List<DomainEvent> orders, TopicCatalogue topics) {
+        Explanation explanation,
+        DecisionOutcome fate,
+        boolean shortened,
+        List<DomainEvent> orders,
+        TopicCatalogue topics) {
 
     List<String> lines() {
         var lines = new ArrayList<String>();

@@ -29,7 +29,8 @@ class ScreenTest {
             Map.of("training", 500, "lent", 250, "serving", 250),
             250,
             Duration.ofMinutes(90),
-            List.of(new LiveState.ServiceLine(new ServiceId("chat"), 12.5, 3, 4, Optional.of(13.0), Optional.of(20.25))),
+            List.of(new LiveState.ServiceLine(
+                    new ServiceId("chat"), 12.5, 3, 4, Optional.of(13.0), Optional.of(20.25))),
             Map.of("running", 2, "done", 1),
             Map.of("lend", 7, "reclaim", 5),
             List.of(new Decision(

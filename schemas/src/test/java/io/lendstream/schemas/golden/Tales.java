@@ -104,7 +104,8 @@ final class Tales {
     }
 
     private static GoldenScenario holdsWhileRatesAreStale() {
-        GoldenScenario tale = cluster(GoldenScenario.of("deepboot", SchedulerSettings.DEFAULTS, "10:00", Duration.ofSeconds(15)));
+        GoldenScenario tale =
+                cluster(GoldenScenario.of("deepboot", SchedulerSettings.DEFAULTS, "10:00", Duration.ofSeconds(15)));
         tale.after(2).note("the last window of 15 s for a while").rate("chat", 5);
         tale.after(5).rigidJob("resnet", 4).after(45);
         tale.after(30)

@@ -164,7 +164,8 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
         }
         List<ServiceResult> results = new ArrayList<>();
         byService.forEach((service, requests) -> {
-            int longest = requests.stream().mapToInt(RequestBatchRun::duration).max().orElse(0);
+            int longest =
+                    requests.stream().mapToInt(RequestBatchRun::duration).max().orElse(0);
             Distribution delays = new Distribution();
             Distribution overheads = new Distribution();
             int inTime = 0;

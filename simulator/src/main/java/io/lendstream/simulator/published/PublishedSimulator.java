@@ -71,7 +71,8 @@ final class PublishedSimulator {
         for (int i = 0; i < workload.rows().size(); i++) {
             PublishedWorkload.Row row = workload.rows().get(i);
             if (row.isInference()) {
-                requests.add(new RequestBatchRun(row, i, application(PolluxApplication.serving(row.application()), row)));
+                requests.add(
+                        new RequestBatchRun(row, i, application(PolluxApplication.serving(row.application()), row)));
             } else {
                 PolluxApplication application = application(PolluxApplication.named(row.application()), row);
                 ApplicationTrace trace = known.computeIfAbsent(
@@ -230,7 +231,9 @@ final class PublishedSimulator {
     private List<RequestBatchRun> waiting() {
         return unfinished.isEmpty()
                 ? List.of()
-                : unfinished.values().stream().filter(RequestBatchRun::isWaiting).toList();
+                : unfinished.values().stream()
+                        .filter(RequestBatchRun::isWaiting)
+                        .toList();
     }
 
     /** Lets requests look for warm replicas and replicas come up, in the order of the workload. */

@@ -62,7 +62,8 @@ final class PolluxProfiles {
         }
         GroundTruth truth = truth(folder, application, times);
         BatchRange batch = application.batch();
-        var known = new GoodputProfile(LeastSquaresThroughput.of(times.measurements()), truth.noise(0, batch.initial()));
+        var known =
+                new GoodputProfile(LeastSquaresThroughput.of(times.measurements()), truth.noise(0, batch.initial()));
         return new Profile(truth, known);
     }
 

@@ -54,7 +54,8 @@ public record GpuSnapshot(
     }
 
     /** Nothing new to be seen. */
-    public static GpuSnapshot without(NodeStatus status, String why, List<Gpu> lastSeen, Optional<String> driverVersion) {
+    public static GpuSnapshot without(
+            NodeStatus status, String why, List<Gpu> lastSeen, Optional<String> driverVersion) {
         return new GpuSnapshot(status, why, lastSeen, List.of(), driverVersion);
     }
 
@@ -62,7 +63,8 @@ public record GpuSnapshot(
     static GpuSnapshot without(
             NodeStatus status, String why, List<Gpu> lastSeen, Optional<String> driverVersion, Duration again) {
         GpuSnapshot usual = without(status, why, lastSeen, driverVersion);
-        return new GpuSnapshot(status, why, lastSeen, List.of(), List.of(), usual.untold, driverVersion, Optional.of(again));
+        return new GpuSnapshot(
+                status, why, lastSeen, List.of(), List.of(), usual.untold, driverVersion, Optional.of(again));
     }
 
     /** The same with these samples, and this said of it. */

@@ -28,7 +28,8 @@ import java.util.stream.Collectors;
  * @param presets by which servers are read
  * @param namespaces whose pods count; empty for all
  */
-public record PodReader(EndpointPresets presets, Set<String> namespaces) implements Function<JsonNode, Optional<PodTarget>> {
+public record PodReader(EndpointPresets presets, Set<String> namespaces)
+        implements Function<JsonNode, Optional<PodTarget>> {
     private static final String OURS = "lendstream.io/scrape-";
     private static final String PROMETHEUS = "prometheus.io/";
     private static final Set<String> KNOWN =

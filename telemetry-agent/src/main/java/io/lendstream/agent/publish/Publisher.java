@@ -52,7 +52,8 @@ public final class Publisher implements RecordSink, AutoCloseable {
         return start(outlet, boot, backlog, schemas, metrics);
     }
 
-    static Publisher start(BrokerTarget outlet, String boot, Backlog backlog, SchemaShelf schemas, MeterRegistry metrics) {
+    static Publisher start(
+            BrokerTarget outlet, String boot, Backlog backlog, SchemaShelf schemas, MeterRegistry metrics) {
         var publisher = new Publisher(backlog, boot, new BacklogSender(backlog, schemas, outlet, metrics));
         metrics.gauge("lendstream.spool.records", backlog, Backlog::waiting);
         metrics.gauge("lendstream.spool.bytes", backlog, Backlog::bytes);

@@ -69,7 +69,8 @@ public final class RateProbe {
      * @return the last windows; empty where it is too early for them
      */
     public Optional<List<Window>> farewell() {
-        Optional<List<Window>> last = windows.farewell(EndpointReading.of(clock.instant(), nanos.getAsLong(), List.of()));
+        Optional<List<Window>> last =
+                windows.farewell(EndpointReading.of(clock.instant(), nanos.getAsLong(), List.of()));
         if (last.isPresent()) { // a node sees many pods in its life
             List.of("lendstream.rate.readings", "lendstream.rate.windows", "lendstream.rate.restarts")
                     .forEach(name -> metrics.find(name)

@@ -234,7 +234,8 @@ public final class Windows {
     }
 
     /** One window, or several of equal length that share arrivals and completions; what is known of the end alone is in the last. */
-    private List<Window> spread(EndpointReading before, EndpointReading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
+    private List<Window> spread(
+            EndpointReading before, EndpointReading now, Numbers numbers, SortedSet<Window.Remark> remarks) {
         Duration length = now.since(before);
         Instant start = before.at();
         if (Duration.between(start.plus(length), now.at()).abs().compareTo(DRIFT) > 0) {

@@ -37,8 +37,8 @@ final class PodResources {
                 }
                 for (byte[] claim : fields(container, 5)) {
                     claimed(claim)
-                            .forEach(cdi -> holdings.add(
-                                    new DeviceHolding(namespace, name, called, cdi.substring(0, cdi.indexOf('=')), cdi)));
+                            .forEach(cdi -> holdings.add(new DeviceHolding(
+                                    namespace, name, called, cdi.substring(0, cdi.indexOf('=')), cdi)));
                 }
             }
         }

@@ -185,7 +185,8 @@ class ExpositionTest {
                         MetricType.COUNTER,
                         "",
                         "seconds",
-                        List.of(new MetricSample("process_cpu_seconds_total", Map.of(), 4.20072246e6, Optional.empty()))));
+                        List.of(new MetricSample(
+                                "process_cpu_seconds_total", Map.of(), 4.20072246e6, Optional.empty()))));
         assertThat(family(families, "acme_http_router_request_seconds").help())
                 .isEqualTo("Latency though all of ACME's \"router\".");
         assertThat(family(families, "acme_http_router_request_seconds").samples())

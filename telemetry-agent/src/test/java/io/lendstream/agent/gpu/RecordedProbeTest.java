@@ -152,7 +152,9 @@ class RecordedProbeTest {
         try (GpuProbe probe = GpuProbes.recorded(file, true)) {
             List<GpuSnapshot> sights = List.of(probe.look(NOON), probe.look(NOON), probe.look(NOON));
 
-            assertThat(sights).flatExtracting(GpuSnapshot::samples).containsExactly(sample(0.25), sample(0.5), sample(0.25));
+            assertThat(sights)
+                    .flatExtracting(GpuSnapshot::samples)
+                    .containsExactly(sample(0.25), sample(0.5), sample(0.25));
         }
     }
 

@@ -332,7 +332,8 @@ class BacklogSenderTest {
             throws IOException {
         var mayGo = new CountDownLatch(1);
         BrokerTarget to = outlet(producers, serializers);
-        BrokerTarget later = new BrokerTarget(() -> pass(mayGo), to.producers(), to.serializers(), to.topics(), to.source());
+        BrokerTarget later =
+                new BrokerTarget(() -> pass(mayGo), to.producers(), to.serializers(), to.topics(), to.source());
         Publisher publisher = Publisher.start(later, "a", backlog, SchemaShelf.inMemory(), metrics);
         LongStream.of(sequences)
                 .forEach(sequence -> publisher.publish(

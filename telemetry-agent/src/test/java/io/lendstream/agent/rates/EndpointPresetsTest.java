@@ -121,7 +121,8 @@ class EndpointPresetsTest {
                 .hasMessageContaining("code=\"200\"");
         assertThatThrownBy(() -> EndpointPresets.ours().and(written("ours.queue = a")))
                 .hasMessageContaining("neither arrivals nor completions");
-        assertThatThrownBy(() -> EndpointPresets.ours().and(directory.resolve("none"))).hasMessageContaining("cannot be read");
+        assertThatThrownBy(() -> EndpointPresets.ours().and(directory.resolve("none")))
+                .hasMessageContaining("cannot be read");
         assertThatThrownBy(() -> EndpointPresets.ours().named("vlm"))
                 .hasMessageContaining("there is no rate preset 'vlm'; there are dynamo, envoy");
     }
@@ -165,7 +166,8 @@ class EndpointPresetsTest {
                 .flatMap(family -> family.samples().stream())
                 .map(sample -> new Point(sample.name(), sample.labels(), sample.value()))
                 .toList();
-        return EndpointReading.of(NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), points);
+        return EndpointReading.of(
+                NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), points);
     }
 
     private static String millis(Optional<Double> seconds) {

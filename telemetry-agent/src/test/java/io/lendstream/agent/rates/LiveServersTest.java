@@ -178,8 +178,8 @@ class LiveServersTest {
                 .flatMap(family -> family.samples().stream())
                 .map(sample -> new Point(sample.name(), sample.labels(), sample.value()))
                 .toList();
-        EndpointReading reading =
-                EndpointReading.of(NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), points);
+        EndpointReading reading = EndpointReading.of(
+                NOON.plusSeconds(second), Duration.ofSeconds(second).toNanos(), points);
         Path file = PAGES.resolve(statistics.orElse("none"));
         return Files.exists(file) ? reading.with(TritonStatistics.read(Files.readString(file))) : reading;
     }

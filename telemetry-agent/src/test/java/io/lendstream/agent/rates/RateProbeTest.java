@@ -122,7 +122,8 @@ class RateProbeTest {
     @Test
     void whatASiteSaysOfAnEndpointIsRead() {
         Endpoint endpoint = Endpoint.parse(
-                "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb", EndpointPresets.ours());
+                "triton@https://h:8002/metrics;stats=http://h:8000/v2/models/stats;profile=3g.40gb",
+                EndpointPresets.ours());
 
         assertThat(endpoint.preset().name()).isEqualTo("triton");
         assertThat(endpoint.stats())

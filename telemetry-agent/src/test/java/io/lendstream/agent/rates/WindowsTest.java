@@ -60,8 +60,8 @@ class WindowsTest {
         windows.upTo(EndpointReading.of(start, 0, List.of(p("in_total", 0))));
 
         RequestRate first = only(windows.upTo(EndpointReading.of(middle, 9_999_800_000L, List.of(p("in_total", 10)))));
-        RequestRate second =
-                only(windows.upTo(EndpointReading.of(start.plusSeconds(20), 20_000_000_000L, List.of(p("in_total", 20)))));
+        RequestRate second = only(
+                windows.upTo(EndpointReading.of(start.plusSeconds(20), 20_000_000_000L, List.of(p("in_total", 20)))));
 
         assertThat(first.windowEnd()).isEqualTo(middle).isEqualTo(second.windowStart());
     }
@@ -267,8 +267,8 @@ class WindowsTest {
     void aClockThatIsSetDoesNotChangeHowLongAWindowIs() {
         windows.upTo(at(0, p("in_total", 0)));
 
-        List<Window> told = windows.upTo(
-                EndpointReading.of(NOON.minusSeconds(3600), Duration.ofSeconds(10).toNanos(), List.of(p("in_total", 100))));
+        List<Window> told = windows.upTo(EndpointReading.of(
+                NOON.minusSeconds(3600), Duration.ofSeconds(10).toNanos(), List.of(p("in_total", 100))));
 
         assertThat(only(told).window()).hasSeconds(10);
         assertThat(told.get(0).remarks()).contains(Window.Remark.CLOCK_SET);

@@ -208,8 +208,8 @@ class KubeletTest {
         assertThat(list())
                 .hasSize(5_000)
                 .last()
-                .isEqualTo(
-                        new DeviceHolding("a-namespace-with-a-long-name", "pod-4999", "main", "nvidia.com/gpu", "GPU-4999"));
+                .isEqualTo(new DeviceHolding(
+                        "a-namespace-with-a-long-name", "pod-4999", "main", "nvidia.com/gpu", "GPU-4999"));
     }
 
     @Test

@@ -86,7 +86,8 @@ class PodUsersTest {
     void aDeviceThatNobodyKnowsMayBeAnyGpuThatNobodySeemsToHave() {
         GpuSnapshot sight = asked(
                 gpu("chat-0", "GPU-0"),
-                new DeviceHolding("ml", "claims", "main", "k8s.gpu.nvidia.com/claim", "k8s.gpu.nvidia.com/claim=7-gpu-1"));
+                new DeviceHolding(
+                        "ml", "claims", "main", "k8s.gpu.nvidia.com/claim", "k8s.gpu.nvidia.com/claim=7-gpu-1"));
 
         assertThat(Seen.users(sight))
                 .isEqualTo(Map.of(

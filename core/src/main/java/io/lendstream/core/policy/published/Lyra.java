@@ -186,7 +186,12 @@ public record Lyra() implements Policy {
                     cluster.gpus().stream().filter(gpu -> gpu.pool() == pool).toList(), taken);
         }
 
-        private static void fill(Map<JobId, List<GpuId>> targets, JobView job, int size, FreeGpusByNode preferred, FreeGpusByNode other) {
+        private static void fill(
+                Map<JobId, List<GpuId>> targets,
+                JobView job,
+                int size,
+                FreeGpusByNode preferred,
+                FreeGpusByNode other) {
             List<GpuId> target = targets.getOrDefault(job.job(), List.of());
             if (target.size() < size) {
                 target.addAll(preferred.take(size - target.size(), FreeGpusByNode.Fit.TIGHTEST));

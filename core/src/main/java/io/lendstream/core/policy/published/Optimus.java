@@ -38,7 +38,8 @@ public record Optimus() implements ReclaimsByLeastLoss {
     public Plan plan(ClusterView cluster) {
         List<JobView> jobs = cluster.open();
         int left = Math.min(cluster.waiting(), cluster.capacity());
-        return FreshPlacement.place(cluster, jobs, sizes(jobs, cluster.capacity() - left), FreeGpusByNode.Fit.EMPTIEST, left);
+        return FreshPlacement.place(
+                cluster, jobs, sizes(jobs, cluster.capacity() - left), FreeGpusByNode.Fit.EMPTIEST, left);
     }
 
     private static int[] sizes(List<JobView> jobs, int capacity) {

@@ -1,0 +1,285 @@
+package io.lendstream.core.scheduler;
+
+import static java.time.Duration.ofDays;
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.core.batching.BatchingGuard;
+import io.lendstream.core.batching.ServiceBatches;
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Bucket;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.BatchTimes;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.state.ClusterState.Mode;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SourceRate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** When a service whose batches are known is told how to batch, and what the reason says. */
+class BatchChangesReasonsTest {
+    private static final ServiceId CHAT = new ServiceId("chat");
+    private static final GpuId GPU = new GpuId("infer-g0");
+
+    private final Scenario story = learned();
+    private final EditedState state = new EditedState(story);
+    private final ServiceBatches known =
+            state.state().services().require(CHAT).batches().orElseThrow();
+    private final Action.Batching inForce = known.decided().orElseThrow();
+    private Step step;
+
+    /** One replica on a whole A100 whose batches of b take 20 + 5 b ms; it has been told how to batch. */
+    private static Scenario learned() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 4, "NVIDIA A100-SXM4-80GB")
+                .service("chat", 1)
+                .settled();
+        for (int i = 0; i < 30; i++) {
+            story.after(ofSeconds(15)).settled();
+            story.served("chat", 8, .1, List.of(times(1), times(8), times(32), times(64)))
+                    .settled();
+        }
+        return story;
+    }
+
+    private static BatchTimes times(int batch) {
+        return new BatchTimes(Optional.empty(), batch, 0, 30, 20 + 5 * batch);
+    }
+
+    private Action.Batching told(List<GpuId> gpus, Bucket... buckets) {
+        return new Action.Batching(CHAT, gpus, Optional.empty(), List.of(buckets));
+    }
+
+    /** What the service was last told and when, when it was last judged, and the longest p99 since. */
+    private void situation(Optional<Action.Batching> decided, Duration told, Duration judged, Optional<Double> p99) {
+        Instant now = state.now();
+        state.service(
+                "chat",
+                service -> service.with(new ServiceBatches(
+                        known.gpu(),
+                        known.largest(),
+                        known.learned(),
+                        known.sizes(),
+                        decided,
+                        now.minus(told),
+                        new BatchingGuard(now.minus(judged), 1, Optional.empty(), p99))));
+    }
+
+    private Optional<Decision> adjusted() {
+        StepBuilder builder = state.draft();
+        new BatchChanges(builder, SchedulerSettings.DEFAULTS)
+                .adjust(builder.services().values());
+        step = builder.finished();
+        assertThat(step.decisions()).hasSizeLessThanOrEqualTo(1);
+        return step.decisions().stream().findFirst();
+    }
+
+    private ServiceState chat() {
+        return step.state().services().require(CHAT);
+    }
+
+    /** How the text names what holds now. */
+    private static String inWords(Action action) {
+        Bucket bucket = ((Action.Batching) action).buckets().get(0);
+        long delay = bucket.maxQueueDelay().toMillis();
+        return bucket.maxBatch() + (delay > 0 ? ", begun after at most %d ms".formatted(delay) : "");
+    }
+
+    @Test
+    void aReplicaThatWasNotToldIsToldWhatHolds() {
+        Action.Batching before = told(List.of(), inForce.buckets().get(0));
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+
+        Decision decision = adjusted().orElseThrow();
+
+        assertThat(decision.action())
+                .isEqualTo(told(List.of(GPU), inForce.buckets().get(0)));
+        assertThat(decision.deadline()).isEqualTo(state.now().plusSeconds(45));
+        assertThat(decision.reason().code()).isEqualTo("batches");
+        assertThat(decision.reason().text())
+                .matches("service chat: 1 replica more: batches of at most "
+                        + inWords(inForce)
+                        + "; they are taken to be \\d+ % longer than learned");
+        Bucket bucket = inForce.buckets().get(0);
+        assertThat(decision.reason().numbers())
+                .containsOnlyKeys(
+                        "sloMillis", "maxBatch", "maxQueueDelayMillis", "margin", "replicas", "requestsPerSecond")
+                .containsEntry("sloMillis", 500.0)
+                .containsEntry("maxBatch", (double) bucket.maxBatch())
+                .containsEntry(
+                        "maxQueueDelayMillis", (double) bucket.maxQueueDelay().toMillis())
+                .containsEntry("replicas", 1.0)
+                .containsEntry("requestsPerSecond", 8.0);
+        assertThat(decision.reason().text())
+                .contains(" %.0f %% longer"
+                        .formatted(100 * decision.reason().numbers().get("margin")));
+        assertThat(decision.reason().inputs())
+                .containsExactly(
+                        state.state().services().require(CHAT).demand().event(),
+                        state.state().eventSequence() + 1);
+        assertThat(chat().batches().orElseThrow().decided()).contains((Action.Batching) decision.action());
+        assertThat(chat().batches().orElseThrow().at()).isEqualTo(state.now());
+    }
+
+    @Test
+    void isJudgedOnceAWindowHasPassed() {
+        Action.Batching before = told(List.of(), inForce.buckets().get(0));
+
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15).minusMillis(1), Optional.empty());
+        assertThat(adjusted()).isEmpty();
+        assertThat(step.changed().services()).isEmpty();
+
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        assertThat(adjusted()).isPresent();
+    }
+
+    @Test
+    void isNotJudgedWhereNothingWasHeardSince() {
+        Action.Batching before = told(List.of(), inForce.buckets().get(0));
+        state.later(ofSeconds(20));
+
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(20), Optional.empty());
+        assertThat(adjusted()).isEmpty();
+
+        situation(Optional.of(before), ofSeconds(60), ofMillis(20_001), Optional.empty());
+        assertThat(adjusted()).isPresent();
+    }
+
+    @Test
+    void whereWindowsAreShortItIsJudgedEveryTenSeconds() {
+        Action.Batching before = told(List.of(), inForce.buckets().get(0));
+        state.service(
+                "chat",
+                service -> service.with(Map.of(
+                        "gateway",
+                        SourceRate.of(
+                                story.rateRecord("chat", 8, 99),
+                                ofSeconds(5),
+                                8,
+                                story.state().eventSequence()))));
+
+        situation(Optional.of(before), ofSeconds(60), ofMillis(9_999), Optional.empty());
+        assertThat(adjusted()).isEmpty();
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(10), Optional.empty());
+        assertThat(adjusted()).isPresent();
+    }
+
+    @Test
+    void whatHoldsIsNotSaidAgainWithinAWeekButTheJudgementIsKept() {
+        situation(Optional.of(inForce), ofDays(7).minusMillis(1), ofSeconds(15), Optional.empty());
+
+        assertThat(adjusted()).isEmpty();
+
+        assertThat(chat().batches().orElseThrow().guard().judgedAt()).isEqualTo(state.now());
+        assertThat(chat().batches().orElseThrow().decided()).contains(inForce);
+    }
+
+    @Test
+    void whatHoldsIsSaidAgainAfterAWeek() {
+        situation(Optional.of(inForce), ofDays(7), ofSeconds(15), Optional.empty());
+
+        Decision again = adjusted().orElseThrow();
+
+        assertThat(again.action()).isEqualTo(inForce);
+        assertThat(again.reason().text())
+                .startsWith("service chat: said again: batches of at most " + inWords(inForce) + "; ");
+    }
+
+    @Test
+    void whatWasToldForAnotherSizeOfInstanceDoesNotHold() {
+        Action.Batching other = new Action.Batching(CHAT, List.of(GPU), Optional.of("1g.10gb"), inForce.buckets());
+        situation(Optional.of(other), ofSeconds(60), ofSeconds(15), Optional.empty());
+
+        assertThat(adjusted().orElseThrow().reason().text())
+                .startsWith("service chat: its batches are known well enough for 500 ms: batches of at most ");
+    }
+
+    @Test
+    void aChangeNamesTheRateTheReplicasAndWhatHeldBefore() {
+        Action.Batching before = told(List.of(GPU), new Bucket(1, 5, ofMillis(7)));
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+
+        Decision changed = adjusted().orElseThrow();
+
+        assertThat(changed.reason().text())
+                .startsWith("service chat: 8.0 requests/s on 1 replica, 500 ms allowed: batches of at most "
+                        + inWords(changed.action())
+                        + " instead of 5, begun after at most 7 ms; they are taken to be ");
+    }
+
+    @Test
+    void bucketsAreNamedWithTheirSizesAndTheLongestDelay() {
+        Action.Batching before = told(List.of(GPU), new Bucket(64, 32, ofMillis(5)), new Bucket(512, 8, ofMillis(3)));
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+
+        assertThat(adjusted().orElseThrow().reason().text())
+                .contains(" instead of 32 up to size 64, 8 up to size 512, begun after at most 5 ms; ");
+    }
+
+    @Test
+    void batchesThatBeginAtOnceAreNamedWithoutADelay() {
+        Action.Batching before = told(List.of(GPU), new Bucket(1, 5, Duration.ZERO));
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+
+        assertThat(adjusted().orElseThrow().reason().text()).contains(" instead of 5; ");
+    }
+
+    @Test
+    void aServiceThatWasLateIsToldSoWithItsP99() {
+        situation(Optional.of(inForce), ofSeconds(60), ofSeconds(15), Optional.of(.6));
+
+        Decision late = adjusted().orElseThrow();
+
+        assertThat(late.reason().code()).isEqualTo("late");
+        assertThat(late.reason().text()).startsWith("service chat: p99 was 600 ms of 500 ms: batches of at most ");
+        assertThat(late.reason().numbers()).containsEntry("p99Millis", 600.0);
+    }
+
+    @Test
+    void nothingIsSaidWhileFrozenNorWithoutAReplicaThatServesNorOnAnotherKindOfGpu() {
+        Action.Batching before = told(List.of(), inForce.buckets().get(0));
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        state.mode(new Mode(true, false, false));
+        assertThat(adjusted()).isEmpty();
+
+        state.mode(new Mode(false, false, false)).owner("infer-g0", new Owner.Sleeping(CHAT));
+        assertThat(adjusted()).isEmpty();
+
+        state.owner("infer-g0", new Owner.Serving(CHAT));
+        assertThat(adjusted()).isPresent();
+        state.service(
+                "chat",
+                service -> service.with(new ServiceBatches(
+                        "H100-SXM5-80GB",
+                        known.largest(),
+                        known.learned(),
+                        known.sizes(),
+                        Optional.of(before),
+                        state.now().minusSeconds(60),
+                        service.batches().orElseThrow().guard())));
+        assertThat(adjusted()).isEmpty();
+    }
+
+    @Test
+    void allReplicasThatServeShareTheRequests() {
+        Action.Batching before = told(List.of(GPU), inForce.buckets().get(0));
+        state.owner("infer-g1", new Owner.Serving(CHAT)).owner("infer-g2", new Owner.Serving(CHAT));
+        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+
+        Decision told = adjusted().orElseThrow();
+
+        assertThat(told.action().gpus()).containsExactly(GPU, new GpuId("infer-g1"), new GpuId("infer-g2"));
+        assertThat(told.reason().text()).startsWith("service chat: 2 replicas more: ");
+        assertThat(told.reason().numbers()).containsEntry("replicas", 3.0);
+    }
+}

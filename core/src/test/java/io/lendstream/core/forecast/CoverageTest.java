@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CoverageTest {
     private static final List<Duration> HORIZONS =
-            List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(60));
+            List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofHours(1));
 
     private final Coverage coverage = new Coverage();
 

@@ -1,5 +1,6 @@
 package io.lendstream.core.history;
 
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -119,7 +120,7 @@ class ExplainerTest {
 
     @Test
     void tellsWhichRulesWereBrokenWhenItHeld() {
-        story.control(ControlCommand.Kind.FREEZE).rate("chat", 1).after(ofSeconds(60));
+        story.control(ControlCommand.Kind.FREEZE).rate("chat", 1).after(ofMinutes(1));
         Decision hold = story.last().get(0);
 
         Explanation.Made made = explain(hold, story.log()).made().orElseThrow();

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import static java.time.Duration.ofDays;
 import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -98,7 +99,7 @@ class BatchChangesReasonsTest {
     @Test
     void aReplicaThatWasNotToldIsToldWhatHolds() {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         Decision decision = adjusted().orElseThrow();
 
@@ -135,11 +136,11 @@ class BatchChangesReasonsTest {
     void isJudgedOnceAWindowHasPassed() {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
 
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15).minusMillis(1), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15).minusMillis(1), Optional.empty());
         assertThat(adjusted()).isEmpty();
         assertThat(step.changed().services()).isEmpty();
 
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
         assertThat(adjusted()).isPresent();
     }
 
@@ -148,10 +149,10 @@ class BatchChangesReasonsTest {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
         state.later(ofSeconds(20));
 
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(20), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(20), Optional.empty());
         assertThat(adjusted()).isEmpty();
 
-        situation(Optional.of(before), ofSeconds(60), ofMillis(20_001), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofMillis(20_001), Optional.empty());
         assertThat(adjusted()).isPresent();
     }
 
@@ -168,9 +169,9 @@ class BatchChangesReasonsTest {
                                 8,
                                 story.state().eventSequence()))));
 
-        situation(Optional.of(before), ofSeconds(60), ofMillis(9_999), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofMillis(9_999), Optional.empty());
         assertThat(adjusted()).isEmpty();
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(10), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(10), Optional.empty());
         assertThat(adjusted()).isPresent();
     }
 
@@ -198,7 +199,7 @@ class BatchChangesReasonsTest {
     @Test
     void whatWasToldForAnotherSizeOfInstanceDoesNotHold() {
         Action.Batching other = new Action.Batching(CHAT, List.of(GPU), Optional.of("1g.10gb"), inForce.buckets());
-        situation(Optional.of(other), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(other), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         assertThat(adjusted().orElseThrow().reason().text())
                 .startsWith("service chat: its batches are known well enough for 500 ms: batches of at most ");
@@ -207,7 +208,7 @@ class BatchChangesReasonsTest {
     @Test
     void aChangeNamesTheRateTheReplicasAndWhatHeldBefore() {
         Action.Batching before = told(List.of(GPU), new Bucket(1, 5, ofMillis(7)));
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         Decision changed = adjusted().orElseThrow();
 
@@ -220,7 +221,7 @@ class BatchChangesReasonsTest {
     @Test
     void bucketsAreNamedWithTheirSizesAndTheLongestDelay() {
         Action.Batching before = told(List.of(GPU), new Bucket(64, 32, ofMillis(5)), new Bucket(512, 8, ofMillis(3)));
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         assertThat(adjusted().orElseThrow().reason().text())
                 .contains(" instead of 32 up to size 64, 8 up to size 512, begun after at most 5 ms; ");
@@ -229,14 +230,14 @@ class BatchChangesReasonsTest {
     @Test
     void batchesThatBeginAtOnceAreNamedWithoutADelay() {
         Action.Batching before = told(List.of(GPU), new Bucket(1, 5, Duration.ZERO));
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         assertThat(adjusted().orElseThrow().reason().text()).contains(" instead of 5; ");
     }
 
     @Test
     void aServiceThatWasLateIsToldSoWithItsP99() {
-        situation(Optional.of(inForce), ofSeconds(60), ofSeconds(15), Optional.of(.6));
+        situation(Optional.of(inForce), ofMinutes(1), ofSeconds(15), Optional.of(.6));
 
         Decision late = adjusted().orElseThrow();
 
@@ -248,7 +249,7 @@ class BatchChangesReasonsTest {
     @Test
     void nothingIsSaidWhileFrozenNorWithoutAReplicaThatServesNorOnAnotherKindOfGpu() {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
         state.mode(new Mode(true, false, false));
         assertThat(adjusted()).isEmpty();
 
@@ -274,7 +275,7 @@ class BatchChangesReasonsTest {
     void allReplicasThatServeShareTheRequests() {
         Action.Batching before = told(List.of(GPU), inForce.buckets().get(0));
         state.owner("infer-g1", new Owner.Serving(CHAT)).owner("infer-g2", new Owner.Serving(CHAT));
-        situation(Optional.of(before), ofSeconds(60), ofSeconds(15), Optional.empty());
+        situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         Decision told = adjusted().orElseThrow();
 

@@ -90,13 +90,13 @@ class DeadlinesTest {
         moment.owned(new Owner.Recutting(EARLIER, NOW.plusSeconds(120), true), "infer-g0");
 
         assertThat(owner(expired(ofMillis(119_999)), "infer-g0")).isInstanceOf(Owner.Recutting.class);
-        assertThat(owner(expired(ofSeconds(120)), "infer-g0"))
+        assertThat(owner(expired(ofMinutes(2)), "infer-g0"))
                 .isEqualTo(new Owner.Quarantined("its GPU was not seen cut anew in time (test/0/7)"));
     }
 
     @Test
     void aLoanThatDoesNotComeBackIsOutOfServiceTheNoticeAfterItsLease() {
-        moment.owned(Moment.lent("a", ofSeconds(600)), "infer-g0");
+        moment.owned(Moment.lent("a", ofMinutes(10)), "infer-g0");
 
         assertThat(owner(expired(ofMillis(644_999)), "infer-g0")).isInstanceOf(Owner.Lent.class);
         assertThat(owner(expired(ofSeconds(645)), "infer-g0"))
@@ -106,10 +106,10 @@ class DeadlinesTest {
     @Test
     void whereNothingIsDecidedWhatIsNotBoundInTimeIsOutOfService() {
         moment.job("a", 1)
-                .owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0")
-                .owned(Moment.binding(Moment.service("chat"), ofSeconds(60)), "infer-g0");
+                .owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0")
+                .owned(Moment.binding(Moment.service("chat"), ofMinutes(1)), "infer-g0");
 
-        StepBuilder builder = expired(ofSeconds(60), false);
+        StepBuilder builder = expired(ofMinutes(1), false);
 
         Owner late = new Owner.Quarantined("it was not reported bound in time (test/0/7)");
         assertThat(owner(builder, "train-g0")).isEqualTo(late);
@@ -121,7 +121,7 @@ class DeadlinesTest {
     private void twoUnbound() {
         moment.allocated("a", "train-g0", "train-g1", "train-g2")
                 .owned(Moment.training("a"), "train-g0")
-                .owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g1", "train-g2");
+                .owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g1", "train-g2");
     }
 
     @Test
@@ -131,7 +131,7 @@ class DeadlinesTest {
         long told = moment.jobState("a").lastEvent();
 
         assertThat(decisions(expired(ofMillis(59_999)))).isEmpty();
-        StepBuilder builder = expired(ofSeconds(60));
+        StepBuilder builder = expired(ofMinutes(1));
 
         assertThat(decisions(builder)).singleElement().satisfies(undone -> {
             assertThat(undone.deadline()).isEqualTo(NOW.plusSeconds(105));
@@ -156,9 +156,9 @@ class DeadlinesTest {
         moment.rigidJob("a", 3)
                 .allocated("a", "train-g0", "train-g1", "train-g2")
                 .owned(Moment.training("a"), "train-g0", "train-g1")
-                .owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g2");
+                .owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g2");
 
-        StepBuilder builder = expired(ofSeconds(60));
+        StepBuilder builder = expired(ofMinutes(1));
 
         assertThat(decisions(builder)).singleElement().satisfies(undone -> {
             assertThat(undone.reason().text()).isEqualTo("1 GPU of job a was not reported bound within 60 s: undone");
@@ -169,9 +169,9 @@ class DeadlinesTest {
 
     @Test
     void aGpuThatIsBeingBoundToAnUnknownJobIsOutOfServiceInTheEnd() {
-        moment.owned(Moment.binding(Moment.job("ghost"), ofSeconds(60)), "train-g0");
+        moment.owned(Moment.binding(Moment.job("ghost"), ofMinutes(1)), "train-g0");
 
-        StepBuilder builder = expired(ofSeconds(60));
+        StepBuilder builder = expired(ofMinutes(1));
 
         assertThat(owner(builder, "train-g0"))
                 .isEqualTo(new Owner.Quarantined("it was being bound to an unknown job ghost"));
@@ -384,7 +384,7 @@ class DeadlinesTest {
 
     @Test
     void aLoanIsLookedAfterAtItsRenewalAtItsWarningAndWhenItIsOver() {
-        moment.rate("chat", 5).owned(Moment.lent("a", ofSeconds(600)), "infer-g0");
+        moment.rate("chat", 5).owned(Moment.lent("a", ofMinutes(10)), "infer-g0");
         moment.later(ofSeconds(250)).rate("chat", 5);
         assertThat(next()).as("half of the lease").contains(NOW.plusSeconds(300));
 

@@ -77,7 +77,7 @@ class EventApplierRecordsTest {
         moment.owned(
                         new Owner.Binding(Moment.job("a"), EARLIER, NOW.plusSeconds(60), Optional.of(until), 1),
                         "infer-g0")
-                .owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0");
+                .owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0");
 
         moment.observe(moment.report(EARLIER, Outcome.BOUND, Moment.job("a"), "infer-g0", "train-g0"));
 
@@ -87,7 +87,7 @@ class EventApplierRecordsTest {
 
     @Test
     void theNextDecisionOnTheSameTenantMayBindWhatWasToBeBoundAndNoOther() {
-        moment.owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0");
+        moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0");
         Owner binding = moment.owner("train-g0");
 
         assertThat(reported(moment.report(Moment.decision(6), Outcome.BOUND, Moment.job("a"), "train-g0"), "train-g0"))
@@ -151,14 +151,14 @@ class EventApplierRecordsTest {
 
     @Test
     void aLoanThatRanOutByItselfIsFree() {
-        moment.owned(Moment.lent("a", ofSeconds(600)), "infer-g0", "infer-g1");
+        moment.owned(Moment.lent("a", ofMinutes(10)), "infer-g0", "infer-g1");
 
         assertThat(reported(moment.report(EARLIER, Outcome.RELEASED, Moment.job("a"), "infer-g0"), "infer-g0"))
                 .isEqualTo(new Owner.Free());
         assertThat(reported(
                         moment.report(Moment.decision(6), Outcome.RELEASED, Moment.job("a"), "infer-g1"), "infer-g1"))
                 .as("by another decision, and not after it was lent")
-                .isEqualTo(Moment.lent("a", ofSeconds(600)));
+                .isEqualTo(Moment.lent("a", ofMinutes(10)));
     }
 
     @Test
@@ -177,7 +177,7 @@ class EventApplierRecordsTest {
 
     @Test
     void aGpuThatCouldNotBeBoundOnceIsFreeAgainAndTwiceInARowIsOutOfService() {
-        moment.owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0");
+        moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0");
         assertThat(reported(moment.report(Moment.decision(8), Outcome.FAILED, Moment.job("a"), "train-g0"), "train-g0"))
                 .as("another decision")
                 .isInstanceOf(Owner.Binding.class);
@@ -186,7 +186,7 @@ class EventApplierRecordsTest {
         assertThat(failed.gpu(new GpuId("train-g0")).failedBinds()).isEqualTo(1);
         assertThat(failed.changesPlans()).isTrue();
 
-        moment.kept(failed).owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0");
+        moment.kept(failed).owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0");
 
         assertThat(reported(moment.report(EARLIER, Outcome.FAILED, Moment.job("a"), "train-g0"), "train-g0"))
                 .isEqualTo(quarantined("could not be bound twice in a row: no driver"));
@@ -245,7 +245,7 @@ class EventApplierRecordsTest {
 
     @Test
     void stockOfAUnitThatIsComingOrGoingChangesNothing() {
-        moment.owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0")
+        moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0")
                 .owned(Moment.releasing(Moment.job("a"), ofSeconds(90)), "train-g1")
                 .owned(quarantined("for the test"), "infer-g0")
                 .later(ofSeconds(1));
@@ -271,7 +271,7 @@ class EventApplierRecordsTest {
 
     @Test
     void onlyTheActuatorThatBoundAUnitCanSayThatNothingRunsThere() {
-        moment.owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0")
+        moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0")
                 .observe(moment.report(EARLIER, Outcome.BOUND, Moment.job("a"), "train-g0"))
                 .owned(Moment.training("a"), "train-g1")
                 .later(ofSeconds(1));

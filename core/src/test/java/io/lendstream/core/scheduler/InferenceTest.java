@@ -505,7 +505,7 @@ class InferenceTest {
         planned();
 
         assertThat(isAlone(ofMillis(59_999))).isTrue();
-        assertThat(isAlone(ofSeconds(60))).isFalse();
+        assertThat(isAlone(ofMinutes(1))).isFalse();
     }
 
     @Test
@@ -563,7 +563,7 @@ class InferenceTest {
         assertThat(nobodyWaits()).isTrue();
         assertThat(nobodyWaits(moment.after(Duration.ZERO), SETTINGS.withLending(false)))
                 .isFalse();
-        assertThat(nobodyWaits(moment.after(ofSeconds(60)), SETTINGS))
+        assertThat(nobodyWaits(moment.after(ofMinutes(1)), SETTINGS))
                 .as("a plan is due")
                 .isFalse();
         moment.status("infer", NodeStatus.PAUSED);

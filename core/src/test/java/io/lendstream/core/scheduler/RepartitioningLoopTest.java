@@ -187,7 +187,7 @@ class RepartitioningLoopTest {
                 1000,
                 Optional.empty(),
                 1,
-                Duration.ofSeconds(60));
+                Duration.ofMinutes(1));
     }
 
     private RequestRate rateRecord(String service) {

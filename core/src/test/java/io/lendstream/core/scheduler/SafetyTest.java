@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofMinutes;
 import static java.time.Duration.ofSeconds;
@@ -60,7 +61,7 @@ class SafetyTest {
     void anHourIsWaitedForALateRateAtMost() {
         moment.service("chat", 1).observe(moment.rateOf("chat", 5, ofMinutes(30), Optional.empty()));
 
-        assertThat(againstTrust(ofMinutes(60))).isEmpty();
+        assertThat(againstTrust(ofHours(1))).isEmpty();
         assertThat(againstTrust(ofMinutes(61)))
                 .contains("request rates of service chat are stale: 3660 s old, more than 3600 s");
     }
@@ -162,7 +163,7 @@ class SafetyTest {
     void aNodeIsSilentAfterMoreThanAMinute() {
         moment.node("infer", Pool.INFERENCE, 1).sampled("infer");
 
-        assertThat(SAFETY.tooManyNodesStale(moment.after(ofSeconds(60)))).isFalse();
+        assertThat(SAFETY.tooManyNodesStale(moment.after(ofMinutes(1)))).isFalse();
         assertThat(SAFETY.tooManyNodesStale(moment.after(ofMillis(60_001)))).isTrue();
     }
 
@@ -180,7 +181,7 @@ class SafetyTest {
         moment.node("infer", Pool.INFERENCE, 1).sampled("infer");
         moment.later(ofSeconds(5)).sampled("infer");
 
-        assertThat(SAFETY.tooManyNodesStale(moment.after(ofSeconds(60)))).isFalse();
+        assertThat(SAFETY.tooManyNodesStale(moment.after(ofMinutes(1)))).isFalse();
         assertThat(SAFETY.tooManyNodesStale(moment.after(ofMillis(60_001)))).isTrue();
     }
 

@@ -36,7 +36,7 @@ class SchedulerSettingsTest {
 
     @Test
     void aLeaseIsFourTimesTheNoticeAtLeast() {
-        assertThat(with("lease", ofSeconds(180)).lease()).isEqualTo(ofMinutes(3));
+        assertThat(with("lease", ofMinutes(3)).lease()).isEqualTo(ofMinutes(3));
         assertThatThrownBy(() -> with("lease", ofSeconds(179)))
                 .hasMessage(
                         "scheduler.lease is 179s, but must be at least 4 x scheduler.notice, which is 45s, so that a loan can"

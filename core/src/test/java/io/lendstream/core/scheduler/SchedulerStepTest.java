@@ -199,7 +199,7 @@ class SchedulerStepTest {
         story.tell(new Tick(DOMAIN, story.now()));
 
         assertThat(story.state().nextPlanAt()).contains(START.plusSeconds(420));
-        story.after(ofSeconds(60));
+        story.after(ofMinutes(1));
         assertThat(story.last().get(0).reason().text())
                 .isEqualTo("no new plan: 2 of 2 nodes are silent at once, more than 40 %: the fault is likely ours");
         assertThat(story.job("a").gpus()).isZero();
@@ -293,7 +293,7 @@ class SchedulerStepTest {
 
         story.service("chat", 1);
         assertThat(story.last()).isEmpty();
-        story.after(ofSeconds(300));
+        story.after(ofMinutes(5));
 
         assertThat(story.last()).extracting(Decision::at).containsExactly(from);
         assertThat(late.nextTimer(story.state())).as("of the replica").contains(from.plusSeconds(16));

@@ -179,7 +179,7 @@ class SchedulerTest {
 
     @Test
     void lendsNothingNewWhileRatesAreStale() {
-        smallCluster("deepboot").rate("chat", 1).settled().rigidJob("a", 4).after(ofSeconds(60));
+        smallCluster("deepboot").rate("chat", 1).settled().rigidJob("a", 4).after(ofMinutes(1));
 
         assertThat(story.lastKinds()).containsExactly("hold");
         assertThat(story.last().get(0).reason().text()).contains("request rates of service chat are stale");
@@ -194,7 +194,7 @@ class SchedulerTest {
                 .after(ofSeconds(15));
         Decision start = story.last().get(0);
 
-        story.rate("chat", 1).after(ofSeconds(60));
+        story.rate("chat", 1).after(ofMinutes(1));
 
         assertThat(story.decisions())
                 .anyMatch(decision -> decision.reason().code().equals("timeout"));
@@ -275,7 +275,7 @@ class SchedulerTest {
     @Test
     void aFreezeStopsPlansButNotReclaimsForInference() {
         lending("deepboot").control(ControlCommand.Kind.FREEZE).job("b", 2);
-        story.rate("chat", 1).after(ofSeconds(60));
+        story.rate("chat", 1).after(ofMinutes(1));
         assertThat(story.lastKinds()).containsOnly("hold");
 
         story.rate("chat", 25);
@@ -300,7 +300,7 @@ class SchedulerTest {
         assertThat(story.lastKinds()).containsExactly("reclaim");
         story.settled();
 
-        story.rate("chat", 1).after(ofSeconds(60)).settled();
+        story.rate("chat", 1).after(ofMinutes(1)).settled();
 
         assertThat(story.count("lent")).isZero();
     }
@@ -351,14 +351,14 @@ class SchedulerTest {
     void aSourceThatWasReplacedIsForgottenInTheEnd() {
         smallCluster("deepboot").rate("chat", 25).settled();
         for (int minute = 1; minute <= 10; minute++) {
-            story.after(ofSeconds(60))
+            story.after(ofMinutes(1))
                     .settled()
                     .tell(fromPod("pod-2", 5, minute))
                     .settled();
         }
         assertThat(demand()).as("as long as the first may come back").isEqualTo(30);
 
-        story.after(ofSeconds(60)).settled().tell(fromPod("pod-2", 5, 11)).settled();
+        story.after(ofMinutes(1)).settled().tell(fromPod("pod-2", 5, 11)).settled();
 
         assertThat(demand()).isEqualTo(5);
     }

@@ -129,13 +129,13 @@ class StepBuilderTest {
 
     @Test
     void anOwnerThatGetsMoreTimeHasHeldTheGpuSinceBefore() {
-        moment.owned(Moment.lent("a", ofSeconds(600)), "infer-g0").later(ofSeconds(5));
+        moment.owned(Moment.lent("a", ofMinutes(10)), "infer-g0").later(ofSeconds(5));
         StepBuilder builder = draft();
 
-        builder.extend(new GpuId("infer-g0"), Moment.lent("a", ofSeconds(900)));
+        builder.extend(new GpuId("infer-g0"), Moment.lent("a", ofMinutes(15)));
 
         GpuState gpu = builder.gpu(new GpuId("infer-g0"));
-        assertThat(gpu.owner()).isEqualTo(Moment.lent("a", ofSeconds(900)));
+        assertThat(gpu.owner()).isEqualTo(Moment.lent("a", ofMinutes(15)));
         assertThat(gpu.since()).isEqualTo(NOW);
         assertThat(gpu.changedBy()).isEqualTo(builder.eventSequence());
         assertThat(builder.finished().changed().owners()).containsExactly(new GpuId("infer-g0"));

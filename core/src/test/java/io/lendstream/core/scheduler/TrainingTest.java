@@ -179,7 +179,7 @@ class TrainingTest {
 
     @Test
     void withoutJobsThePolicyIsNotAskedAndTheNextPlanIsAnHourLater() {
-        Scenario idle = new Scenario(scheduler).after(ofSeconds(60));
+        Scenario idle = new Scenario(scheduler).after(ofMinutes(1));
 
         assertThat(policy.shown()).isEmpty();
         assertThat(idle.state().nextPlanAt())

@@ -103,7 +103,7 @@ class TransferPaceTest {
     void theRoomIsWhatIsNotOnItsWayYet() {
         assertThat(room(3)).isEqualTo(3);
 
-        moment.owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "infer-g0");
+        moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "infer-g0");
         assertThat(room(3)).isEqualTo(2);
         moment.owned(Moment.releasing(Moment.job("a"), ofSeconds(90)), "infer-g1");
         assertThat(room(3)).isEqualTo(1);
@@ -114,8 +114,8 @@ class TransferPaceTest {
     @Test
     void onlyTransfersOfInferencesGpusToJobsOrBackAreCounted() {
         moment.node("train", Pool.TRAINING, 1)
-                .owned(Moment.binding(Moment.job("a"), ofSeconds(60)), "train-g0")
-                .owned(Moment.binding(Moment.service("chat"), ofSeconds(60)), "infer-g0")
+                .owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0")
+                .owned(Moment.binding(Moment.service("chat"), ofMinutes(1)), "infer-g0")
                 .owned(Moment.releasing(Moment.service("chat"), ofSeconds(90)), "infer-g1")
                 .owned(Moment.lent("a", ofMinutes(10)), "infer-g2");
 

@@ -1,6 +1,6 @@
 package io.lendstream.launcher.architecture.broken.simulator;
 
-import io.lendstream.launcher.architecture.broken.core.Thing;
+import io.lendstream.launcher.architecture.broken.core.below.Thing;
 
 /** Looks downwards, as it should. */
 public record KeepsEveryRule(Thing below) {}

@@ -1,4 +1,4 @@
-package io.lendstream.launcher.architecture.broken.core;
+package io.lendstream.launcher.architecture.broken.core.below;
 
 /** Something that others may know. */
 public record Thing(int value) {}

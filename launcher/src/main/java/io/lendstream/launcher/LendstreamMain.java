@@ -3,6 +3,7 @@ package io.lendstream.launcher;
 import io.lendstream.launcher.access.AclsCommand;
 import io.lendstream.launcher.cli.CommandGroup;
 import io.lendstream.launcher.cli.Errors;
+import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.SchemasCommand;
 import io.lendstream.launcher.cluster.TopicsCommand;
 import io.lendstream.launcher.operation.ControlCommands;
@@ -83,7 +84,21 @@ public final class LendstreamMain extends CommandGroup {
     static int run(String[] args, PrintWriter out, PrintWriter err) {
         boolean known = args.length > 0 && COMMANDS.containsKey(args[0]);
         CommandLine commandLine = known ? commandLine(Set.of(args[0])) : commandLine();
-        return commandLine.setOut(out).setErr(err).execute(args);
+        return execute(commandLine.setOut(out).setErr(err), args);
+    }
+
+    /** As picocli does, and with a way out where the heap is too small. */
+    static int execute(CommandLine commandLine, String... args) {
+        try {
+            return commandLine.execute(args);
+        } catch (OutOfMemoryError e) {
+            commandLine
+                    .getErr()
+                    .printf(
+                            "This needs more memory than its heap of %d MB. Set LENDSTREAM_JAVA_OPTS=-Xmx4g, or run less at a time.%n",
+                            Runtime.getRuntime().maxMemory() >> 20);
+            return UserError.FAILED;
+        }
     }
 
     /** With all commands. */

@@ -49,6 +49,25 @@ class LendstreamMainTest {
         });
     }
 
+    @CommandLine.Command(name = "large")
+    private static final class Large implements Runnable {
+        @Override
+        public void run() {
+            throw new OutOfMemoryError("Java heap space");
+        }
+    }
+
+    @Test
+    void aHeapThatIsTooSmallIsNamedWithTheWayToGiveMore() {
+        int code = LendstreamMain.execute(new CommandLine(new Large()).setErr(new PrintWriter(err, true)));
+
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "This needs more memory than its heap of %d MB. Set LENDSTREAM_JAVA_OPTS=-Xmx4g, or run less at a time."
+                                .formatted(Runtime.getRuntime().maxMemory() >> 20));
+    }
+
     @Test
     void anUnknownCommandIsBadUsageInOneLine() {
         int code = run("tops");

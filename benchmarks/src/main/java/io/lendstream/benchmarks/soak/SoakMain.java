@@ -49,7 +49,7 @@ public final class SoakMain implements Callable<Integer> {
         String workload = LongWorkload.write(directory, (int) (seconds * SPEED / 3600) + 2, PEAK_PER_SERVICE);
         Path data = directory.resolve("data-" + ProcessHandle.current().pid());
         Path out = directory.resolve("out");
-        Process demo = new ProcessBuilder(
+        var command = new ProcessBuilder(
                         "./lendstream",
                         "demo",
                         "--workload",
@@ -70,11 +70,18 @@ public final class SoakMain implements Callable<Integer> {
                         "--out",
                         out.toString())
                 .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("demo.log").toFile())
-                .start();
+                .redirectOutput(directory.resolve("demo.log").toFile());
+        // The services keep their heaps; the demo judges and replays some weeks at its end, in memory.
+        command.environment().put("LENDSTREAM_JAVA_OPTS", "-Xmx%dm".formatted(heapMegabytes(hours)));
+        Process demo = command.start();
         var samples = new Samples();
         int status = watch(demo, data, seconds, samples);
         return judge(samples, status, loans(out), directory);
+    }
+
+    /** Enough for what is decided in so many hours at {@link #SPEED}, and for three replays of it. */
+    private static int heapMegabytes(double hours) {
+        return (int) Math.min(8192, 512 + 1536 * hours);
     }
 
     /** Samples until the play is over: what the demo does at its end, it does once. */

@@ -148,7 +148,7 @@ final class ActuatorService implements Exchange.Routes {
         if (stopped.getAsBoolean()) {
             return;
         }
-        driver = settings.driven().map(driven -> driven.maker().make(inventory, ear()));
+        driver = settings.driven().map(driven -> driven.maker().make(inventory, driverListener()));
         boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
         actuation
                 .resume(virtual.isPresent() ? actuation.clock() : wallClock.instant(), isSeen)
@@ -211,11 +211,11 @@ final class ActuatorService implements Exchange.Routes {
         driver.ifPresent(each -> each.take(order));
     }
 
-    private DriverListener ear() {
+    private DriverListener driverListener() {
         return new DriverListener() {
             @Override
-            public void tell(DriverEvent deed) {
-                deeds.add(deed);
+            public void tell(DriverEvent driverEvent) {
+                deeds.add(driverEvent);
             }
 
             @Override
@@ -251,8 +251,8 @@ final class ActuatorService implements Exchange.Routes {
         while (joined && !inbox.isEmpty()) {
             reports.addAll(take(inbox.removeFirst().decision(), now));
         }
-        for (DriverEvent deed = deeds.poll(); deed != null; deed = deeds.poll()) {
-            reports.addAll(actuation.done(deed, now));
+        for (DriverEvent driverEvent = deeds.poll(); driverEvent != null; driverEvent = deeds.poll()) {
+            reports.addAll(actuation.done(driverEvent, now));
         }
         reports.addAll(actuation.advance(now));
         boolean hasHappened = !reports.isEmpty();

@@ -175,14 +175,20 @@ record ActuatorSettings(
                         outside(
                                 driver,
                                 dryRun,
-                                ear -> new CommandDriver(
-                                        settings.get(COMMAND), environment(settings), limits(settings), ear));
+                                driverListener -> new CommandDriver(
+                                        settings.get(COMMAND),
+                                        environment(settings),
+                                        limits(settings),
+                                        driverListener));
                     case WEBHOOK ->
                         outside(
                                 driver,
                                 dryRun,
-                                ear -> new WebhookDriver(
-                                        address(settings.get(WEBHOOK)), settings.get(TOKEN), limits(settings), ear));
+                                driverListener -> new WebhookDriver(
+                                        address(settings.get(WEBHOOK)),
+                                        settings.get(TOKEN),
+                                        limits(settings),
+                                        driverListener));
                 });
     }
 
@@ -198,7 +204,8 @@ record ActuatorSettings(
             return new Driven(
                     DriverKind.PROCESS,
                     false,
-                    (surroundings, ear) -> new DryRun(new ProcessPlan(programs, surroundings)::of, ear, LOG::info));
+                    (surroundings, driverListener) ->
+                            new DryRun(new ProcessPlan(programs, surroundings)::of, driverListener, LOG::info));
         }
         Path state = stateDir.orElseThrow(
                         () -> new SettingsException(
@@ -209,8 +216,8 @@ record ActuatorSettings(
         return new Driven(
                 DriverKind.PROCESS,
                 false,
-                (surroundings, ear) ->
-                        new ProcessDriver(programs, state, environment, surroundings, ear, InstantSource.system()));
+                (surroundings, driverListener) -> new ProcessDriver(
+                        programs, state, environment, surroundings, driverListener, InstantSource.system()));
     }
 
     private static Driven outside(DriverKind kind, boolean dryRun, Function<DriverListener, Driver> maker) {
@@ -221,8 +228,9 @@ record ActuatorSettings(
         return new Driven(
                 kind,
                 true,
-                (surroundings, ear) ->
-                        dryRun ? new DryRun(maker.apply(DriverListener.DEAF)::plan, ear, LOG::info) : maker.apply(ear));
+                (surroundings, driverListener) -> dryRun
+                        ? new DryRun(maker.apply(DriverListener.DEAF)::plan, driverListener, LOG::info)
+                        : maker.apply(driverListener));
     }
 
     private static void refuse(List<String> complaints) {

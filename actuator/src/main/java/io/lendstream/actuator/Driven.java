@@ -18,12 +18,12 @@ record Driven(DriverKind kind, boolean outside, Maker maker) implements DelayMod
     /** Makes the driver once there is somebody to tell. */
     @FunctionalInterface
     interface Maker {
-        Driver make(ClusterLookup surroundings, DriverListener ear);
+        Driver make(ClusterLookup surroundings, DriverListener driverListener);
     }
 
     @Override
-    public ChangeTiming course(TenantChange undertaking) {
-        boolean isOurs = undertaking
+    public ChangeTiming changeTiming(TenantChange tenantChange) {
+        boolean isOurs = tenantChange
                 .job()
                 .map(TrainingJob::driver)
                 .map(driver -> driver.equals(kind.name().toLowerCase(Locale.ROOT)))

@@ -85,14 +85,15 @@ final class Recovery {
 
     /** What a driver told before the restart; of what is simulated, nobody needs to be told. */
     private static List<ActuationReport> repeated(Actuation actuation, ActuationReport report) {
-        Optional<DriverEvent> deed = report.tenant().flatMap(tenant -> switch (report.outcome()) {
+        Optional<DriverEvent> driverEvent = report.tenant().flatMap(tenant -> switch (report.outcome()) {
             case RELEASED, FORCED, FAILED ->
                 Optional.of(new DriverEvent.Stopped(tenant, report.gpus(), report.outcome() == Outcome.FORCED, ""));
             case BOUND -> Optional.of(new DriverEvent.Started(tenant, report.gpus()));
             case APPLIED -> Optional.of(new DriverEvent.InForce(tenant, report.decision()));
             default -> Optional.empty();
         });
-        return deed.filter(any -> report.tenant().filter(actuation::isDriven).isPresent())
+        return driverEvent
+                .filter(any -> report.tenant().filter(actuation::isDriven).isPresent())
                 .map(told -> actuation.done(told, report.at()))
                 .orElse(List.of());
     }

@@ -24,8 +24,9 @@ public final class CommandDriver extends ExternalDriver {
      * @param command a program and its arguments, as they are
      * @param environment what it inherits
      */
-    public CommandDriver(List<String> command, CleanEnvironment environment, DriverLimits limits, DriverListener ear) {
-        super("command-driver", limits, ear);
+    public CommandDriver(
+            List<String> command, CleanEnvironment environment, DriverLimits limits, DriverListener driverListener) {
+        super("command-driver", limits, driverListener);
         this.command = List.copyOf(command);
         this.environment = environment;
     }

@@ -8,13 +8,13 @@ public interface DriverListener {
     /** Hears nothing. */
     DriverListener DEAF = new DriverListener() {
         @Override
-        public void tell(DriverEvent deed) {}
+        public void tell(DriverEvent driverEvent) {}
 
         @Override
         public void tell(TrainingProgress progress) {}
     };
 
-    void tell(DriverEvent deed);
+    void tell(DriverEvent driverEvent);
 
     /** What a job says of its training. */
     void tell(TrainingProgress progress);

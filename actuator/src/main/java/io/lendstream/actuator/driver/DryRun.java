@@ -8,20 +8,20 @@ import java.util.function.Function;
 /** Says what a driver would do, does nothing, and tells that all is so. */
 public final class DryRun implements Driver {
     private final Function<Order, List<String>> plan;
-    private final DriverListener ear;
+    private final DriverListener driverListener;
     private final Consumer<String> out;
 
     /** @param plan what would be done, a line each */
-    public DryRun(Function<Order, List<String>> plan, DriverListener ear, Consumer<String> out) {
+    public DryRun(Function<Order, List<String>> plan, DriverListener driverListener, Consumer<String> out) {
         this.plan = plan;
-        this.ear = ear;
+        this.driverListener = driverListener;
         this.out = out;
     }
 
     @Override
     public void take(Order order) {
         plan(order).forEach(line -> out.accept("would " + line));
-        Deeds.allOf(order).forEach(ear::tell);
+        DriverEvents.allOf(order).forEach(driverListener::tell);
     }
 
     @Override

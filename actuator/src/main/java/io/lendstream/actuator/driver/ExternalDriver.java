@@ -24,7 +24,7 @@ abstract class ExternalDriver implements Driver {
     private static final Logger LOG = LoggerFactory.getLogger(ExternalDriver.class);
     private static final int KILLERS = 4;
 
-    private final DriverListener ear;
+    private final DriverListener driverListener;
     private final DriverLimits limits;
     private final ExecutorService workers;
     private final ExecutorService killers;
@@ -44,8 +44,8 @@ abstract class ExternalDriver implements Driver {
         }
     }
 
-    ExternalDriver(String name, DriverLimits limits, DriverListener ear) {
-        this.ear = ear;
+    ExternalDriver(String name, DriverLimits limits, DriverListener driverListener) {
+        this.driverListener = driverListener;
         this.limits = limits;
         this.workers = DriverThreads.pool(limits.concurrency(), name);
         this.killers = DriverThreads.pool(KILLERS, name + "-kill");
@@ -190,12 +190,12 @@ abstract class ExternalDriver implements Driver {
     }
 
     private void tellDone(Order order) {
-        Deeds.allOf(order).forEach(ear::tell);
+        DriverEvents.allOf(order).forEach(driverListener::tell);
     }
 
     private void tellHopeless(Order order, String why) {
-        Optional<DriverEvent> deed = Deeds.failureOf(order, why);
-        deed.ifPresent(ear::tell);
+        Optional<DriverEvent> driverEvent = DriverEvents.failureOf(order, why);
+        driverEvent.ifPresent(driverListener::tell);
     }
 
     @Override

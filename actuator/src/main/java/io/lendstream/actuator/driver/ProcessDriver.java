@@ -48,7 +48,7 @@ public final class ProcessDriver implements Driver {
     private final Programs programs;
     private final ProcessPlan plan;
     private final ClusterLookup surroundings;
-    private final DriverListener ear;
+    private final DriverListener driverListener;
     private final InstantSource clock;
     private final JobHost jobs;
     private final ReplicaHost replicas;
@@ -74,12 +74,12 @@ public final class ProcessDriver implements Driver {
             Path state,
             CleanEnvironment environment,
             ClusterLookup surroundings,
-            DriverListener ear,
+            DriverListener driverListener,
             InstantSource clock) {
         this.programs = new Programs(programs);
         this.plan = new ProcessPlan(programs, surroundings);
         this.surroundings = surroundings;
-        this.ear = ear;
+        this.driverListener = driverListener;
         this.clock = clock;
         this.jobs = JobHost.open(state.resolve(JOBS), environment, new Jobs());
         this.replicas = ReplicaHost.open(state.resolve("replicas"), environment, new Replicas());
@@ -97,7 +97,7 @@ public final class ProcessDriver implements Driver {
             begin(order);
         } catch (RuntimeException e) {
             LOG.error("{} cannot be carried out", order, e);
-            Deeds.failureOf(order, "it cannot be carried out: " + e).ifPresent(ear::tell);
+            DriverEvents.failureOf(order, "it cannot be carried out: " + e).ifPresent(driverListener::tell);
         }
     }
 
@@ -111,7 +111,7 @@ public final class ProcessDriver implements Driver {
         } else if (order instanceof Order.Force force) {
             force(force);
         } else {
-            Deeds.failureOf(order, "processes can do nothing about it").ifPresent(ear::tell);
+            DriverEvents.failureOf(order, "processes can do nothing about it").ifPresent(driverListener::tell);
         }
     }
 
@@ -132,17 +132,17 @@ public final class ProcessDriver implements Driver {
         List<GpuId> free =
                 place.leaving().stream().filter(gpu -> !occupied.contains(gpu)).toList();
         if (!free.isEmpty()) {
-            ear.tell(new DriverEvent.Stopped(place.tenant(), free, false, ""));
+            driverListener.tell(new DriverEvent.Stopped(place.tenant(), free, false, ""));
         }
         there.map(running -> gpus(running.bound()))
                 .map(bound -> place.units().stream().filter(bound::contains).toList())
                 .filter(bound -> !bound.isEmpty())
-                .ifPresent(bound -> ear.tell(new DriverEvent.Started(place.tenant(), bound)));
+                .ifPresent(bound -> driverListener.tell(new DriverEvent.Started(place.tenant(), bound)));
         if (place.units().isEmpty()) {
             if (there.isPresent()) {
                 jobs.stop(id, place.decision());
             } else {
-                ear.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
+                driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
             }
             return;
         }
@@ -160,7 +160,7 @@ public final class ProcessDriver implements Driver {
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
-            ear.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
         }
     }
 
@@ -171,9 +171,9 @@ public final class ProcessDriver implements Driver {
             List<GpuId> lost =
                     place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
             if (!lost.isEmpty()) {
-                ear.tell(new DriverEvent.Stopped(place.tenant(), lost, true, "its worker is gone"));
+                driverListener.tell(new DriverEvent.Stopped(place.tenant(), lost, true, "its worker is gone"));
             }
-            ear.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
+            driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
         }
     }
 
@@ -208,15 +208,16 @@ public final class ProcessDriver implements Driver {
         JobId job = ((Tenant.Job) last.tenant()).job();
         if (!last.units().isEmpty()) {
             JobPhase phase = end.code() == 0 ? JobPhase.FINISHED : JobPhase.FAILED;
-            ear.tell(over(job, last.decision().domain(), phase));
+            driverListener.tell(over(job, last.decision().domain(), phase));
         }
         List<GpuId> all = new ArrayList<>(last.units());
         all.addAll(last.leaving());
         String line = end.code() == 0 || end.lines().isEmpty()
                 ? ""
                 : ": " + end.lines().get(end.lines().size() - 1);
-        ear.tell(new DriverEvent.Stopped(last.tenant(), all, false, "it ended with %d%s".formatted(end.code(), line)));
-        ear.tell(new DriverEvent.InForce(last.tenant(), last.decision()));
+        driverListener.tell(
+                new DriverEvent.Stopped(last.tenant(), all, false, "it ended with %d%s".formatted(end.code(), line)));
+        driverListener.tell(new DriverEvent.InForce(last.tenant(), last.decision()));
     }
 
     private Optional<JobHost.Running> running(JobId id) {
@@ -270,7 +271,7 @@ public final class ProcessDriver implements Driver {
                         surroundings.device(slot.gpu()).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
-            ear.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
         }
         settle(id);
     }
@@ -292,7 +293,7 @@ public final class ProcessDriver implements Driver {
             }
         }
         if (ready.containsAll(place.units()) && place.leaving().stream().noneMatch(there::contains)) {
-            ear.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
+            driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
         }
     }
 
@@ -309,7 +310,7 @@ public final class ProcessDriver implements Driver {
         List<GpuId> free =
                 force.units().stream().filter(gpu -> !occupied.contains(gpu)).toList();
         if (!free.isEmpty()) {
-            ear.tell(new DriverEvent.Stopped(force.tenant(), free, true, ""));
+            driverListener.tell(new DriverEvent.Stopped(force.tenant(), free, true, ""));
         }
         jobs.force(id, force.units());
     }
@@ -351,7 +352,7 @@ public final class ProcessDriver implements Driver {
                     .filter(gpu -> !occupied.contains(gpu))
                     .toList();
             if (!empty.isEmpty()) {
-                ear.tell(new DriverEvent.Stopped(place.get().tenant(), empty, true, why));
+                driverListener.tell(new DriverEvent.Stopped(place.get().tenant(), empty, true, why));
             }
         }
     }
@@ -367,18 +368,18 @@ public final class ProcessDriver implements Driver {
     private final class Jobs implements JobListener {
         @Override
         public void bound(JobId job, List<Slot> slots, DecisionId change, ChangeTimings timings) {
-            ear.tell(new DriverEvent.Started(new Tenant.Job(job), gpus(slots)));
+            driverListener.tell(new DriverEvent.Started(new Tenant.Job(job), gpus(slots)));
         }
 
         @Override
         public void released(JobId job, List<Slot> slots, DecisionId change, boolean forced, ChangeTimings timings) {
-            ear.tell(new DriverEvent.Stopped(new Tenant.Job(job), gpus(slots), forced, ""));
+            driverListener.tell(new DriverEvent.Stopped(new Tenant.Job(job), gpus(slots), forced, ""));
         }
 
         @Override
         public void applied(JobId job, DecisionId change, ChangeTimings timings) {
             Optional<Duration> pause = starting.remove(job) ? Optional.of(timings.sinceAsked()) : timings.pause();
-            ear.tell(new DriverEvent.InForce(new Tenant.Job(job), change, pause));
+            driverListener.tell(new DriverEvent.InForce(new Tenant.Job(job), change, pause));
         }
 
         /** One that a newer change replaced comes into force with that. */
@@ -386,7 +387,7 @@ public final class ProcessDriver implements Driver {
         public void failed(JobId job, DecisionId change, String why) {
             Order.Place last = placed.get(job);
             if (last == null || last.decision().equals(change)) {
-                ear.tell(new DriverEvent.Failed(new Tenant.Job(job), change, why));
+                driverListener.tell(new DriverEvent.Failed(new Tenant.Job(job), change, why));
                 soon(() -> giveUp(job, why));
             }
         }
@@ -429,7 +430,7 @@ public final class ProcessDriver implements Driver {
                         report.gradientSquared(),
                         report.gradientVariance());
                 said.put(job, progress);
-                ear.tell(progress);
+                driverListener.tell(progress);
             }
         }
     }
@@ -437,14 +438,14 @@ public final class ProcessDriver implements Driver {
     private final class Replicas implements ReplicaListener {
         @Override
         public void ready(ServiceId service, GpuId gpu) {
-            ear.tell(new DriverEvent.Started(new Tenant.Service(service), List.of(gpu)));
+            driverListener.tell(new DriverEvent.Started(new Tenant.Service(service), List.of(gpu)));
             soon(() -> settle(service));
         }
 
         @Override
         public void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines) {
             String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
-            ear.tell(new DriverEvent.Stopped(new Tenant.Service(service), List.of(gpu), forced, end));
+            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), List.of(gpu), forced, end));
             soon(() -> settle(service));
         }
     }

@@ -47,8 +47,8 @@ public final class WebhookDriver extends ExternalDriver {
      * @param address an http or https address; a user and a password in it are sent as basic authentication where there is no token
      * @param token a file with what is sent as a bearer token; it is read for every order, so that it may be renewed
      */
-    public WebhookDriver(URI address, Optional<Path> token, DriverLimits limits, DriverListener ear) {
-        super("webhook-driver", limits, ear);
+    public WebhookDriver(URI address, Optional<Path> token, DriverLimits limits, DriverListener driverListener) {
+        super("webhook-driver", limits, driverListener);
         this.address = address;
         this.shown = ShownAddress.of(address);
         this.token = token;

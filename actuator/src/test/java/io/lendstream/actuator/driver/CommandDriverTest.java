@@ -296,7 +296,7 @@ class CommandDriverTest {
         driver.take(kill);
 
         await().atMost(ofSeconds(10))
-                .until(() -> heard.deeds().stream().anyMatch(deed -> deed instanceof DriverEvent.Failed));
+                .until(() -> heard.deeds().stream().anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed));
         assertThat(lines()).hasSize(2);
         assertThat(heard.deeds()).doesNotContain(gone);
         await().atMost(ofSeconds(20)).pollInterval(ofSeconds(1)).until(() -> {

@@ -100,9 +100,9 @@ class ProcessDriverTest {
                 .count();
     }
 
-    private void hears(DriverEvent deed) {
+    private void hears(DriverEvent driverEvent) {
         await().atMost(ofSeconds(10))
-                .untilAsserted(() -> assertThat(heard.deeds()).contains(deed));
+                .untilAsserted(() -> assertThat(heard.deeds()).contains(driverEvent));
     }
 
     @Test
@@ -210,10 +210,10 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
-                        .anyMatch(deed -> deed instanceof DriverEvent.Stopped left
+                        .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Stopped left
                                 && left.tenant().equals(Orders.CHAT)
                                 && left.reason().contains("NUL"))
-                        .anyMatch(deed -> deed instanceof DriverEvent.Stopped left
+                        .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Stopped left
                                 && left.tenant().equals(mail)
                                 && left.reason().contains("A=B")));
         program("services/mail.json", "{\"command\": [\"sleep\", \"300\"]}");
@@ -237,9 +237,9 @@ class ProcessDriverTest {
                         .containsExactly(JobPhase.FAILED));
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
-                        .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
+                        .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
                                 && failed.reason().contains("NUL"))
-                        .anyMatch(deed -> deed instanceof DriverEvent.Stopped left
+                        .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Stopped left
                                 && left.reason().contains("NUL")));
 
         driver.take(Orders.place(2, tenant, Orders.gpus("GPU-b"), List.of()));
@@ -254,7 +254,7 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10))
                 .untilAsserted(() -> assertThat(heard.deeds())
-                        .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
+                        .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
                                 && failed.reason().contains("names one GPU or instance")));
     }
 
@@ -303,9 +303,9 @@ class ProcessDriverTest {
 
         await().atMost(ofSeconds(10)).until(() -> heard.deeds().size() >= 2);
         assertThat(heard.deeds())
-                .anyMatch(deed -> deed instanceof DriverEvent.Failed failed
+                .anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Failed failed
                         && failed.reason().contains("no inventory tells its uuid"));
-        assertThat(heard.deeds()).anyMatch(deed -> deed instanceof DriverEvent.Cut cut && !cut.done());
+        assertThat(heard.deeds()).anyMatch(driverEvent -> driverEvent instanceof DriverEvent.Cut cut && !cut.done());
     }
 
     @Test

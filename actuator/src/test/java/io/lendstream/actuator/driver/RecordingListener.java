@@ -11,8 +11,8 @@ final class RecordingListener implements DriverListener {
     private final List<TrainingProgress> progress = new CopyOnWriteArrayList<>();
 
     @Override
-    public void tell(DriverEvent deed) {
-        deeds.add(deed);
+    public void tell(DriverEvent driverEvent) {
+        deeds.add(driverEvent);
     }
 
     @Override

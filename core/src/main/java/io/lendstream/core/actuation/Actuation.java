@@ -335,10 +335,10 @@ public final class Actuation {
     }
 
     /** What a driver tells; returns what there is to report of it. */
-    public List<ActuationReport> done(DriverEvent deed, Instant now) {
+    public List<ActuationReport> done(DriverEvent driverEvent, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);
-        new DriverFeedback(work, reports).take(deed);
+        new DriverFeedback(work, reports).take(driverEvent);
         return reports;
     }
 
@@ -382,7 +382,7 @@ public final class Actuation {
             List<GpuId> gpus = ending.getOrDefault(loan, List.of());
             Optional<TrainingJob> job = work.jobOf(loan.granted.domain(), loan.tenant);
             int before = work.active(loan.tenant).size();
-            ChangeTiming course = work.delays.course(new TenantChange(
+            ChangeTiming changeTiming = work.delays.changeTiming(new TenantChange(
                     loan.granted,
                     loan.tenant,
                     gpus,
@@ -395,8 +395,8 @@ public final class Actuation {
                     job,
                     Optional.empty()));
             Instant by = work.clock.plus(work.leaseNotice);
-            work.leave(loan.granted, loan.tenant, gpus, course, by, "lease ran out at " + until);
-            if (course.isDriven()) {
+            work.leave(loan.granted, loan.tenant, gpus, changeTiming, by, "lease ran out at " + until);
+            if (changeTiming.isDriven()) {
                 work.order(new Order.Place(
                         laterDecision(loan.tenant, loan.granted),
                         loan.tenant,

@@ -162,7 +162,7 @@ final class ActuationState {
             DecisionId decision,
             Tenant tenant,
             Collection<GpuId> gpus,
-            ChangeTiming course,
+            ChangeTiming changeTiming,
             Instant by,
             String reason) {
         if (gpus.isEmpty()) {
@@ -173,12 +173,12 @@ final class ActuationState {
             holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.RELEASING)));
         }
         Instant deadline = laterOf(clock, by);
-        if (course.isDriven()) {
+        if (changeTiming.isDriven()) {
             await(deadline, PendingStep.Kind.RELEASE, decision, tenant, gpus, reason);
             return deadline;
         }
-        Instant left = clock.plus(course.release());
-        boolean forced = course.trouble() == ChangeTiming.FailureMode.STUCK_RELEASE || left.isAfter(deadline);
+        Instant left = clock.plus(changeTiming.release());
+        boolean forced = changeTiming.trouble() == ChangeTiming.FailureMode.STUCK_RELEASE || left.isAfter(deadline);
         Instant due = forced ? deadline : left;
         plan(
                 due,
@@ -187,7 +187,7 @@ final class ActuationState {
                 Optional.of(tenant),
                 gpus,
                 timings(Duration.between(clock, due), Optional.empty(), Optional.empty()),
-                course.trouble() != ChangeTiming.FailureMode.UNREPORTED,
+                changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED,
                 forced ? join(reason, "still there at the deadline") : reason);
         return due;
     }

@@ -3,7 +3,7 @@ package io.lendstream.core.actuation;
 import java.time.Duration;
 
 /**
- * How an undertaking goes.
+ * How a change of a tenant goes, in time.
  *
  * @param release until nothing of the tenant runs on the GPUs that it leaves
  * @param bind from then until the tenant runs on the GPUs that it gets

@@ -97,11 +97,11 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
 
     @Override
     public DecisionHandler batching(Action.Batching batching) {
-        ChangeTiming course = work.delays.batching();
-        if (course.equals(ChangeTiming.NONE)) {
+        ChangeTiming changeTiming = work.delays.batching();
+        if (changeTiming.equals(ChangeTiming.NONE)) {
             return refused(Refusal.UNSUPPORTED, batching.gpus(), "no driver here changes how services batch");
         }
-        if (!course.isDriven()) {
+        if (!changeTiming.isDriven()) {
             return inForce(batching.gpus());
         }
         Tenant service = new Tenant.Service(batching.service());
@@ -174,8 +174,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         boolean switches = Optional.ofNullable(work.cuttable.get(gpu))
                 .filter(known -> known.migEnabled() == profiles.isEmpty())
                 .isPresent();
-        ChangeTiming course = work.delays.recut(gone, profiles.size() - kept, switches);
-        if (course.isDriven()) {
+        ChangeTiming changeTiming = work.delays.recut(gone, profiles.size() - kept, switches);
+        if (changeTiming.isDriven()) {
             work.steps.add(new PendingStep(
                     ActuationState.laterOf(work.clock, decision.deadline()),
                     work.clock,
@@ -193,7 +193,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             work.orders.add(cut);
             return;
         }
-        Duration takes = course.ready();
+        Duration takes = changeTiming.ready();
         work.plan(
                 work.clock.plus(takes),
                 PendingStep.Kind.RECUT,
@@ -360,7 +360,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 .map(step -> Duration.between(work.clock, step.due()))
                 .max(Duration::compareTo)
                 .orElse(Duration.ZERO);
-        ChangeTiming course = work.delays.course(new TenantChange(
+        ChangeTiming changeTiming = work.delays.changeTiming(new TenantChange(
                 decision.id(),
                 tenant,
                 List.copyOf(leaving),
@@ -372,7 +372,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 remaining,
                 work.jobOf(decision.id().domain(), tenant),
                 work.serviceOf(decision.id().domain(), tenant)));
-        if (course.trouble() == ChangeTiming.FailureMode.NO_DRIVER) {
+        if (changeTiming.trouble() == ChangeTiming.FailureMode.NO_DRIVER) {
             return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + tenant);
         }
         boolean warm = decision.action() instanceof Action.Serve serve && serve.warm();
@@ -395,19 +395,19 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         }
         work.expedite(decision, underWay, by);
 
-        if (course.isDriven()) {
+        if (changeTiming.isDriven()) {
             return driven(tenant, leaving, gained, isJob ? Optional.of(allocation) : Optional.empty(), by, remark);
         }
-        boolean reported = course.trouble() != ChangeTiming.FailureMode.UNREPORTED;
+        boolean reported = changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED;
 
-        Instant left = work.leave(decision.id(), tenant, leaving, course, by, "");
+        Instant left = work.leave(decision.id(), tenant, leaving, changeTiming, by, "");
         Instant last = left;
-        boolean fails = !gained.isEmpty() && course.trouble() == ChangeTiming.FailureMode.BIND_FAILS;
+        boolean fails = !gained.isEmpty() && changeTiming.trouble() == ChangeTiming.FailureMode.BIND_FAILS;
         if (!gained.isEmpty()) {
             for (GpuId gpu : gained) {
                 work.holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty()));
             }
-            Instant bound = left.plus(course.bind());
+            Instant bound = left.plus(changeTiming.bind());
             last = ActuationState.laterOf(last, bound);
             work.plan(
                     bound,
@@ -416,7 +416,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                     Optional.of(tenant),
                     gained,
                     ActuationState.timings(
-                            Duration.between(work.clock, left), Optional.of(course.bind()), Optional.empty()),
+                            Duration.between(work.clock, left), Optional.of(changeTiming.bind()), Optional.empty()),
                     reported,
                     fails ? "did not come up" : "");
         }
@@ -425,7 +425,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 last = ActuationState.laterOf(last, bind.due());
             }
         }
-        Instant applied = ActuationState.laterOf(last, work.clock.plus(course.ready()));
+        Instant applied = ActuationState.laterOf(last, work.clock.plus(changeTiming.ready()));
         for (PendingStep older : open) {
             work.steps.remove(older);
             work.plan(

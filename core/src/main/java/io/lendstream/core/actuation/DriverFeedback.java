@@ -22,16 +22,16 @@ final class DriverFeedback {
         this.reports = reports;
     }
 
-    void take(DriverEvent deed) {
-        if (deed instanceof DriverEvent.Stopped left) {
+    void take(DriverEvent driverEvent) {
+        if (driverEvent instanceof DriverEvent.Stopped left) {
             left(left);
-        } else if (deed instanceof DriverEvent.Started came) {
+        } else if (driverEvent instanceof DriverEvent.Started came) {
             came(came);
-        } else if (deed instanceof DriverEvent.InForce settled) {
+        } else if (driverEvent instanceof DriverEvent.InForce settled) {
             settled(settled);
-        } else if (deed instanceof DriverEvent.Failed failed) {
+        } else if (driverEvent instanceof DriverEvent.Failed failed) {
             failed(failed);
-        } else if (deed instanceof DriverEvent.Cut cut) {
+        } else if (driverEvent instanceof DriverEvent.Cut cut) {
             cut(cut);
         }
     }

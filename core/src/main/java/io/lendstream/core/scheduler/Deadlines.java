@@ -41,8 +41,8 @@ final class Deadlines {
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
-        TreeSet<GpuId> due = new TreeSet<>(until(builder.agenda().owed(), builder.now()));
-        due.addAll(until(builder.agenda().loans(), builder.now().minus(settings.notice())));
+        TreeSet<GpuId> due = new TreeSet<>(until(builder.clusterIndex().owed(), builder.now()));
+        due.addAll(until(builder.clusterIndex().loans(), builder.now().minus(settings.notice())));
         for (GpuId id : due) {
             GpuState gpu = builder.gpu(id);
             Owner owner = gpu.owner();
@@ -68,20 +68,20 @@ final class Deadlines {
             }
         }
         unbound.forEach(this::undo);
-        for (JobId job : until(builder.agenda().changing(), builder.now())) {
+        for (JobId job : until(builder.clusterIndex().changing(), builder.now())) {
             builder.invalidatePlan();
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
         }
-        until(builder.agenda().past(), builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
+        until(builder.clusterIndex().past(), builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
                 .forEach(builder::remove);
     }
 
     /** What is due by a time, soonest first. */
-    private static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> agenda, Instant time) {
+    private static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> clusterIndex, Instant time) {
         List<K> due = new ArrayList<>();
-        Optional<DueKey<K>> first = agenda.firstKey();
+        Optional<DueKey<K>> first = clusterIndex.firstKey();
         if (first.isPresent() && !first.get().at().isAfter(time)) {
-            for (Map.Entry<DueKey<K>, K> entry : agenda) {
+            for (Map.Entry<DueKey<K>, K> entry : clusterIndex) {
                 if (entry.getKey().at().isAfter(time)) {
                     break;
                 }
@@ -150,7 +150,7 @@ final class Deadlines {
 
     /** Lent GPUs whose lease ends within a time. */
     private List<GpuId> lent(Duration within) {
-        return until(builder.agenda().loans(), builder.now().plus(within)).stream()
+        return until(builder.clusterIndex().loans(), builder.now().plus(within)).stream()
                 .sorted()
                 .toList();
     }
@@ -213,13 +213,13 @@ final class Deadlines {
 
     /** When something next happens by itself in a state; empty when nothing will. */
     static Optional<Instant> next(ClusterState state, SchedulerSettings settings) {
-        ClusterIndex agenda = state.agenda();
+        ClusterIndex clusterIndex = state.clusterIndex();
         Optional<Instant> soon = earlier(
                 earlier(state.nextPlanAt(), nextCuts(state, settings)),
                 earlier(
-                        agenda.owed().firstKey().map(DueKey::at),
-                        agenda.changing().firstKey().map(DueKey::at)));
-        return agenda.loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
+                        clusterIndex.owed().firstKey().map(DueKey::at),
+                        clusterIndex.changing().firstKey().map(DueKey::at)));
+        return clusterIndex.loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
     }
 
     private static Optional<Instant> nextCuts(ClusterState state, SchedulerSettings settings) {
@@ -230,14 +230,15 @@ final class Deadlines {
     }
 
     private static Optional<Instant> nextOfLoans(ClusterState state, SchedulerSettings settings) {
-        ClusterIndex agenda = state.agenda();
+        ClusterIndex clusterIndex = state.clusterIndex();
         long renewal = renewalMillis(settings);
-        Optional<Instant> renewed = end(agenda, state.now().plusMillis(renewal)).map(end -> end.minusMillis(renewal));
+        Optional<Instant> renewed =
+                end(clusterIndex, state.now().plusMillis(renewal)).map(end -> end.minusMillis(renewal));
         Optional<Instant> warned =
-                end(agenda, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice()));
+                end(clusterIndex, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice()));
         Optional<Instant> over =
-                agenda.loans().firstKey().map(first -> first.at().plus(settings.notice()));
-        return earlier(earlier(renewed, warned), earlier(over, Safety.nextChange(agenda, state.now())));
+                clusterIndex.loans().firstKey().map(first -> first.at().plus(settings.notice()));
+        return earlier(earlier(renewed, warned), earlier(over, Safety.nextChange(clusterIndex, state.now())));
     }
 
     /** Asked after every event, and so without a stream. */
@@ -246,8 +247,8 @@ final class Deadlines {
     }
 
     /** The end of the first lease that ends after a time. */
-    private static Optional<Instant> end(ClusterIndex agenda, Instant after) {
-        return agenda.loans().firstKey(loan -> loan.at().isAfter(after)).map(DueKey::at);
+    private static Optional<Instant> end(ClusterIndex clusterIndex, Instant after) {
+        return clusterIndex.loans().firstKey(loan -> loan.at().isAfter(after)).map(DueKey::at);
     }
 
     /** How long before its end a lease is renewed. {@link java.time.Duration#dividedBy} reckons with big decimals. */

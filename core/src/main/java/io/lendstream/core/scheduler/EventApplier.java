@@ -239,7 +239,7 @@ final class EventApplier {
     /** A GPU is not cut anew after all: its instances are those that its node last reported. */
     private void notRecut(DecisionId decision) {
         Set<NodeId> nodes = new TreeSet<>();
-        for (GpuId id : builder.agenda().owed().values()) {
+        for (GpuId id : builder.clusterIndex().owed().values()) {
             GpuState unit = builder.gpu(id);
             if (unit.owner() instanceof Owner.Recutting recutting
                     && recutting.decision().equals(decision)) {

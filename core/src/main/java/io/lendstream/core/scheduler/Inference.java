@@ -81,7 +81,7 @@ final class Inference {
     }
 
     void serve() {
-        serve(builder.agenda().replicas(), builder.services().values());
+        serve(builder.clusterIndex().replicas(), builder.services().values());
     }
 
     /**
@@ -92,7 +92,7 @@ final class Inference {
     boolean isAlone() {
         return builder.slices().isEmpty()
                 && !builder.matters()
-                && builder.agenda().sleeping().isEmpty()
+                && builder.clusterIndex().sleeping().isEmpty()
                 && coming() == 0
                 && !isPlanDue();
     }
@@ -123,7 +123,7 @@ final class Inference {
         ServiceId name = service.spec().service();
         List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
         for (Map.Entry<Replica, GpuState> replica :
-                builder.agenda().replicas().from(key -> key.service().compareTo(name) >= 0)) {
+                builder.clusterIndex().replicas().from(key -> key.service().compareTo(name) >= 0)) {
             if (!replica.getKey().service().equals(name)) {
                 break;
             }
@@ -293,7 +293,7 @@ final class Inference {
 
     /** Of inference, where they can be reached, node by node. */
     private Iterator<GpuState> freeGpus() {
-        return StreamSupport.stream(builder.agenda().free().values().spliterator(), false)
+        return StreamSupport.stream(builder.clusterIndex().free().values().spliterator(), false)
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu))
                 .iterator();
     }
@@ -301,7 +301,7 @@ final class Inference {
     /** How many GPUs of inference are about to be free. */
     private int coming() {
         int coming = 0;
-        for (GpuId id : builder.agenda().owed().values()) {
+        for (GpuId id : builder.clusterIndex().owed().values()) {
             GpuState gpu = builder.gpu(id);
             if (gpu.owner() instanceof Owner.Releasing
                     && gpu.pool() == Pool.INFERENCE

@@ -49,7 +49,7 @@ record Safety(SchedulerSettings settings) {
         if (builder.mode().lendingStopped()) {
             return Optional.of("all loans were ordered back");
         }
-        Optional<DueKey<ServiceId>> first = builder.agenda().silent().firstKey();
+        Optional<DueKey<ServiceId>> first = builder.clusterIndex().silent().firstKey();
         if (first.isEmpty() || !first.get().at().isBefore(builder.now())) {
             return Optional.empty();
         }
@@ -95,13 +95,13 @@ record Safety(SchedulerSettings settings) {
     }
 
     private static int sampled(StepBuilder builder) {
-        return builder.agenda().heard().size();
+        return builder.clusterIndex().heard().size();
     }
 
     /** How many nodes are silent for too long; counted up to a number. */
     private int stale(StepBuilder builder, int enough) {
         int stale = 0;
-        for (Map.Entry<DueKey<NodeId>, NodeState> node : builder.agenda().heard()) {
+        for (Map.Entry<DueKey<NodeId>, NodeState> node : builder.clusterIndex().heard()) {
             if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), builder.now())) {
                 break;
             }
@@ -141,8 +141,9 @@ record Safety(SchedulerSettings settings) {
     }
 
     /** When silence next forces something, if everybody stays silent from now on. */
-    static Optional<Instant> nextChange(ClusterIndex agenda, Instant now) {
-        return agenda.silent()
+    static Optional<Instant> nextChange(ClusterIndex clusterIndex, Instant now) {
+        return clusterIndex
+                .silent()
                 .firstKey(due -> !due.at().isBefore(now))
                 .map(due -> due.at().plusMillis(1));
     }

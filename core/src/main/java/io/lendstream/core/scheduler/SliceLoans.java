@@ -41,7 +41,7 @@ final class SliceLoans {
         }
         double room = room();
         long loans = 0;
-        for (JobState job : builder.agenda().open().values()) {
+        for (JobState job : builder.clusterIndex().open().values()) {
             if (free.isEmpty() || loans >= most) {
                 return;
             }

@@ -56,7 +56,7 @@ final class StepBuilder {
     private PersistentMap<GpuId, GpuState> gpus;
     private PersistentMap<ServiceId, ServiceState> services;
     private PersistentMap<JobId, JobState> jobs;
-    private ClusterIndex agenda;
+    private ClusterIndex clusterIndex;
     private boolean changesPlans;
     private boolean settlesJob;
     private long epoch;
@@ -78,7 +78,7 @@ final class StepBuilder {
         this.gpus = before.gpus();
         this.services = before.services();
         this.jobs = before.jobs();
-        this.agenda = before.agenda();
+        this.clusterIndex = before.clusterIndex();
         this.epoch = before.epoch();
         this.decisionSequence = before.decisionSequence();
         this.nextPlanAt = before.nextPlanAt();
@@ -105,7 +105,7 @@ final class StepBuilder {
                 gpus,
                 services,
                 jobs,
-                agenda);
+                clusterIndex);
         return new Step(
                 after,
                 decisions,
@@ -136,7 +136,7 @@ final class StepBuilder {
                 seen.gpus(),
                 seen.services(),
                 seen.jobs(),
-                seen.agenda());
+                seen.clusterIndex());
         return new Step(after, planned ? decisions : List.of(), observed.changed());
     }
 
@@ -250,8 +250,8 @@ final class StepBuilder {
         return jobs;
     }
 
-    ClusterIndex agenda() {
-        return agenda;
+    ClusterIndex clusterIndex() {
+        return clusterIndex;
     }
 
     GpuState gpu(GpuId id) {
@@ -285,7 +285,7 @@ final class StepBuilder {
 
     /** Whether whole GPUs, all of which can be reached, were on loan before this step. */
     boolean hadLoans() {
-        TrainingCapacity lendable = before.agenda().lendable();
+        TrainingCapacity lendable = before.clusterIndex().lendable();
         return lendable.away().isEmpty() && !lendable.loans().isEmpty();
     }
 
@@ -307,7 +307,7 @@ final class StepBuilder {
         List<GpuState> usable = new ArrayList<>(gpus.size());
         Optional<NodeId> node = Optional.empty();
         boolean reachable = false;
-        for (GpuState gpu : agenda.seats().values()) {
+        for (GpuState gpu : clusterIndex.seats().values()) {
             if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
                 node = Optional.of(gpu.nodeId());
                 reachable = isReachable(gpu);
@@ -323,7 +323,7 @@ final class StepBuilder {
     List<GpuState> gpusOn(NodeId node) {
         List<GpuState> units = new ArrayList<>();
         for (Map.Entry<NodeGpuKey, GpuState> unit :
-                agenda.seats().from(seat -> seat.node().compareTo(node) >= 0)) {
+                clusterIndex.seats().from(seat -> seat.node().compareTo(node) >= 0)) {
             if (!unit.getKey().node().equals(node)) {
                 break;
             }
@@ -344,7 +344,7 @@ final class StepBuilder {
     void put(NodeState node) {
         NodeId id = node.node().nodeId();
         Optional<NodeState> was = nodes.get(id);
-        agenda = agenda.withNode(was, Optional.of(node));
+        clusterIndex = clusterIndex.withNode(was, Optional.of(node));
         changesPlans |=
                 was.isEmpty() || was.get().node().status() != node.node().status();
         nodes = nodes.put(id, node);
@@ -352,13 +352,13 @@ final class StepBuilder {
     }
 
     void remove(NodeId node) {
-        agenda = agenda.withNode(nodes.get(node), Optional.empty());
+        clusterIndex = clusterIndex.withNode(nodes.get(node), Optional.empty());
         nodes = nodes.remove(node);
         changedNodes.add(node);
     }
 
     void put(GpuState gpu) {
-        agenda = agenda.withGpu(gpus.get(gpu.gpuId()), Optional.of(gpu));
+        clusterIndex = clusterIndex.withGpu(gpus.get(gpu.gpuId()), Optional.of(gpu));
         gpus = gpus.put(gpu.gpuId(), gpu);
         changedGpus.add(gpu.gpuId());
     }
@@ -371,7 +371,7 @@ final class StepBuilder {
     }
 
     void remove(GpuId gpu) {
-        agenda = agenda.withGpu(gpus.get(gpu), Optional.empty());
+        clusterIndex = clusterIndex.withGpu(gpus.get(gpu), Optional.empty());
         gpus = gpus.remove(gpu);
         changesPlans = true;
         changedGpus.add(gpu);
@@ -403,7 +403,7 @@ final class StepBuilder {
     }
 
     void put(ServiceState service) {
-        agenda = agenda.withService(services.get(service.spec().service()), service);
+        clusterIndex = clusterIndex.withService(services.get(service.spec().service()), service);
         services = services.put(service.spec().service(), service);
         changedServices.add(service.spec().service());
     }
@@ -411,7 +411,7 @@ final class StepBuilder {
     void put(JobState job) {
         JobId id = job.spec().job();
         Optional<JobState> was = jobs.get(id);
-        agenda = agenda.withJob(was, Optional.of(job));
+        clusterIndex = clusterIndex.withJob(was, Optional.of(job));
         changesPlans |= was.isEmpty()
                 || was.get().isOver() != job.isOver()
                 || !was.get().spec().equals(job.spec());
@@ -423,7 +423,7 @@ final class StepBuilder {
     }
 
     void remove(JobId job) {
-        agenda = agenda.withJob(jobs.get(job), Optional.empty());
+        clusterIndex = clusterIndex.withJob(jobs.get(job), Optional.empty());
         jobs = jobs.remove(job);
         changedJobs.add(job);
     }

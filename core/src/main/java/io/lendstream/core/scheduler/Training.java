@@ -59,7 +59,7 @@ final class Training {
         if (first) {
             return;
         }
-        if (builder.agenda().open().isEmpty()) {
+        if (builder.clusterIndex().open().isEmpty()) {
             rest(Instant.MAX);
             return;
         }
@@ -105,7 +105,7 @@ final class Training {
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
     private Set<JobId> justChanged() {
         Instant since = builder.now().minus(settings.guards().minHold());
-        return builder.agenda().holding().stream()
+        return builder.clusterIndex().holding().stream()
                 .filter(job -> job.attainedUpTo().isAfter(since))
                 .map(job -> job.spec().job())
                 .collect(Collectors.toSet());
@@ -118,15 +118,15 @@ final class Training {
 
     private ClusterView view(Set<JobId> kept) {
         int largest = 1;
-        for (int gpus : builder.agenda().lendable().nodes().values()) {
+        for (int gpus : builder.clusterIndex().lendable().nodes().values()) {
             largest = Math.max(largest, gpus);
         }
-        return view(usable(), builder.agenda().lendable().nodes().size(), largest, kept);
+        return view(usable(), builder.clusterIndex().lendable().nodes().size(), largest, kept);
     }
 
     /** Listed only for who asks, where all of them can be reached and may be lent. */
     private UsableGpus usable() {
-        TrainingCapacity lendable = builder.agenda().lendable();
+        TrainingCapacity lendable = builder.clusterIndex().lendable();
         if (!settings.lending() || !lendable.away().isEmpty()) {
             return UsableGpus.of(listed(lendable));
         }
@@ -143,7 +143,7 @@ final class Training {
         int inference = lendable.inference();
         if (!lendable.away().isEmpty()) {
             inference = 0;
-            for (GpuState gpu : builder.agenda().seats().values()) {
+            for (GpuState gpu : builder.clusterIndex().seats().values()) {
                 inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
             }
         }
@@ -166,20 +166,20 @@ final class Training {
     }
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
-        ClusterIndex agenda = builder.agenda();
+        ClusterIndex clusterIndex = builder.clusterIndex();
         Function<JobState, JobView> seen = job -> new ScheduledJob(
                 job, builder.now(), gpusPerNode, settings.afe() && job.spec().elastic());
         Set<JobId> fixed = new HashSet<>(kept);
-        for (JobId job : agenda.changing().values()) {
+        for (JobId job : clusterIndex.changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
                 fixed.add(job);
             }
         }
         return ClusterView.of(
                 builder.now(),
-                agenda.open().mapped(seen),
-                agenda.open().size(),
-                agenda.holding().stream()
+                clusterIndex.open().mapped(seen),
+                clusterIndex.open().size(),
+                clusterIndex.holding().stream()
                         .filter(job -> !job.isOnSlice())
                         .map(seen)
                         .toList(),
@@ -244,7 +244,7 @@ final class Training {
                 builder.put(job.aiming(entry.getValue()));
             }
         }
-        for (JobState job : builder.agenda().unsettled().values()) {
+        for (JobState job : builder.clusterIndex().unsettled().values()) {
             if (!job.isOver() && !plan.targets().containsKey(job.spec().job())) {
                 builder.put(job.aiming(job.allocation().gpus()));
             }
@@ -278,7 +278,7 @@ final class Training {
 
     /** Releases what jobs that are over still hold, and moves the others as far as GPUs are free. */
     void carryOut(Map<JobId, String> reasons) {
-        for (JobState job : builder.agenda().unsettled().values()) {
+        for (JobState job : builder.clusterIndex().unsettled().values()) {
             if (job.isOver()) {
                 String text = "job %s is %s: its GPUs return"
                         .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));

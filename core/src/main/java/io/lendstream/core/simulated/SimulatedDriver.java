@@ -100,17 +100,17 @@ public record SimulatedDriver(
     }
 
     @Override
-    public ChangeTiming course(TenantChange undertaking) {
-        if (undertaking.released().isEmpty() && undertaking.gained().isEmpty()) {
+    public ChangeTiming changeTiming(TenantChange tenantChange) {
+        if (tenantChange.released().isEmpty() && tenantChange.gained().isEmpty()) {
             return ChangeTiming.AT_ONCE;
         }
-        SplittableRandom chance = Chance.of(seed, undertaking.decision(), undertaking.tenant());
-        ChangeTiming plain = undertaking.tenant() instanceof Tenant.Job ? train(undertaking) : serve(undertaking);
+        SplittableRandom chance = Chance.of(seed, tenantChange.decision(), tenantChange.tenant());
+        ChangeTiming plain = tenantChange.tenant() instanceof Tenant.Job ? train(tenantChange) : serve(tenantChange);
         return new ChangeTiming(
                 about(plain.release(), chance),
                 about(plain.bind(), chance),
                 about(plain.ready(), chance),
-                pick(undertaking, chance.nextDouble()));
+                pick(tenantChange, chance.nextDouble()));
     }
 
     private ChangeTiming train(TenantChange change) {
@@ -153,17 +153,19 @@ public record SimulatedDriver(
         return jitterFraction == 0 ? part : Duration.ofMillis(Math.round(part.toMillis() * factor));
     }
 
-    private ChangeTiming.FailureMode pick(TenantChange undertaking, double draw) {
+    private ChangeTiming.FailureMode pick(TenantChange tenantChange, double draw) {
         if (draw < failures.silence) {
             return ChangeTiming.FailureMode.UNREPORTED;
         }
         if (draw < failures.silence + failures.stuckReleases) {
-            return undertaking.released().isEmpty()
+            return tenantChange.released().isEmpty()
                     ? ChangeTiming.FailureMode.NONE
                     : ChangeTiming.FailureMode.STUCK_RELEASE;
         }
         if (draw < failures.silence + failures.stuckReleases + failures.failedBinds) {
-            return undertaking.gained().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.BIND_FAILS;
+            return tenantChange.gained().isEmpty()
+                    ? ChangeTiming.FailureMode.NONE
+                    : ChangeTiming.FailureMode.BIND_FAILS;
         }
         return ChangeTiming.FailureMode.NONE;
     }

@@ -59,26 +59,26 @@ public record ClusterIndex(
             PersistentMap.empty(),
             PersistentMap.empty());
 
-    /** The agenda of a state. */
+    /** The index of a state. */
     static ClusterIndex of(
             Iterable<NodeState> nodes,
             Iterable<GpuState> gpus,
             Iterable<ServiceState> services,
             Iterable<JobState> jobs) {
-        ClusterIndex agenda = EMPTY;
+        ClusterIndex clusterIndex = EMPTY;
         for (NodeState node : nodes) {
-            agenda = agenda.withNode(Optional.empty(), Optional.of(node));
+            clusterIndex = clusterIndex.withNode(Optional.empty(), Optional.of(node));
         }
         for (GpuState gpu : gpus) {
-            agenda = agenda.withGpu(Optional.empty(), Optional.of(gpu));
+            clusterIndex = clusterIndex.withGpu(Optional.empty(), Optional.of(gpu));
         }
         for (ServiceState service : services) {
-            agenda = agenda.withService(Optional.empty(), service);
+            clusterIndex = clusterIndex.withService(Optional.empty(), service);
         }
         for (JobState job : jobs) {
-            agenda = agenda.withJob(Optional.empty(), Optional.of(job));
+            clusterIndex = clusterIndex.withJob(Optional.empty(), Optional.of(job));
         }
-        return agenda;
+        return clusterIndex;
     }
 
     /** With a GPU as it is now in place of what it was; none before it came or after it went. */

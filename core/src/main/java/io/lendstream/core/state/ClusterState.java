@@ -22,7 +22,7 @@ import java.util.Optional;
  * @param pacing that fewer transfers than usual may be under way, after a service has missed its SLO
  * @param slices how services are to share MIG instances, once that has been planned
  * @param advice decisions that were only advised; empty where none were
- * @param agenda the same GPUs, services, jobs and nodes in other orders
+ * @param clusterIndex the same GPUs, services, jobs and nodes in other orders
  */
 public record ClusterState(
         DomainId domain,
@@ -39,12 +39,12 @@ public record ClusterState(
         PersistentMap<GpuId, GpuState> gpus,
         PersistentMap<ServiceId, ServiceState> services,
         PersistentMap<JobId, JobState> jobs,
-        @Derived ClusterIndex agenda) {
+        @Derived ClusterIndex clusterIndex) {
 
     /** What people have ordered, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
 
-    /** A state whose agenda is made from scratch. */
+    /** A state whose index is built from scratch. */
     public ClusterState(
             DomainId domain,
             Instant now,

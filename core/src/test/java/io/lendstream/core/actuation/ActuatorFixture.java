@@ -62,7 +62,7 @@ final class ActuatorFixture {
 
     /** One whose drivers tell what they have done. */
     static ActuatorFixture driven() {
-        return new ActuatorFixture(undertaking -> ChangeTiming.DRIVEN);
+        return new ActuatorFixture(tenantChange -> ChangeTiming.DRIVEN);
     }
 
     Actuation actuation() {
@@ -101,8 +101,8 @@ final class ActuatorFixture {
         return note(actuation.take(decision(id, second, second + 60, advisory, action), at(second)));
     }
 
-    List<ActuationReport> done(double second, DriverEvent deed) {
-        return note(actuation.done(deed, at(second)));
+    List<ActuationReport> done(double second, DriverEvent driverEvent) {
+        return note(actuation.done(driverEvent, at(second)));
     }
 
     List<ActuationReport> advance(double second) {
@@ -228,11 +228,11 @@ final class ActuatorFixture {
     }
 
     /** All goes well, and takes so many seconds. */
-    static ChangeTiming course(double release, double bind, double ready) {
-        return course(release, bind, ready, ChangeTiming.FailureMode.NONE);
+    static ChangeTiming changeTiming(double release, double bind, double ready) {
+        return changeTiming(release, bind, ready, ChangeTiming.FailureMode.NONE);
     }
 
-    static ChangeTiming course(double release, double bind, double ready, ChangeTiming.FailureMode trouble) {
+    static ChangeTiming changeTiming(double release, double bind, double ready, ChangeTiming.FailureMode trouble) {
         return new ChangeTiming(seconds(release), seconds(bind), seconds(ready), trouble);
     }
 

@@ -6,7 +6,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.DOMAIN;
 import static io.lendstream.core.actuation.ActuatorFixture.GPT;
 import static io.lendstream.core.actuation.ActuatorFixture.allocation;
 import static io.lendstream.core.actuation.ActuatorFixture.at;
-import static io.lendstream.core.actuation.ActuatorFixture.course;
+import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.kills;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
@@ -33,7 +33,7 @@ class ActuatorRestartTest {
 
     @Test
     void onlyTheDomainThatLentToAJobDecidesAboutItAfterARestart() {
-        var planned = new ActuatorFixture(undertaking -> course(2, 3, 20));
+        var planned = new ActuatorFixture(tenantChange -> changeTiming(2, 3, 20));
         planned.take(0, lend(BERT, 400, gpus("i1"), "i1"));
         assertThat(planned.restored().home(BERT.job())).contains(DOMAIN);
         planned.restart(10);
@@ -43,7 +43,7 @@ class ActuatorRestartTest {
 
     @Test
     void onlyTheDomainWhoseTrainingGpusAJobHasDecidesAboutItAfterARestart() {
-        var planned = new ActuatorFixture(undertaking -> course(2, 3, 20));
+        var planned = new ActuatorFixture(tenantChange -> changeTiming(2, 3, 20));
         planned.take(0, resize(BERT, gpus("t1"), "t1"));
         planned.restart(10);
 
@@ -90,7 +90,7 @@ class ActuatorRestartTest {
 
     @Test
     void anActuatorThatHasDoneNothingHasTheEmptySnapshot() {
-        assertThat(new Actuation("a", Duration.ofSeconds(45), undertaking -> ChangeTiming.DRIVEN).snapshot())
+        assertThat(new Actuation("a", Duration.ofSeconds(45), tenantChange -> ChangeTiming.DRIVEN).snapshot())
                 .isEqualTo(ActuationSnapshot.empty())
                 .isEqualTo(new ActuationSnapshot(
                         Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));

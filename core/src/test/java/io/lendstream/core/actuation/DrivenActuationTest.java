@@ -35,7 +35,7 @@ class DrivenActuationTest {
     private static final GpuId B = RandomDecisions.GPUS.get(1);
     private static final GpuId LENT = RandomDecisions.INFERENCE.get(0);
 
-    private Actuation actuation = RandomDecisions.actuation(undertaking -> ChangeTiming.DRIVEN);
+    private Actuation actuation = RandomDecisions.actuation(tenantChange -> ChangeTiming.DRIVEN);
     private final List<String> log = new ArrayList<>();
     private long sequence;
 
@@ -50,8 +50,8 @@ class DrivenActuationTest {
         return id;
     }
 
-    private void done(double second, DriverEvent deed) {
-        note(actuation.done(deed, at(second)));
+    private void done(double second, DriverEvent driverEvent) {
+        note(actuation.done(driverEvent, at(second)));
     }
 
     private void advance(double second) {
@@ -59,7 +59,7 @@ class DrivenActuationTest {
     }
 
     private void restart(double second) {
-        actuation = RandomDecisions.restarted(actuation, undertaking -> ChangeTiming.DRIVEN);
+        actuation = RandomDecisions.restarted(actuation, tenantChange -> ChangeTiming.DRIVEN);
         assertThat(actuation.resume(at(second), true)).isNotEmpty();
     }
 
@@ -337,7 +337,7 @@ class DrivenActuationTest {
     void silenceOfADriverThatAsksOthersCallsForNothing() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
-        actuation = RandomDecisions.restarted(actuation, undertaking -> ChangeTiming.DRIVEN);
+        actuation = RandomDecisions.restarted(actuation, tenantChange -> ChangeTiming.DRIVEN);
         assertThat(actuation.resume(at(100), false)).isNotEmpty();
 
         advance(10_000);
@@ -367,7 +367,7 @@ class DrivenActuationTest {
 
     @Example
     void whatNoDriverCanDoIsRefusedAsAWhole() {
-        actuation = RandomDecisions.actuation(undertaking -> ChangeTiming.NONE);
+        actuation = RandomDecisions.actuation(tenantChange -> ChangeTiming.NONE);
 
         take(0, resize(A));
 
@@ -402,7 +402,7 @@ class DrivenActuationTest {
     private void keepsItsPromises(long seed) {
         Random random = new Random(seed);
         Machine machine = new Machine(random, random.nextBoolean() ? 0 : 0.15);
-        DelayModel driver = undertaking -> ChangeTiming.DRIVEN;
+        DelayModel driver = tenantChange -> ChangeTiming.DRIVEN;
         actuation = RandomDecisions.actuation(driver);
         sequence = 0;
         Map<GpuId, Tenant> reported = new HashMap<>();
@@ -424,16 +424,16 @@ class DrivenActuationTest {
                     deeds.addAll(machine.take(order, now));
                 }
             }
-            for (DriverEvent deed : deeds) {
-                reports.addAll(actuation.done(deed, now));
+            for (DriverEvent driverEvent : deeds) {
+                reports.addAll(actuation.done(driverEvent, now));
                 if (random.nextInt(5) == 0) {
-                    reports.addAll(actuation.done(deed, now));
+                    reports.addAll(actuation.done(driverEvent, now));
                 }
             }
             reports.addAll(actuation.advance(now));
             for (Order order : actuation.orders()) {
-                for (DriverEvent deed : machine.take(order, now)) {
-                    reports.addAll(actuation.done(deed, now));
+                for (DriverEvent driverEvent : machine.take(order, now)) {
+                    reports.addAll(actuation.done(driverEvent, now));
                 }
             }
             for (ActuationReport report : reports) {

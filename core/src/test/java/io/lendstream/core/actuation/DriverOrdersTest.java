@@ -252,16 +252,16 @@ class DriverOrdersTest {
     }
 
     /** An actuator whose changes of batching take a course. */
-    private static ActuatorFixture batching(ChangeTiming course) {
+    private static ActuatorFixture batching(ChangeTiming changeTiming) {
         return new ActuatorFixture(new DelayModel() {
             @Override
-            public ChangeTiming course(TenantChange undertaking) {
+            public ChangeTiming changeTiming(TenantChange tenantChange) {
                 return ChangeTiming.DRIVEN;
             }
 
             @Override
             public ChangeTiming batching() {
-                return course;
+                return changeTiming;
             }
         });
     }

@@ -3,7 +3,7 @@ package io.lendstream.core.actuation;
 import static io.lendstream.core.actuation.ActuatorFixture.BERT;
 import static io.lendstream.core.actuation.ActuatorFixture.GPT;
 import static io.lendstream.core.actuation.ActuatorFixture.at;
-import static io.lendstream.core.actuation.ActuatorFixture.course;
+import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.job;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 /** What a lease covers, and how it ends; a release takes 10 s, a bind 3 s, and a change is in force after 20 s. */
 class LoansTest {
     private final List<TenantChange> undertakings = new ArrayList<>();
-    private final ActuatorFixture actuator = new ActuatorFixture(undertaking -> {
-        undertakings.add(undertaking);
-        return course(undertaking.released().isEmpty() ? 0 : 10, 3, 20);
+    private final ActuatorFixture actuator = new ActuatorFixture(tenantChange -> {
+        undertakings.add(tenantChange);
+        return changeTiming(tenantChange.released().isEmpty() ? 0 : 10, 3, 20);
     });
 
     @Test
@@ -124,15 +124,15 @@ class LoansTest {
                         "110 d/1/2 RELEASED i1,i3 (lease ran out at 2026-01-01T12:01:40Z)",
                         "110 d/1/1 RELEASED i2 (lease ran out at 2026-01-01T12:01:40Z)");
         assertThat(undertakings)
-                .filteredOn(undertaking -> !undertaking.released().isEmpty())
+                .filteredOn(tenantChange -> !tenantChange.released().isEmpty())
                 .extracting(TenantChange::before, TenantChange::after)
                 .containsExactly(tuple(3, 1), tuple(1, 0));
     }
 
     @Test
     void aJobThatDoesNotLeaveWithinTheNoticeAfterItsLeaseIsForced() {
-        var slow =
-                new ActuatorFixture(undertaking -> course(undertaking.released().isEmpty() ? 0 : 50, 3, 20));
+        var slow = new ActuatorFixture(
+                tenantChange -> changeTiming(tenantChange.released().isEmpty() ? 0 : 50, 3, 20));
         slow.take(0, lend(BERT, 100, gpus("i1"), "i1"));
         slow.advance(99);
         slow.log.clear();

@@ -4,7 +4,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.BERT;
 import static io.lendstream.core.actuation.ActuatorFixture.DOMAIN;
 import static io.lendstream.core.actuation.ActuatorFixture.GPT;
 import static io.lendstream.core.actuation.ActuatorFixture.TRAINING;
-import static io.lendstream.core.actuation.ActuatorFixture.course;
+import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
 import static io.lendstream.core.actuation.ActuatorFixture.node;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class LostNodeTest {
     private static final DomainId THEIRS = new DomainId("theirs");
 
-    private final ActuatorFixture actuator = new ActuatorFixture(undertaking -> course(2, 3, 20));
+    private final ActuatorFixture actuator = new ActuatorFixture(tenantChange -> changeTiming(2, 3, 20));
 
     @Test
     void aJobDoesNotComeUpOnANodeThatIsLost() {

@@ -3,7 +3,7 @@ package io.lendstream.core.actuation;
 import static io.lendstream.core.actuation.ActuatorFixture.BERT;
 import static io.lendstream.core.actuation.ActuatorFixture.CHAT;
 import static io.lendstream.core.actuation.ActuatorFixture.DOMAIN;
-import static io.lendstream.core.actuation.ActuatorFixture.course;
+import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.idle;
 import static io.lendstream.core.actuation.ActuatorFixture.job;
@@ -31,15 +31,15 @@ class PlannedChangesTest {
 
     /** One whose first decision takes the first course, and so on. */
     private ActuatorFixture actuator(ChangeTiming... courses) {
-        return new ActuatorFixture(undertaking -> {
-            undertakings.add(undertaking);
-            return courses[(int) undertaking.decision().sequence() - 1];
+        return new ActuatorFixture(tenantChange -> {
+            undertakings.add(tenantChange);
+            return courses[(int) tenantChange.decision().sequence() - 1];
         });
     }
 
     @Test
     void aChangeOfTheBatchIsInForceNoSoonerThanTheJobIsUpOnTheGpusThatItGains() {
-        ActuatorFixture actuator = actuator(course(0, 30, 0), ChangeTiming.AT_ONCE);
+        ActuatorFixture actuator = actuator(changeTiming(0, 30, 0), ChangeTiming.AT_ONCE);
 
         actuator.take(0, resize(BERT, gpus("t1"), "t1"));
         actuator.take(10, resize(BERT, gpus(), "t1"));
@@ -56,7 +56,7 @@ class PlannedChangesTest {
 
     @Test
     void aReplicaServesWithoutWaitingForOneThatWasOrderedBefore() {
-        ActuatorFixture actuator = actuator(course(0, 30, 0), course(0, 5, 0));
+        ActuatorFixture actuator = actuator(changeTiming(0, 30, 0), changeTiming(0, 5, 0));
 
         actuator.take(0, serve("i1"));
         actuator.take(10, serve("i2"));
@@ -74,7 +74,7 @@ class PlannedChangesTest {
 
     @Test
     void aReplicaThatIsDrainedWhileItComesUpIsNotReportedToServe() {
-        ActuatorFixture actuator = actuator(course(0, 6, 6), course(2, 0, 0));
+        ActuatorFixture actuator = actuator(changeTiming(0, 6, 6), changeTiming(2, 0, 0));
 
         actuator.take(0, serve("i1", "i2"));
         actuator.take(1, idle(30, "i2"));
@@ -93,8 +93,10 @@ class PlannedChangesTest {
 
     @Test
     void aLaterChangeIsInForceWithoutTheGpusOnWhichTheJobDidNotComeUp() {
-        ActuatorFixture actuator =
-                actuator(ChangeTiming.AT_ONCE, course(0, 30, 0, ChangeTiming.FailureMode.BIND_FAILS), course(0, 0, 40));
+        ActuatorFixture actuator = actuator(
+                ChangeTiming.AT_ONCE,
+                changeTiming(0, 30, 0, ChangeTiming.FailureMode.BIND_FAILS),
+                changeTiming(0, 0, 40));
         actuator.take(0, resize(BERT, gpus("t1"), "t1"));
         actuator.log.clear();
 
@@ -113,7 +115,8 @@ class PlannedChangesTest {
 
     @Test
     void aChangeThatWaitsForTheNextIsInForceWhenTheNextHasFailed() {
-        ActuatorFixture actuator = actuator(course(0, 5, 50), course(0, 30, 0, ChangeTiming.FailureMode.BIND_FAILS));
+        ActuatorFixture actuator =
+                actuator(changeTiming(0, 5, 50), changeTiming(0, 30, 0, ChangeTiming.FailureMode.BIND_FAILS));
 
         actuator.take(0, resize(BERT, gpus("t1"), "t1"));
         actuator.take(10, resize(BERT, gpus("t2"), "t1", "t2"));
@@ -130,7 +133,7 @@ class PlannedChangesTest {
 
     @Test
     void eachReportSaysHowLongThePartsTookOneAfterTheOther() {
-        ActuatorFixture actuator = actuator(ChangeTiming.AT_ONCE, course(2, 3, 20));
+        ActuatorFixture actuator = actuator(ChangeTiming.AT_ONCE, changeTiming(2, 3, 20));
         actuator.take(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"));
 
         actuator.take(100, resize(BERT, gpus("t2", "t3"), "t1", "t3"));
@@ -155,7 +158,7 @@ class PlannedChangesTest {
 
     @Test
     void aReleaseIsOwedByTheEarlierDeadlineOfALaterDecisionButOnlyForTheGpusThatItNames() {
-        ActuatorFixture actuator = actuator(ChangeTiming.AT_ONCE, course(30, 0, 0), ChangeTiming.AT_ONCE);
+        ActuatorFixture actuator = actuator(ChangeTiming.AT_ONCE, changeTiming(30, 0, 0), ChangeTiming.AT_ONCE);
         actuator.take(0, resize(BERT, gpus("t1", "t2", "t3"), "t1", "t2", "t3"));
         actuator.take(100, resize(BERT, gpus("t2", "t3"), "t1"));
         actuator.log.clear();
@@ -175,7 +178,7 @@ class PlannedChangesTest {
     @Test
     void aReplicaThatDoesNotStopByTheDeadlineIsForced() {
         ActuatorFixture actuator =
-                actuator(ChangeTiming.AT_ONCE, course(1, 0, 0, ChangeTiming.FailureMode.STUCK_RELEASE));
+                actuator(ChangeTiming.AT_ONCE, changeTiming(1, 0, 0, ChangeTiming.FailureMode.STUCK_RELEASE));
         actuator.take(0, serve("i1", "i2"));
         actuator.log.clear();
 
@@ -193,7 +196,8 @@ class PlannedChangesTest {
 
     @Test
     void aReleaseThatIsNotReportedFreesTheGpuAllTheSame() {
-        ActuatorFixture actuator = actuator(ChangeTiming.AT_ONCE, course(1, 0, 0, ChangeTiming.FailureMode.UNREPORTED));
+        ActuatorFixture actuator =
+                actuator(ChangeTiming.AT_ONCE, changeTiming(1, 0, 0, ChangeTiming.FailureMode.UNREPORTED));
         actuator.take(0, serve("i1", "i2"));
         actuator.log.clear();
 
@@ -206,7 +210,7 @@ class PlannedChangesTest {
 
     @Test
     void aChangeIsPlannedWithWhatTheJobHasAndWhatItsLastChangeStillNeeds() {
-        ActuatorFixture actuator = actuator(course(0, 3, 20), course(2, 3, 20));
+        ActuatorFixture actuator = actuator(changeTiming(0, 3, 20), changeTiming(2, 3, 20));
         actuator.actuation().know(job(BERT, true));
 
         DecisionId first = actuator.take(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"));
@@ -242,7 +246,7 @@ class PlannedChangesTest {
 
     @Test
     void aReplicaIsPlannedWithWhatItsServiceDeclares() {
-        ActuatorFixture actuator = actuator(course(0, 3, 20), course(0, 3, 20), course(0, 3, 20));
+        ActuatorFixture actuator = actuator(changeTiming(0, 3, 20), changeTiming(0, 3, 20), changeTiming(0, 3, 20));
         actuator.actuation().know(service());
 
         DecisionId first = actuator.take(0, serve("i1"));
@@ -283,7 +287,7 @@ class PlannedChangesTest {
 
     @Test
     void aCourseWithANegativePartIsRefused() {
-        assertThatThrownBy(() -> course(0, -1, 0))
+        assertThatThrownBy(() -> changeTiming(0, -1, 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("the parts of a course must take at least 0 s, but were PT0S, PT-1S, PT0S");
     }

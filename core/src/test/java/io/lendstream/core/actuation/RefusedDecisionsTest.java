@@ -4,7 +4,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.BERT;
 import static io.lendstream.core.actuation.ActuatorFixture.CHAT;
 import static io.lendstream.core.actuation.ActuatorFixture.DOMAIN;
 import static io.lendstream.core.actuation.ActuatorFixture.at;
-import static io.lendstream.core.actuation.ActuatorFixture.course;
+import static io.lendstream.core.actuation.ActuatorFixture.changeTiming;
 import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static io.lendstream.core.actuation.ActuatorFixture.idle;
 import static io.lendstream.core.actuation.ActuatorFixture.lend;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a refusal says, and what it leaves as it was; a release takes 10 s, a bind 3 s. */
 class RefusedDecisionsTest {
-    private final ActuatorFixture actuator = new ActuatorFixture(undertaking -> course(10, 3, 0));
+    private final ActuatorFixture actuator = new ActuatorFixture(tenantChange -> changeTiming(10, 3, 0));
 
     @Test
     void aRefusalNamesTheTenantThatTheDecisionIsAbout() {

@@ -132,9 +132,9 @@ final class SimActuator {
             take(inbox.removeFirst(), now.plusMillis(taken), reports);
         }
         while (!deeds.isEmpty()) {
-            DriverEvent deed = deeds.removeFirst();
-            reports.addAll(actuation.done(deed, now));
-            ownUp(deed, now, reports);
+            DriverEvent driverEvent = deeds.removeFirst();
+            reports.addAll(actuation.done(driverEvent, now));
+            ownUp(driverEvent, now, reports);
         }
         reports.addAll(actuation.advance(now));
         turns++;
@@ -193,8 +193,8 @@ final class SimActuator {
         }
     }
 
-    private void ownUp(DriverEvent deed, Instant now, List<ActuationReport> reports) {
-        if (deed instanceof DriverEvent.Stopped left) {
+    private void ownUp(DriverEvent driverEvent, Instant now, List<ActuationReport> reports) {
+        if (driverEvent instanceof DriverEvent.Stopped left) {
             for (ActuationReport report : List.copyOf(heldBack)) {
                 if (report.tenant().filter(left.tenant()::equals).isPresent()
                         && left.units().containsAll(report.gpus())) {

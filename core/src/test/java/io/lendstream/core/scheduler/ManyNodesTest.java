@@ -107,7 +107,7 @@ class ManyNodesTest {
                         "node-000002-gpu-0",
                         "node-000002-gpu-1");
         assertThat(left.gpus().stream()).hasSize(4).allMatch(gpu -> gpu.owner() instanceof Owner.Free);
-        assertThat(left.agenda())
+        assertThat(left.clusterIndex())
                 .as("the index that is kept is the one that would be made from scratch")
                 .isEqualTo(new ClusterState(
                                 left.domain(),
@@ -124,6 +124,6 @@ class ManyNodesTest {
                                 left.gpus(),
                                 left.services(),
                                 left.jobs())
-                        .agenda());
+                        .clusterIndex());
     }
 }

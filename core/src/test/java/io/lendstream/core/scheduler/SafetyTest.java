@@ -247,11 +247,11 @@ class SafetyTest {
     void silenceNextForcesSomethingWhenTheFirstServiceThatIsStillKnownBecomesUnknown() {
         moment.service("chat", 1).later(ofSeconds(30)).service("search", 1);
 
-        assertThat(Safety.nextChange(moment.state().agenda(), Moment.NOW.plusSeconds(60)))
+        assertThat(Safety.nextChange(moment.state().clusterIndex(), Moment.NOW.plusSeconds(60)))
                 .contains(Moment.NOW.plusMillis(60_001));
-        assertThat(Safety.nextChange(moment.state().agenda(), Moment.NOW.plusMillis(60_001)))
+        assertThat(Safety.nextChange(moment.state().clusterIndex(), Moment.NOW.plusMillis(60_001)))
                 .contains(Moment.NOW.plusMillis(90_001));
-        assertThat(Safety.nextChange(moment.state().agenda(), Moment.NOW.plusMillis(90_001)))
+        assertThat(Safety.nextChange(moment.state().clusterIndex(), Moment.NOW.plusMillis(90_001)))
                 .isEmpty();
     }
 

@@ -75,7 +75,7 @@ class SchedulerChurnTest {
             Step step = scheduler.step(state, event);
             state = step.state();
             again.addAll(step.decisions());
-            assertThat(state).as("event %d", event.sequence()).isEqualTo(withAgendaFromScratch(state));
+            assertThat(state).as("event %d", event.sequence()).isEqualTo(withIndexFromScratch(state));
         }
 
         assertThat(again).isEqualTo(story.decisions());
@@ -165,7 +165,7 @@ class SchedulerChurnTest {
         }
     }
 
-    private static ClusterState withAgendaFromScratch(ClusterState state) {
+    private static ClusterState withIndexFromScratch(ClusterState state) {
         return new ClusterState(
                 state.domain(),
                 state.now(),

@@ -209,7 +209,7 @@ class StepBuilderTest {
         builder.remove(new NodeId("infer"));
 
         assertThat(builder.nodes().get(new NodeId("infer"))).isEmpty();
-        assertThat(builder.agenda().heard().size()).isEqualTo(1);
+        assertThat(builder.clusterIndex().heard().size()).isEqualTo(1);
         assertThat(builder.finished().changed().nodes()).containsExactly(new NodeId("infer"));
     }
 
@@ -223,7 +223,7 @@ class StepBuilderTest {
         StepBuilder removed = draft();
         removed.remove(new GpuId("infer-g0"));
         assertThat(removed.changesPlans()).isTrue();
-        assertThat(removed.agenda().free().size()).isEqualTo(3);
+        assertThat(removed.clusterIndex().free().size()).isEqualTo(3);
         assertThat(removed.finished().changed().owners()).containsExactly(new GpuId("infer-g0"));
         assertThat(removed.finished().changed().gpus()).containsExactly(new GpuId("infer-g0"));
     }
@@ -292,7 +292,7 @@ class StepBuilderTest {
         builder.remove(new JobId("a"));
 
         assertThat(builder.jobs().get(new JobId("a"))).isEmpty();
-        assertThat(builder.agenda().open().isEmpty()).isTrue();
+        assertThat(builder.clusterIndex().open().isEmpty()).isTrue();
         assertThat(builder.finished().changed().jobs()).containsExactly(new JobId("a"));
     }
 

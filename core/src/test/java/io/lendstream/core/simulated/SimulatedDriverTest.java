@@ -21,15 +21,17 @@ class SimulatedDriverTest {
     void aChangeOnTopOfOneThatIsNotOverDoesNotShortenIt() {
         Duration remaining = Duration.ofSeconds(17);
 
-        assertThat(SimulatedDriver.realistic().course(shrink(1, remaining)).ready())
+        assertThat(SimulatedDriver.realistic()
+                        .changeTiming(shrink(1, remaining))
+                        .ready())
                 .isEqualTo(remaining);
     }
 
     @Test
     void asPublishedAChangeReplacesTheOneBeforeItAndGpusChangeHandsAtOnce() {
-        ChangeTiming course = SimulatedDriver.published().course(shrink(1, Duration.ofSeconds(17)));
+        ChangeTiming changeTiming = SimulatedDriver.published().changeTiming(shrink(1, Duration.ofSeconds(17)));
 
-        assertThat(course)
+        assertThat(changeTiming)
                 .isEqualTo(new ChangeTiming(
                         Duration.ZERO, Duration.ZERO, Duration.ofSeconds(3), ChangeTiming.FailureMode.NONE));
     }
@@ -39,12 +41,12 @@ class SimulatedDriverTest {
         var driver = SimulatedDriver.realistic().withJitter(0.2, 3);
 
         for (int sequence = 1; sequence <= 100; sequence++) {
-            ChangeTiming course = driver.course(shrink(sequence, Duration.ZERO));
-            assertThat(course.release()).isBetween(Duration.ofMillis(1200), Duration.ofMillis(1800));
-            assertThat(driver.course(shrink(sequence, Duration.ZERO))).isEqualTo(course);
+            ChangeTiming changeTiming = driver.changeTiming(shrink(sequence, Duration.ZERO));
+            assertThat(changeTiming.release()).isBetween(Duration.ofMillis(1200), Duration.ofMillis(1800));
+            assertThat(driver.changeTiming(shrink(sequence, Duration.ZERO))).isEqualTo(changeTiming);
         }
-        assertThat(driver.withJitter(0.2, 4).course(shrink(1, Duration.ZERO)))
-                .isNotEqualTo(driver.course(shrink(1, Duration.ZERO)));
+        assertThat(driver.withJitter(0.2, 4).changeTiming(shrink(1, Duration.ZERO)))
+                .isNotEqualTo(driver.changeTiming(shrink(1, Duration.ZERO)));
     }
 
     @Test
@@ -54,7 +56,7 @@ class SimulatedDriverTest {
         int silent = 0;
         for (int sequence = 1; sequence <= 1000; sequence++) {
             ChangeTiming.FailureMode trouble =
-                    driver.course(shrink(sequence, Duration.ZERO)).trouble();
+                    driver.changeTiming(shrink(sequence, Duration.ZERO)).trouble();
             stuck += trouble == ChangeTiming.FailureMode.STUCK_RELEASE ? 1 : 0;
             silent += trouble == ChangeTiming.FailureMode.UNREPORTED ? 1 : 0;
         }

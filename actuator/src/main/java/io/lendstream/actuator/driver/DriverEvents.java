@@ -8,28 +8,28 @@ import java.util.List;
 import java.util.Optional;
 
 /** What there is to tell where an order is carried out as a whole, or not at all. */
-final class Deeds {
-    private Deeds() {}
+final class DriverEvents {
+    private DriverEvents() {}
 
     static List<DriverEvent> allOf(Order order) {
-        List<DriverEvent> deeds = new ArrayList<>();
+        List<DriverEvent> driverEvents = new ArrayList<>();
         if (order instanceof Order.Place place) {
             if (!place.leaving().isEmpty()) {
-                deeds.add(new DriverEvent.Stopped(place.tenant(), place.leaving(), false, ""));
+                driverEvents.add(new DriverEvent.Stopped(place.tenant(), place.leaving(), false, ""));
             }
             if (!place.units().isEmpty()) {
-                deeds.add(new DriverEvent.Started(place.tenant(), place.units()));
+                driverEvents.add(new DriverEvent.Started(place.tenant(), place.units()));
             }
-            deeds.add(new DriverEvent.InForce(place.tenant(), place.decision()));
+            driverEvents.add(new DriverEvent.InForce(place.tenant(), place.decision()));
         } else if (order instanceof Order.Force force) {
-            deeds.add(new DriverEvent.Stopped(force.tenant(), force.units(), true, ""));
+            driverEvents.add(new DriverEvent.Stopped(force.tenant(), force.units(), true, ""));
         } else if (order instanceof Order.Cut cut) {
-            deeds.add(new DriverEvent.Cut(cut.decision(), cut.gpu(), true, ""));
+            driverEvents.add(new DriverEvent.Cut(cut.decision(), cut.gpu(), true, ""));
         } else if (order instanceof Order.Batch batch) {
             Tenant service = new Tenant.Service(batch.batching().service());
-            deeds.add(new DriverEvent.InForce(service, batch.decision()));
+            driverEvents.add(new DriverEvent.InForce(service, batch.decision()));
         }
-        return deeds;
+        return driverEvents;
     }
 
     static Optional<DriverEvent> failureOf(Order order, String why) {

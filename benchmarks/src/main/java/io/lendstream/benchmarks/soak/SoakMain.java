@@ -71,7 +71,7 @@ public final class SoakMain implements Callable<Integer> {
                         out.toString())
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("demo.log").toFile());
-        // The services keep their heaps; the demo judges and replays some weeks at its end, in memory.
+        // Only the demo's own process: at its end it checks and replays the whole run in memory.
         command.environment().put("LENDSTREAM_JAVA_OPTS", "-Xmx%dm".formatted(heapMegabytes(hours)));
         Process demo = command.start();
         var samples = new Samples();
@@ -79,7 +79,7 @@ public final class SoakMain implements Callable<Integer> {
         return judge(samples, status, loans(out), directory);
     }
 
-    /** Enough for what is decided in so many hours at {@link #SPEED}, and for three replays of it. */
+    /** A guess at the heap that the demo needs after this many hours at {@link #SPEED}: it keeps every decision of four runs. */
     private static int heapMegabytes(double hours) {
         return (int) Math.min(8192, 512 + 1536 * hours);
     }

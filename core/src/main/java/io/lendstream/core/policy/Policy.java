@@ -42,7 +42,7 @@ public interface Policy {
         return List.of();
     }
 
-    /** The loans that {@link #victims} weighed, for people. */
+    /** The loans that {@link #victims} compared, for {@code explain}; may be empty. */
     List<Alternative> losses(ClusterView cluster, int count);
 
     /** The name and the settings, as they can be given again: {@code name:key=value:key=value}. */

@@ -14,7 +14,7 @@ public final class StateReader {
         this.bytes = ByteBuffer.wrap(bytes);
     }
 
-    /** What follows has this format, see {@link StateWriter#FORMAT}; until then it has the present one. */
+    /** Sets the format of the bytes that follow; see {@link StateWriter#FORMAT}, which is the default. */
     public StateReader of(int written) {
         format = written;
         return this;

@@ -89,27 +89,7 @@ final class KafkaWire implements Wire {
     }
 
     private void publish(Event event) {
-        if (event instanceof Node node) {
-            writer.write(TopicCatalogue.NODES, node.nodeId().value(), node);
-        } else if (event instanceof GpuTelemetry telemetry) {
-            writer.write(TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
-        } else if (event instanceof InferenceService service) {
-            writer.write(TopicCatalogue.SERVICES, service.service().value(), service);
-        } else if (event instanceof RequestRate rate) {
-            writer.write(TopicCatalogue.REQUEST_RATES, rate.service().value(), rate);
-        } else if (event instanceof TrainingJob job) {
-            writer.write(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
-        } else if (event instanceof TrainingProgress progress) {
-            writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
-        } else if (event instanceof ControlCommand command) {
-            writer.write(TopicCatalogue.CONTROL, command.domain().value(), command);
-        } else if (event instanceof NodeLeft
-                || event instanceof DemandForecast
-                || event instanceof ActuationReport
-                || event instanceof SchedulerStarted
-                || event instanceof Tick) {
-            throw new IllegalArgumentException("a workload does not say %s".formatted(event));
-        }
+        event.match(new Publication()).run();
     }
 
     @Override
@@ -135,5 +115,72 @@ final class KafkaWire implements Wire {
     @Override
     public boolean hasRead(Map<String, Long> positions) {
         return reader.hasRead(positions) && lastDecision >= positions.getOrDefault(DECISIONS, 0L);
+    }
+
+    /** How an event gets to its topic. */
+    private final class Publication implements Event.Cases<Runnable> {
+        @Override
+        public Runnable node(Node node) {
+            return () -> writer.write(TopicCatalogue.NODES, node.nodeId().value(), node);
+        }
+
+        @Override
+        public Runnable nodeLeft(NodeLeft left) {
+            return foreign(left);
+        }
+
+        @Override
+        public Runnable telemetry(GpuTelemetry telemetry) {
+            return () -> writer.write(TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
+        }
+
+        @Override
+        public Runnable service(InferenceService service) {
+            return () -> writer.write(TopicCatalogue.SERVICES, service.service().value(), service);
+        }
+
+        @Override
+        public Runnable rate(RequestRate rate) {
+            return () -> writer.write(TopicCatalogue.REQUEST_RATES, rate.service().value(), rate);
+        }
+
+        @Override
+        public Runnable job(TrainingJob job) {
+            return () -> writer.write(TopicCatalogue.TRAINING_JOBS, job.job().value(), job);
+        }
+
+        @Override
+        public Runnable progress(TrainingProgress progress) {
+            return () -> writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+        }
+
+        @Override
+        public Runnable forecast(DemandForecast forecast) {
+            return foreign(forecast);
+        }
+
+        @Override
+        public Runnable report(ActuationReport report) {
+            return foreign(report);
+        }
+
+        @Override
+        public Runnable command(ControlCommand command) {
+            return () -> writer.write(TopicCatalogue.CONTROL, command.domain().value(), command);
+        }
+
+        @Override
+        public Runnable started(SchedulerStarted started) {
+            return foreign(started);
+        }
+
+        @Override
+        public Runnable tick(Tick tick) {
+            return foreign(tick);
+        }
+
+        private Runnable foreign(Event event) {
+            throw new IllegalArgumentException("a workload does not say %s".formatted(event));
+        }
     }
 }

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 /**
  * Why a decision was made.
  *
- * @param code a short name of the cause that tools can count by, such as {@code demand} or {@code plan}
+ * @param code label of a {@link ReasonCode}, or of one that only a newer version knows
  * @param text the same for people, with the numbers that mattered
  * @param numbers those numbers by name
  * @param inputs sequence numbers, in {@code domain-events}, of the events it rests on
@@ -16,6 +16,11 @@ public record Reason(String code, String text, Map<String, Double> numbers, List
     public Reason {
         numbers = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(numbers));
         inputs = List.copyOf(inputs);
+    }
+
+    /** Whether a decision was made for this. */
+    public boolean is(ReasonCode other) {
+        return code.equals(other.label());
     }
 
     /** A number of things, for people: {@code 1 GPU}, {@code 2 GPUs}. */

@@ -32,4 +32,9 @@ public record ActuationReport(
     public ActuationReport {
         gpus = List.copyOf(gpus);
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.report(this);
+    }
 }

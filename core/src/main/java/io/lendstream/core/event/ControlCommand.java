@@ -46,4 +46,9 @@ public record ControlCommand(
         /** Quarantined GPUs were seen to; they are free again. */
         RESET
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.command(this);
+    }
 }

@@ -67,4 +67,9 @@ public record DemandForecast(
         }
         return peak;
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.forecast(this);
+    }
 }

@@ -21,4 +21,33 @@ public sealed interface Event
 
     /** When it happened, to the millisecond. */
     Instant at();
+
+    <T> T match(Cases<T> cases);
+
+    /** A new kind of event breaks the build until every reader handles it. */
+    interface Cases<T> {
+        T node(Node node);
+
+        T nodeLeft(NodeLeft left);
+
+        T telemetry(GpuTelemetry telemetry);
+
+        T service(InferenceService service);
+
+        T rate(RequestRate rate);
+
+        T job(TrainingJob job);
+
+        T progress(TrainingProgress progress);
+
+        T forecast(DemandForecast forecast);
+
+        T report(ActuationReport report);
+
+        T command(ControlCommand command);
+
+        T started(SchedulerStarted started);
+
+        T tick(Tick tick);
+    }
 }

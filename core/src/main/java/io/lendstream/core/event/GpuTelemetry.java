@@ -18,4 +18,9 @@ public record GpuTelemetry(
         Checks.atLeast("sequence", 0, sequence);
         gpus = List.copyOf(gpus);
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.telemetry(this);
+    }
 }

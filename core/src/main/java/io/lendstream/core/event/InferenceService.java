@@ -83,4 +83,9 @@ public record InferenceService(
                 warmUp,
                 Optional.of(bytes));
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.service(this);
+    }
 }

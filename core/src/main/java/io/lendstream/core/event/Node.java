@@ -56,4 +56,9 @@ public record Node(
     public boolean covers(Node other) {
         return bootId.equals(other.bootId) && other.sequence > 0 && other.sequence <= sequence;
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.node(this);
+    }
 }

@@ -118,4 +118,9 @@ public record RequestRate(
     public double arrivalsPerSecond() {
         return arrivals * 1000.0 / Limits.millis(window());
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.rate(this);
+    }
 }

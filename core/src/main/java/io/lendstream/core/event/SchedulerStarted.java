@@ -28,4 +28,9 @@ public record SchedulerStarted(
         Checks.atLeast("epoch", 1, epoch);
         settings = Map.copyOf(settings);
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.started(this);
+    }
 }

@@ -111,4 +111,9 @@ public record TrainingJob(
     public Instant at() {
         return submittedAt;
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.job(this);
+    }
 }

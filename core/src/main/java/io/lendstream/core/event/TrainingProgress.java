@@ -48,4 +48,9 @@ public record TrainingProgress(
         Checks.notNegative("gradientSquared", gradientSquared);
         Checks.notNegative("gradientVariance", gradientVariance);
     }
+
+    @Override
+    public <T> T match(Cases<T> cases) {
+        return cases.progress(this);
+    }
 }

@@ -2,6 +2,7 @@ package io.lendstream.core.history;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
@@ -131,7 +132,7 @@ public final class Explainer {
                         state.gpus().get(gpu).map(GpuState::owner),
                         step.state().gpus().get(gpu).map(GpuState::owner)))
                 .toList();
-        boolean planned = recorded.reason().code().equals("plan");
+        boolean planned = recorded.reason().is(ReasonCode.PLAN);
         return new Explanation.Made(
                 again,
                 current.policy().spec(),

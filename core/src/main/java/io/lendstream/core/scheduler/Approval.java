@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -52,7 +53,7 @@ final class Approval {
             return;
         }
         Reason reason = builder.because(
-                "approved",
+                ReasonCode.APPROVED,
                 "%s, as %s was approved by %s".formatted(advice.reason().text(), advice.id(), command.issuer()),
                 advice.reason().numbers(),
                 advice.reason().inputs());
@@ -62,7 +63,7 @@ final class Approval {
     private void hold(String why, List<Long> inputs) {
         builder.decide(
                 builder.now(),
-                builder.because("approved", why, Map.of(), inputs),
+                builder.because(ReasonCode.APPROVED, why, Map.of(), inputs),
                 new Action.Hold(Optional.empty(), Optional.empty()));
     }
 
@@ -239,13 +240,13 @@ final class Approval {
         public Runnable serve(Action.Serve serve) {
             ServiceState service = builder.services().require(serve.service());
             return serve.warm()
-                    ? () -> Inference.wake(builder, settings, serve.service(), units(serve.gpus()), reason)
-                    : () -> Inference.start(builder, service, serve.gpus(), reason);
+                    ? () -> new ReplicaChanges(builder, settings).wake(serve.service(), units(serve.gpus()), reason)
+                    : () -> new ReplicaChanges(builder, settings).start(service, serve.gpus(), reason);
         }
 
         @Override
         public Runnable idle(Action.Idle idle) {
-            return () -> Inference.stop(builder, settings, idle.service(), idle.gpus(), reason);
+            return () -> new ReplicaChanges(builder, settings).stop(idle.service(), idle.gpus(), reason);
         }
 
         @Override

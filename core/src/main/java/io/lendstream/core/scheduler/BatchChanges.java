@@ -7,6 +7,7 @@ import io.lendstream.core.batching.ServiceBatches;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.ServiceState;
@@ -122,7 +123,7 @@ final class BatchChanges {
                         100 * margin,
                         learner.state().drifted() ? ", for they have drifted" : "");
         boolean late = batches.guard().isLate(service.spec().slo());
-        return builder.because(late ? "late" : "batches", text, numbers, service.rateEvents());
+        return builder.because(late ? ReasonCode.LATE : ReasonCode.BATCHES, text, numbers, service.rateEvents());
     }
 
     private static String cause(

@@ -17,6 +17,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.SlicePlan;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -147,7 +148,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
 
     private static Map<GpuId, Cuttable> usable(StepBuilder builder, MigGpu kind) {
         Map<GpuId, List<GpuState>> units = new TreeMap<>();
-        for (GpuState unit : builder.usableGpus()) {
+        for (GpuState unit : new GpusByNode(builder).usable()) {
             GpuId gpu = unit.instance().map(MigInstance::gpu).orElse(unit.gpuId());
             units.computeIfAbsent(gpu, any -> new ArrayList<>()).add(unit);
         }
@@ -212,5 +213,23 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
                                         .filter(Tenant.Service.class::isInstance)
                                         .isPresent()
                                 && (unit.isLeaving() || unit.state().owner() instanceof Owner.Binding)));
+    }
+
+    /**
+     * Requests per second that a service's replica on an instance answers, as planned with. A whole GPU that may be cut answers what
+     * the largest instance does; others are not planned with.
+     */
+    static double capacity(StepBuilder builder, ServiceId service, GpuState unit) {
+        if (builder.slices().isEmpty()) {
+            return 0;
+        }
+        Optional<SlicePlan.Demand> demand = builder.slices().get().demand(service);
+        if (demand.isEmpty()) {
+            return 0;
+        }
+        if (unit.instance().isPresent()) {
+            return demand.get().capacity(unit.instance().get().profile());
+        }
+        return isCuttable(builder, unit) ? demand.get().largest() : 0;
     }
 }

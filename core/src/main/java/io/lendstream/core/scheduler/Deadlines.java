@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Tenant;
@@ -97,12 +98,9 @@ final class Deadlines {
         Optional<String> back = safety.againstKeepingLoans(builder);
         if (back.isPresent()) {
             List<GpuId> lent = lent(Duration.ofDays(365));
-            Inference.takeBack(
-                    builder,
-                    settings,
-                    lent,
+            new JobChanges(builder, settings).takeBack(lent,
                     job -> builder.because(
-                            "safety",
+                            ReasonCode.SAFETY,
                             "job %s gives all loans back: %s".formatted(job, back.get()),
                             Map.of(),
                             Safety.inputs(builder)));
@@ -113,12 +111,9 @@ final class Deadlines {
         }
         Optional<String> veto = safety.againstLoans(builder).or(() -> safety.againstChanges(builder));
         if (veto.isPresent()) {
-            Inference.takeBack(
-                    builder,
-                    settings,
-                    lent(settings.notice()),
+            new JobChanges(builder, settings).takeBack(lent(settings.notice()),
                     job -> builder.because(
-                            "lease",
+                            ReasonCode.LEASE,
                             "the lease of job %s ends and is not renewed: %s".formatted(job, veto.get()),
                             Map.of(),
                             Safety.inputs(builder)));
@@ -128,7 +123,7 @@ final class Deadlines {
         renew(
                 ending,
                 builder.because(
-                        "lease",
+                        ReasonCode.LEASE,
                         "%s on until %s"
                                 .formatted(
                                         ending.size() == 1 ? "1 loan goes" : ending.size() + " loans go",
@@ -172,7 +167,7 @@ final class Deadlines {
                         goesOn ? rest : List.of(),
                         builder.now().plus(settings.notice()),
                         builder.because(
-                                "timeout",
+                                ReasonCode.TIMEOUT,
                                 "%s of job %s %s not reported bound within %d s: undone"
                                         .formatted(
                                                 Reason.counted(gpus.size(), "GPU"),
@@ -194,13 +189,10 @@ final class Deadlines {
                             "a replica of %s did not come up on it, twice in a row".formatted(service.service())));
             return;
         }
-        Inference.stop(
-                builder,
-                settings,
-                service.service(),
+        new ReplicaChanges(builder, settings).stop(service.service(),
                 List.of(gpu.gpuId()),
                 builder.because(
-                        "timeout",
+                        ReasonCode.TIMEOUT,
                         "the replica of %s on %s did not come up within twice its warm-up: another GPU is tried"
                                 .formatted(service.service(), gpu.gpuId()),
                         Map.of(),
@@ -213,12 +205,16 @@ final class Deadlines {
 
     /** When something next happens by itself in a state; empty when nothing will. */
     static Optional<Instant> next(ClusterState state, SchedulerSettings settings) {
+        return earlier(
+                earlier(state.nextPlanAt(), nextCuts(state, settings)), nextOfOwners(state, settings));
+    }
+
+    /** When the next deadline, lease or bound of silence is over; empty when there is none. */
+    static Optional<Instant> nextOfOwners(ClusterState state, SchedulerSettings settings) {
         ClusterIndex clusterIndex = state.clusterIndex();
         Optional<Instant> soon = earlier(
-                earlier(state.nextPlanAt(), nextCuts(state, settings)),
-                earlier(
-                        clusterIndex.owed().firstKey().map(DueKey::at),
-                        clusterIndex.changing().firstKey().map(DueKey::at)));
+                clusterIndex.owed().firstKey().map(DueKey::at),
+                clusterIndex.changing().firstKey().map(DueKey::at));
         return clusterIndex.loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
     }
 

@@ -1,18 +1,13 @@
 package io.lendstream.core.scheduler;
 
-import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
@@ -26,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.StreamSupport;
 
 /**
  * Gives inference the GPUs it needs, at once: warm replicas first, then free GPUs, then the sleeping replicas of others,
@@ -35,9 +29,6 @@ import java.util.stream.StreamSupport;
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, ATS for inference</a>
  */
 final class Inference {
-    /** Time to drain a sleeping replica before it is stopped by force. */
-    private static final Duration DRAIN = Duration.ofSeconds(30);
-
     /** How often a replica may be put to work while it is protected before that counts as demand that swings. */
     private static final int SWINGS = 3;
 
@@ -50,6 +41,7 @@ final class Inference {
     private final StepBuilder builder;
     private final Policy policy;
     private final SchedulerSettings settings;
+    private final InferencePool pool;
     private final Map<ServiceId, List<GpuState>> replicas = new TreeMap<>();
     private boolean someSleep;
 
@@ -57,6 +49,7 @@ final class Inference {
         this.builder = builder;
         this.policy = policy;
         this.settings = settings;
+        this.pool = new InferencePool(builder);
     }
 
     /**
@@ -65,7 +58,7 @@ final class Inference {
      */
     boolean isContent(ServiceState service) {
         int active = 0;
-        for (Map.Entry<Replica, GpuState> replica : replicas(service)) {
+        for (Map.Entry<Replica, GpuState> replica : pool.replicas(service)) {
             GpuState unit = replica.getValue();
             if (!unit.isWhole()) {
                 return false;
@@ -84,52 +77,9 @@ final class Inference {
         serve(builder.clusterIndex().replicas(), builder.services().values());
     }
 
-    /**
-     * Whether a service that was heard of can be served without a look at the others: nothing is on its way that another waits for,
-     * nobody has a sleeping replica to spare, and nothing else has happened or is due. The others are seen to by their own words and
-     * by ticks.
-     */
-    boolean isAlone() {
-        return builder.slices().isEmpty()
-                && !builder.matters()
-                && builder.clusterIndex().sleeping().isEmpty()
-                && coming() == 0
-                && !isPlanDue();
-    }
-
-    private boolean isPlanDue() {
-        return builder.nextPlanAt().filter(builder.now()::isBefore).isEmpty();
-    }
-
-    /**
-     * Whether no service waits for what a report has brought. To one that lacks GPUs is given what is free, and what was lent is taken
-     * back for it; so where some of inference's were free before, or on loan, all that anybody lacks is on its way already, and
-     * only what comes free calls for more. What time has brought is seen to by others' own words, by ticks, and before a plan.
-     */
-    boolean nobodyWaits() {
-        return builder.slices().isEmpty()
-                && !builder.changesPlans()
-                && !isPlanDue()
-                && !builder.hasFreed(Pool.INFERENCE)
-                && (freeGpus().hasNext() || (settings.lending() && builder.hadLoans()));
-    }
-
     /** Gives one service what it needs. */
     void serve(ServiceState service) {
-        serve(replicas(service), List.of(service));
-    }
-
-    private Iterable<Map.Entry<Replica, GpuState>> replicas(ServiceState service) {
-        ServiceId name = service.spec().service();
-        List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica :
-                builder.clusterIndex().replicas().from(key -> key.service().compareTo(name) >= 0)) {
-            if (!replica.getKey().service().equals(name)) {
-                break;
-            }
-            mine.add(replica);
-        }
-        return mine;
+        serve(pool.replicas(service), List.of(service));
     }
 
     private void serve(Iterable<Map.Entry<Replica, GpuState>> theirs, Iterable<ServiceState> services) {
@@ -147,7 +97,7 @@ final class Inference {
             }
             boolean isUp = unit.owner() instanceof Owner.Serving;
             double planned = isUp || unit.owner() instanceof Owner.Binding || !unit.isWhole()
-                    ? Repartitioning.capacity(builder, name, unit)
+                    ? CuttableGpus.capacity(builder, name, unit)
                     : 0;
             if (unit.isWhole() && planned == 0) {
                 mine.add(unit);
@@ -244,29 +194,16 @@ final class Inference {
 
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
-        wake(
-                builder,
-                settings,
+        new ReplicaChanges(builder, settings)
+                .wake(
                 name,
                 warm,
                 reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
     }
 
-    /** Puts warm replicas to work. */
-    static void wake(
-            StepBuilder builder, SchedulerSettings settings, ServiceId name, List<GpuState> warm, Reason reason) {
-        List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
-        builder.decide(builder.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
-        for (GpuState gpu : warm) {
-            int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
-            builder.put(gpu.withWarmHits(hits));
-            builder.own(gpu.gpuId(), new Owner.Serving(name));
-        }
-    }
-
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
-        Iterator<GpuState> free = freeGpus();
-        int coming = coming();
+        Iterator<GpuState> free = pool.free();
+        int coming = pool.coming();
         Map<ServiceId, List<GpuId>> given = new TreeMap<>();
         missing.forEach((name, count) -> give(given, name, Math.min(count, underFloor(needs, name)), free));
         int stillMissing = 0;
@@ -289,28 +226,6 @@ final class Inference {
                 reclaim(service, need, toFree);
             }
         }
-    }
-
-    /** Of inference, where they can be reached, node by node. */
-    private Iterator<GpuState> freeGpus() {
-        return StreamSupport.stream(builder.clusterIndex().free().values().spliterator(), false)
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu))
-                .iterator();
-    }
-
-    /** How many GPUs of inference are about to be free. */
-    private int coming() {
-        int coming = 0;
-        for (GpuId id : builder.clusterIndex().owed().values()) {
-            GpuState gpu = builder.gpu(id);
-            if (gpu.owner() instanceof Owner.Releasing
-                    && gpu.pool() == Pool.INFERENCE
-                    && gpu.isWhole()
-                    && builder.isReachable(gpu)) {
-                coming++;
-            }
-        }
-        return coming;
     }
 
     /** Replicas that a service lacks to its floor: they come before what others would like beyond theirs. */
@@ -346,25 +261,7 @@ final class Inference {
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
-        start(builder, service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
-    }
-
-    /** Starts replicas on units that are free. */
-    static void start(StepBuilder builder, ServiceState service, List<GpuId> gpus, Reason reason) {
-        Instant deadline = builder.now().plus(bindTime(service));
-        DecisionId id = builder.nextId();
-        builder.decide(deadline, reason, new Action.Serve(service.spec().service(), gpus, false));
-        Tenant tenant = new Tenant.Service(service.spec().service());
-        for (GpuId gpu : gpus) {
-            int attempt = builder.gpu(gpu).failedBinds() + 1;
-            builder.put(builder.gpu(gpu).withWarmHits(0));
-            builder.own(gpu, new Owner.Binding(tenant, id, deadline, Optional.empty(), attempt));
-        }
-    }
-
-    private static Duration bindTime(ServiceState service) {
-        Duration twice = service.spec().warmUp().multipliedBy(2);
-        return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
+        new ReplicaChanges(builder, settings).start(service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
     }
 
     /**
@@ -383,9 +280,7 @@ final class Inference {
                     .map(GpuState::gpuId)
                     .toList();
             if (!sleeping.isEmpty() && !name.equals(forService.spec().service())) {
-                stop(
-                        builder,
-                        settings,
+                new ReplicaChanges(builder, settings).stop(
                         name,
                         sleeping,
                         reason(
@@ -399,23 +294,11 @@ final class Inference {
         return stopped;
     }
 
-    static void stop(
-            StepBuilder builder, SchedulerSettings settings, ServiceId service, List<GpuId> gpus, Reason reason) {
-        Instant by = builder.now().plus(DRAIN);
-        DecisionId id = builder.nextId();
-        builder.decide(by, reason, new Action.Idle(service, gpus, by));
-        for (GpuId gpu : gpus) {
-            builder.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
-        }
-    }
-
     private void reclaim(ServiceState service, ReplicaNeed need, int count) {
-        ClusterView view = new Training(builder, policy, settings).view();
+        ClusterView view = new TrainingView(builder, settings).view();
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
-        takeBack(
-                builder,
-                settings,
+        new JobChanges(builder, settings).takeBack(
                 victims,
                 job -> reason(
                         service,
@@ -423,32 +306,8 @@ final class Inference {
                         "job " + job + " gives GPUs back: least loss of training speed among the loans"));
     }
 
-    /** Reclaims lent GPUs, job by job; a job left with too few is suspended. */
-    static void takeBack(
-            StepBuilder builder,
-            SchedulerSettings settings,
-            List<GpuId> victims,
-            java.util.function.Function<JobId, Reason> reason) {
-        Map<JobId, List<GpuId>> byJob = new TreeMap<>();
-        for (GpuId gpu : victims) {
-            if (builder.gpu(gpu).owner() instanceof Owner.Lent lent) {
-                byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>()).add(gpu);
-            }
-        }
-        byJob.forEach((name, gpus) -> {
-            builder.invalidatePlan();
-            JobState job = builder.jobs().require(name);
-            List<GpuId> rest = job.allocation().gpus().stream()
-                    .filter(gpu -> !gpus.contains(gpu))
-                    .toList();
-            boolean goesOn = JobChanges.goesOnWith(job, rest.size());
-            new JobChanges(builder, settings)
-                    .change(job, goesOn ? rest : List.of(), builder.now().plus(settings.notice()), reason.apply(name));
-        });
-    }
-
     private Reason reason(ServiceState service, ReplicaNeed need, String what) {
-        String code = need.ahead() > Math.max(need.now(), need.floor()) ? "forecast" : "demand";
+        ReasonCode code = need.ahead() > Math.max(need.now(), need.floor()) ? ReasonCode.FORECAST : ReasonCode.DEMAND;
         List<GpuState> mine = replicas.getOrDefault(service.spec().service(), List.of());
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("needed", (double) need.replicas());

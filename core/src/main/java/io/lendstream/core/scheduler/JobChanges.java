@@ -5,8 +5,10 @@ import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
@@ -14,10 +16,14 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
 
 /** Turns a job's next GPUs into one decision and the transfers that go with it. */
 final class JobChanges {
@@ -101,13 +107,32 @@ final class JobChanges {
                     .map(GpuState::changedBy)
                     .toList();
             Reason reason = builder.because(
-                    "lost",
+                    ReasonCode.LOST,
                     "job %s lost %s and goes on with %s"
                             .formatted(job.spec().job(), lost, Reason.counted(goesOn ? kept.size() : 0, "GPU")),
-                    java.util.Map.of("lost", (double) lost.size()),
+                    Map.of("lost", (double) lost.size()),
                     events);
             change(job, goesOn ? kept : List.of(), builder.now().plus(settings.notice()), reason);
         }
+    }
+
+    /** Reclaims lent GPUs, job by job; a job left with too few is suspended. */
+    void takeBack(List<GpuId> victims, Function<JobId, Reason> reason) {
+        Map<JobId, List<GpuId>> byJob = new TreeMap<>();
+        for (GpuId gpu : victims) {
+            if (builder.gpu(gpu).owner() instanceof Owner.Lent lent) {
+                byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>()).add(gpu);
+            }
+        }
+        byJob.forEach((name, gpus) -> {
+            builder.invalidatePlan();
+            JobState job = builder.jobs().require(name);
+            List<GpuId> rest = job.allocation().gpus().stream()
+                    .filter(gpu -> !gpus.contains(gpu))
+                    .toList();
+            boolean goesOn = goesOnWith(job, rest.size());
+            change(job, goesOn ? rest : List.of(), builder.now().plus(settings.notice()), reason.apply(name));
+        });
     }
 
     /** Whether a job that loses GPUs can go on with the others: a rigid one has all that it was given, or none. */

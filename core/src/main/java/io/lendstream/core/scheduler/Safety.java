@@ -84,29 +84,36 @@ record Safety(SchedulerSettings settings) {
     Optional<String> againstEverything(StepBuilder builder) {
         return tooManyNodesStale(builder)
                 ? Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
-                        .formatted(stale(builder, Integer.MAX_VALUE), sampled(builder)))
+                        .formatted(
+                                stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE),
+                                sampled(builder.clusterIndex())))
                 : Optional.empty();
     }
 
     /** Whether so few nodes are heard of that nothing is changed. */
     boolean tooManyNodesStale(StepBuilder builder) {
-        int most = (int) (TOO_MANY_STALE_NODES * sampled(builder));
-        return stale(builder, most + 1) > most;
+        return tooManyNodesStale(builder.clusterIndex(), builder.now());
     }
 
-    private static int sampled(StepBuilder builder) {
-        return builder.clusterIndex().heard().size();
+    /** The same, at a time. */
+    boolean tooManyNodesStale(ClusterIndex clusterIndex, Instant now) {
+        int most = (int) (TOO_MANY_STALE_NODES * sampled(clusterIndex));
+        return stale(clusterIndex, now, most + 1) > most;
+    }
+
+    private static int sampled(ClusterIndex clusterIndex) {
+        return clusterIndex.heard().size();
     }
 
     /** How many nodes are silent for too long; counted up to a number. */
-    private int stale(StepBuilder builder, int enough) {
+    private int stale(ClusterIndex clusterIndex, Instant now, int enough) {
         int stale = 0;
-        for (Map.Entry<DueKey<NodeId>, NodeState> node : builder.clusterIndex().heard()) {
-            if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), builder.now())) {
+        for (Map.Entry<DueKey<NodeId>, NodeState> node : clusterIndex.heard()) {
+            if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), now)) {
                 break;
             }
             boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // it said that it would be silent
-            stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), builder.now()) ? 1 : 0;
+            stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), now) ? 1 : 0;
         }
         return stale;
     }

@@ -29,7 +29,7 @@ final class SliceLoans {
 
     /** @param most loans at most */
     void lend(long most) {
-        List<GpuState> free = new ArrayList<>(builder.usableGpus().stream()
+        List<GpuState> free = new ArrayList<>(new GpusByNode(builder).usable().stream()
                 .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
                 .filter(unit -> !builder.awaited().contains(unit.gpuId()))
                 .sorted(Comparator.comparingLong(
@@ -81,7 +81,7 @@ final class SliceLoans {
     private double room() {
         double all = 0;
         double lent = 0;
-        for (GpuState unit : builder.usableGpus()) {
+        for (GpuState unit : new GpusByNode(builder).usable()) {
             double share = unit.instance().map(MigInstance::share).orElse(1.0);
             if (unit.pool() == Pool.INFERENCE) {
                 all += share;
@@ -111,7 +111,7 @@ final class SliceLoans {
                         job,
                         List.of(unit.gpuId()),
                         builder.now().plus(settings.notice()),
-                        builder.because("slice", text, numbers, List.of(job.lastEvent())));
+                        builder.because(ReasonCode.SLICE, text, numbers, List.of(job.lastEvent())));
     }
 
     private static double gib(long bytes) {

@@ -4,9 +4,11 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
@@ -23,7 +25,6 @@ import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
-import io.lendstream.core.state.NodeGpuKey;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Pacing;
@@ -47,18 +48,12 @@ final class StepBuilder {
     private final StepListener listener;
     private final Instant now;
     private final List<Decision> decisions = new ArrayList<>();
-    private final TreeSet<NodeId> changedNodes = new TreeSet<>();
-    private final TreeSet<GpuId> changedGpus = new TreeSet<>();
-    private final TreeSet<GpuId> changedOwners = new TreeSet<>();
-    private final TreeSet<ServiceId> changedServices = new TreeSet<>();
-    private final TreeSet<JobId> changedJobs = new TreeSet<>();
+    private final ChangeLog changes = new ChangeLog();
     private PersistentMap<NodeId, NodeState> nodes;
     private PersistentMap<GpuId, GpuState> gpus;
     private PersistentMap<ServiceId, ServiceState> services;
     private PersistentMap<JobId, JobState> jobs;
     private ClusterIndex clusterIndex;
-    private boolean changesPlans;
-    private boolean settlesJob;
     private long epoch;
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
@@ -106,10 +101,7 @@ final class StepBuilder {
                 services,
                 jobs,
                 clusterIndex);
-        return new Step(
-                after,
-                decisions,
-                new Step.Changed(changedNodes, changedGpus, changedServices, changedJobs, changedOwners));
+        return new Step(after, decisions, changes.changed());
     }
 
     /**
@@ -120,28 +112,26 @@ final class StepBuilder {
      */
     Step advised(Step observed) {
         boolean planned = !nextPlanAt.equals(before.nextPlanAt());
-        ClusterState seen = observed.state();
-        ClusterState after = new ClusterState(
-                seen.domain(),
-                seen.now(),
-                seen.epoch(),
-                seen.eventSequence(),
-                planned ? decisionSequence : seen.decisionSequence(),
-                nextPlanAt,
-                seen.mode(),
-                seen.pacing(),
-                slices,
-                planned ? Optional.of(advice.orElse(NO_ADVICE).with(decisions)) : seen.advice(),
-                seen.nodes(),
-                seen.gpus(),
-                seen.services(),
-                seen.jobs(),
-                seen.clusterIndex());
-        return new Step(after, planned ? decisions : List.of(), observed.changed());
+        ClusterState after = observed.state().planned(nextPlanAt, slices);
+        return planned
+                ? new Step(
+                        after.advised(advice.orElse(NO_ADVICE).with(decisions), decisionSequence),
+                        decisions,
+                        observed.changed())
+                : new Step(after, List.of(), observed.changed());
     }
 
     Instant now() {
         return now;
+    }
+
+    /** The state before the event. */
+    ClusterState before() {
+        return before;
+    }
+
+    Event event() {
+        return event.event();
     }
 
     /** The time of the event before. */
@@ -162,7 +152,7 @@ final class StepBuilder {
     }
 
     void mode(Mode next) {
-        changesPlans = true;
+        changes.invalidatePlan();
         mode = next;
         inEarnest = !next.advisory();
         if (inEarnest) {
@@ -260,7 +250,7 @@ final class StepBuilder {
 
     /** Whether this step has changed anything so far that decisions hang on. */
     boolean matters() {
-        return changesPlans || settlesJob || !changedOwners.isEmpty();
+        return changes.matters();
     }
 
     /**
@@ -268,17 +258,17 @@ final class StepBuilder {
      * has. That GPUs go from one job to another, as the last plan had it, does not count.
      */
     boolean changesPlans() {
-        return changesPlans;
+        return changes.changesPlans();
     }
 
     /** The last plan cannot be carried out as it was meant. */
     void invalidatePlan() {
-        changesPlans = true;
+        changes.invalidatePlan();
     }
 
     /** Whether this step has freed a unit of a pool so far. */
     boolean hasFreed(Pool pool) {
-        return changedOwners.stream()
+        return changes.owners().stream()
                 .flatMap(id -> gpus.get(id).stream())
                 .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
     }
@@ -291,8 +281,8 @@ final class StepBuilder {
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */
     List<JobState> touchedJobs() {
-        TreeSet<JobId> touched = new TreeSet<>(changedJobs);
-        for (GpuId gpu : changedGpus) {
+        TreeSet<JobId> touched = new TreeSet<>(changes.jobs());
+        for (GpuId gpu : changes.gpus()) {
             before.gpus().get(gpu).flatMap(state -> state.owner().holder()).ifPresent(tenant -> {
                 if (tenant instanceof Tenant.Job job) {
                     touched.add(job.job());
@@ -300,36 +290,6 @@ final class StepBuilder {
             });
         }
         return touched.stream().flatMap(job -> jobs.get(job).stream()).toList();
-    }
-
-    /** GPUs on nodes that can be reached, node by node. */
-    List<GpuState> usableGpus() {
-        List<GpuState> usable = new ArrayList<>(gpus.size());
-        Optional<NodeId> node = Optional.empty();
-        boolean reachable = false;
-        for (GpuState gpu : clusterIndex.seats().values()) {
-            if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
-                node = Optional.of(gpu.nodeId());
-                reachable = isReachable(gpu);
-            }
-            if (reachable) {
-                usable.add(gpu);
-            }
-        }
-        return usable;
-    }
-
-    /** A node's units as they are now, by name: found by the node, without a look at those of others. */
-    List<GpuState> gpusOn(NodeId node) {
-        List<GpuState> units = new ArrayList<>();
-        for (Map.Entry<NodeGpuKey, GpuState> unit :
-                clusterIndex.seats().from(seat -> seat.node().compareTo(node) >= 0)) {
-            if (!unit.getKey().node().equals(node)) {
-                break;
-            }
-            units.add(unit.getValue());
-        }
-        return units;
     }
 
     boolean isReachable(GpuState gpu) {
@@ -345,37 +305,32 @@ final class StepBuilder {
         NodeId id = node.node().nodeId();
         Optional<NodeState> was = nodes.get(id);
         clusterIndex = clusterIndex.withNode(was, Optional.of(node));
-        changesPlans |=
-                was.isEmpty() || was.get().node().status() != node.node().status();
         nodes = nodes.put(id, node);
-        changedNodes.add(node.node().nodeId());
+        changes.node(was, node);
     }
 
     void remove(NodeId node) {
         clusterIndex = clusterIndex.withNode(nodes.get(node), Optional.empty());
         nodes = nodes.remove(node);
-        changedNodes.add(node);
+        changes.removed(node);
     }
 
     void put(GpuState gpu) {
         clusterIndex = clusterIndex.withGpu(gpus.get(gpu.gpuId()), Optional.of(gpu));
         gpus = gpus.put(gpu.gpuId(), gpu);
-        changedGpus.add(gpu.gpuId());
+        changes.gpu(gpu.gpuId());
     }
 
     /** A unit that is not there yet. */
     void add(GpuState unit) {
         put(unit);
-        changesPlans = true;
-        changedOwners.add(unit.gpuId());
+        changes.comesOrGoes(unit.gpuId());
     }
 
     void remove(GpuId gpu) {
         clusterIndex = clusterIndex.withGpu(gpus.get(gpu), Optional.empty());
         gpus = gpus.remove(gpu);
-        changesPlans = true;
-        changedGpus.add(gpu);
-        changedOwners.add(gpu);
+        changes.comesOrGoes(gpu);
     }
 
     /** Changes who owns a GPU; every change of an owner goes through here. */
@@ -386,46 +341,35 @@ final class StepBuilder {
             throw new IllegalStateException(
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));
         }
-        changesPlans |= !isFreeOrTraining(gpu.owner()) || !isFreeOrTraining(owner);
         put(gpu.with(owner, now, event.sequence()));
-        changedOwners.add(id);
-    }
-
-    private static boolean isFreeOrTraining(Owner owner) {
-        return owner.holder().map(Tenant.Job.class::isInstance).orElse(owner instanceof Owner.Free);
+        changes.owner(id, gpu.owner(), owner);
     }
 
     /** Gives the present owner more time. */
     void extend(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
         put(gpu.with(owner, gpu.since(), event.sequence()));
-        changedOwners.add(id);
+        changes.term(id);
     }
 
     void put(ServiceState service) {
         clusterIndex = clusterIndex.withService(services.get(service.spec().service()), service);
         services = services.put(service.spec().service(), service);
-        changedServices.add(service.spec().service());
+        changes.service(service.spec().service());
     }
 
     void put(JobState job) {
         JobId id = job.spec().job();
         Optional<JobState> was = jobs.get(id);
         clusterIndex = clusterIndex.withJob(was, Optional.of(job));
-        changesPlans |= was.isEmpty()
-                || was.get().isOver() != job.isOver()
-                || !was.get().spec().equals(job.spec());
-        settlesJob |= was.isPresent()
-                && was.get().changing().isPresent()
-                && job.changing().isEmpty();
         jobs = jobs.put(id, job);
-        changedJobs.add(id);
+        changes.job(was, job);
     }
 
     void remove(JobId job) {
         clusterIndex = clusterIndex.withJob(jobs.get(job), Optional.empty());
         jobs = jobs.remove(job);
-        changedJobs.add(job);
+        changes.removed(job);
     }
 
     /** The id of the next decision to be made. */
@@ -439,10 +383,10 @@ final class StepBuilder {
     }
 
     /** A reason that rests on the present event and on others. */
-    Reason because(String code, String text, Map<String, Double> numbers, List<Long> others) {
+    Reason because(ReasonCode code, String text, Map<String, Double> numbers, List<Long> others) {
         TreeSet<Long> inputs = new TreeSet<>(others);
         inputs.remove(0L);
         inputs.add(event.sequence());
-        return new Reason(code, text, numbers, List.copyOf(inputs));
+        return new Reason(code.label(), text, numbers, List.copyOf(inputs));
     }
 }

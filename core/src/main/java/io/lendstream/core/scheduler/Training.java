@@ -2,34 +2,27 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.ClusterView;
-import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.Policy;
-import io.lendstream.core.policy.ScheduledJob;
-import io.lendstream.core.policy.UsableGpus;
-import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
-import io.lendstream.core.state.TrainingCapacity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
@@ -49,11 +42,8 @@ final class Training {
         this.safety = new Safety(settings);
     }
 
-    /** Makes a new plan if it is time. */
-    void planIfDue() {
-        if (builder.nextPlanAt().isPresent() && builder.nextPlanAt().get().isAfter(builder.now())) {
-            return;
-        }
+    /** Makes a new plan. The first time comes after that at which a domain is first seen. */
+    void plan() {
         boolean first = builder.nextPlanAt().isEmpty();
         builder.nextPlanAt(soon());
         if (first) {
@@ -65,22 +55,23 @@ final class Training {
         }
         Optional<String> veto = safety.againstChanges(builder).or(() -> safety.againstPlans(builder.now()));
         if (veto.isPresent()) {
-            hold("held", "no new plan: " + veto.get());
+            hold(ReasonCode.HELD, "no new plan: " + veto.get());
             return;
         }
         Optional<String> noLoans = safety.againstLoans(builder);
         if (settings.lending() && noLoans.isPresent()) {
-            hold("stale", "no new loans: " + noLoans.get());
+            hold(ReasonCode.STALE, "no new loans: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
-        ClusterView view = view(justChanged());
+        ClusterView view = new TrainingView(builder, settings).view(justChanged());
         Plan plan = policy.plan(view);
         builder.listener().planned(view, plan);
         boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
             new SliceLoans(builder, settings).lend(mostLoans());
         }
-        plan.holdsUntil().filter(until -> whole).ifPresent(this::rest);
+        boolean mayLendLater = settings.lending() && noLoans.isPresent();
+        plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);
     }
 
     /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
@@ -92,14 +83,14 @@ final class Training {
     }
 
     private Instant soon() {
-        return nextTime(builder.now());
+        return nextTime(policy, settings, builder.now());
     }
 
     /** Plans no more before a time, or before something changes. */
     private void rest(Instant until) {
         Instant latest = builder.now().plus(LONGEST_REST);
         Instant end = until.isBefore(latest) ? until : latest;
-        builder.nextPlanAt(nextTime(end.minusMillis(1)));
+        builder.nextPlanAt(nextTime(policy, settings, end.minusMillis(1)));
     }
 
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
@@ -108,108 +99,6 @@ final class Training {
         return builder.clusterIndex().holding().stream()
                 .filter(job -> job.attainedUpTo().isAfter(since))
                 .map(job -> job.spec().job())
-                .collect(Collectors.toSet());
-    }
-
-    /** What policies may see now: whole GPUs only. */
-    ClusterView view() {
-        return view(Set.of());
-    }
-
-    private ClusterView view(Set<JobId> kept) {
-        int largest = 1;
-        for (int gpus : builder.clusterIndex().lendable().nodes().values()) {
-            largest = Math.max(largest, gpus);
-        }
-        return view(usable(), builder.clusterIndex().lendable().nodes().size(), largest, kept);
-    }
-
-    /** Listed only for who asks, where all of them can be reached and may be lent. */
-    private UsableGpus usable() {
-        TrainingCapacity lendable = builder.clusterIndex().lendable();
-        if (!settings.lending() || !lendable.away().isEmpty()) {
-            return UsableGpus.of(listed(lendable));
-        }
-        int kept = Math.max(0, lendable.idle() - Math.max(0, most(lendable.inference()) - lendable.lent()));
-        PersistentMap<GpuId, GpuState> gpus = builder.gpus();
-        return UsableGpus.of(
-                lendable.gpus().size() - kept,
-                () -> listed(lendable),
-                lendable.loans(),
-                gpu -> gpus.get(gpu).filter(TrainingCapacity::has).map(GpuState::nodeId));
-    }
-
-    private List<GpuState> listed(TrainingCapacity lendable) {
-        int inference = lendable.inference();
-        if (!lendable.away().isEmpty()) {
-            inference = 0;
-            for (GpuState gpu : builder.clusterIndex().seats().values()) {
-                inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
-            }
-        }
-        List<GpuState> usable = new ArrayList<>();
-        for (GpuState gpu : lendable.gpus().values()) {
-            boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
-            if (may && !lendable.away().contains(gpu.nodeId())) {
-                usable.add(gpu);
-            }
-        }
-        Set<GpuId> idle = keptIdle(usable, inference);
-        if (!idle.isEmpty()) {
-            usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
-        }
-        return List.copyOf(usable);
-    }
-
-    private int most(int inference) {
-        return (int) Math.floor(settings.guards().maxShareLent() * inference);
-    }
-
-    private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
-        ClusterIndex clusterIndex = builder.clusterIndex();
-        Function<JobState, JobView> seen = job -> new ScheduledJob(
-                job, builder.now(), gpusPerNode, settings.afe() && job.spec().elastic());
-        Set<JobId> fixed = new HashSet<>(kept);
-        for (JobId job : clusterIndex.changing().values()) {
-            if (!builder.jobs().require(job).isOver()) {
-                fixed.add(job);
-            }
-        }
-        return ClusterView.of(
-                builder.now(),
-                clusterIndex.open().mapped(seen),
-                clusterIndex.open().size(),
-                clusterIndex.holding().stream()
-                        .filter(job -> !job.isOnSlice())
-                        .map(seen)
-                        .toList(),
-                usable,
-                fixed,
-                nodes,
-                gpusPerNode);
-    }
-
-    /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
-    private Set<GpuId> keptIdle(List<GpuState> usable, int inference) {
-        int lent = 0;
-        List<GpuState> idle = new ArrayList<>();
-        for (GpuState gpu : usable) {
-            if (gpu.pool() == Pool.INFERENCE) {
-                if (gpu.isTraining()) {
-                    lent++;
-                } else {
-                    idle.add(gpu);
-                }
-            }
-        }
-        int most = most(inference);
-        if (idle.size() <= most - lent) {
-            return Set.of();
-        }
-        return idle.stream()
-                .sorted(Comparator.comparingInt(gpu -> gpu.isFree() ? 0 : 1))
-                .skip(Math.max(0, most - lent))
-                .map(GpuState::gpuId)
                 .collect(Collectors.toSet());
     }
 
@@ -269,7 +158,7 @@ final class Training {
         return safety.againstLoansTo(job, builder.now());
     }
 
-    private void hold(String code, String text) {
+    private void hold(ReasonCode code, String text) {
         builder.decide(
                 builder.now(),
                 builder.because(code, text, Map.of(), Safety.inputs(builder)),
@@ -282,7 +171,7 @@ final class Training {
             if (job.isOver()) {
                 String text = "job %s is %s: its GPUs return"
                         .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));
-                change(job, List.of(), "over", text);
+                change(job, List.of(), ReasonCode.OVER, text);
             } else {
                 move(job, Optional.ofNullable(reasons.get(job.spec().job())));
             }
@@ -309,7 +198,7 @@ final class Training {
         String why = reason.orElse("job %s goes on towards its plan of %s"
                 .formatted(job.spec().job(), Reason.counted(job.target().size(), "GPU")));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
-            change(job, job.target(), "plan", why);
+            change(job, job.target(), ReasonCode.PLAN, why);
         } else {
             stopSleepers(gained, why);
             if (!allFree && job.isOnSlice()) {
@@ -317,7 +206,7 @@ final class Training {
             }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
-                change(job, canRunOn(job, kept.size()) ? kept : List.of(), "plan", why);
+                change(job, canRunOn(job, kept.size()) ? kept : List.of(), ReasonCode.PLAN, why);
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
@@ -347,11 +236,10 @@ final class Training {
                         .add(gpu);
             }
         }
-        sleeping.forEach((service, gpus) -> Inference.stop(
-                builder, settings, service, gpus, builder.because("plan", why, Map.of(), Safety.inputs(builder))));
+        sleeping.forEach((service, gpus) -> new ReplicaChanges(builder, settings).stop(service, gpus, builder.because(ReasonCode.PLAN, why, Map.of(), Safety.inputs(builder))));
     }
 
-    private void change(JobState job, List<GpuId> gpus, String code, String text) {
+    private void change(JobState job, List<GpuId> gpus, ReasonCode code, String text) {
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("gpusBefore", (double) job.gpus());
         numbers.put("gpusAfter", (double) gpus.size());
@@ -366,7 +254,7 @@ final class Training {
     }
 
     /** The first time for plans after a time. */
-    private Instant nextTime(Instant after) {
+    static Instant nextTime(Policy policy, SchedulerSettings settings, Instant after) {
         long period = policy.planEvery().toMillis();
         long phase = settings.planPhase().toMillis();
         return Instant.ofEpochMilli((Math.floorDiv(after.toEpochMilli() - phase, period) + 1) * period + phase);

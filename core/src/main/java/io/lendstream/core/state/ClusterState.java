@@ -95,4 +95,48 @@ public record ClusterState(
                 PersistentMap.empty(),
                 PersistentMap.empty());
     }
+
+    /** The same with other plans. */
+    public ClusterState planned(Optional<Instant> nextPlanAt, Optional<SlicePlan> slices) {
+        return new ClusterState(
+                domain,
+                now,
+                epoch,
+                eventSequence,
+                decisionSequence,
+                nextPlanAt,
+                mode,
+                pacing,
+                slices,
+                advice,
+                nodes,
+                gpus,
+                services,
+                jobs,
+                clusterIndex);
+    }
+
+    /**
+     * The same, in which other decisions were advised.
+     *
+     * @param decisionSequence sequence of the last of them
+     */
+    public ClusterState advised(Advice advice, long decisionSequence) {
+        return new ClusterState(
+                domain,
+                now,
+                epoch,
+                eventSequence,
+                decisionSequence,
+                nextPlanAt,
+                mode,
+                pacing,
+                slices,
+                Optional.of(advice),
+                nodes,
+                gpus,
+                services,
+                jobs,
+                clusterIndex);
+    }
 }

@@ -31,6 +31,7 @@ import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Owner;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -217,6 +218,18 @@ class FaultySchedulerTest {
         assertThat(broken(step -> with(
                         step, GpuState.free(new GpuId("cut-g0"), new NodeId("cut"), Pool.INFERENCE, story.now(), 1))))
                 .containsExactly("instances");
+    }
+
+    @Test
+    @Breaks("release")
+    void noticesAReleaseThatIsLateAndRaisesNoAlarm() {
+        Instant by = story.now().minus(Duration.ofMinutes(10));
+        Owner late = new Owner.Releasing(new Tenant.Service(new ServiceId("chat")), DECISION, by, by.plusSeconds(45));
+        Owner onTime = new Owner.Releasing(
+                new Tenant.Service(new ServiceId("chat")), DECISION, story.now(), story.now().plusSeconds(45));
+
+        assertThat(broken(step -> owned(step, "infer-g1", late))).containsExactly("release");
+        assertThat(broken(step -> owned(step, "infer-g1", onTime))).isEmpty();
     }
 
     @Test

@@ -9,8 +9,6 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DomainEvent;
-import io.lendstream.core.event.GpuTelemetry;
-import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
@@ -290,23 +288,6 @@ class HistoryCheckerTest {
         story.tell(story.log().get(0).event());
 
         assertThat(rules(story.log(), story.decisions(), leases())).containsExactly("epoch");
-    }
-
-    @Test
-    @Breaks("release")
-    void noticesAReleaseThatNobodyReportsAndNobodyIsAlarmedOf() {
-        story.job("a", 1);
-        for (int i = 0; i < 8; i++) {
-            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
-        }
-        assertThat(story.job("a").gpus()).isEqualTo(1);
-        story.progress("a", JobPhase.FINISHED);
-        assertThat(story.count("releasing")).isEqualTo(1);
-
-        story.tell(new GpuTelemetry(
-                new NodeId("train"), DOMAIN, "boot-1", 1, story.now().plus(ofMinutes(10)), List.of()));
-
-        assertThat(rules(story.log(), story.decisions(), leases())).contains("release");
     }
 
     @Test

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.HorizonQuantiles;
@@ -447,11 +448,10 @@ class InferenceTest {
                 .owned(Moment.training("a"), "infer-g4");
         StepBuilder builder = moment.after(Duration.ZERO);
 
-        Inference.takeBack(
-                builder,
-                SETTINGS,
+        new JobChanges(builder, SETTINGS)
+                .takeBack(
                 gpus("infer-g4", "infer-g2", "infer-g1"),
-                job -> builder.because("test", "for job " + job, Map.of(), List.of()));
+                job -> builder.because(ReasonCode.PLAN, "for job " + job, Map.of(), List.of()));
 
         assertThat(decisions(builder))
                 .extracting(decision -> decision.reason().text())
@@ -487,52 +487,6 @@ class InferenceTest {
         assertThat(isContentAt(5)).isFalse();
     }
 
-    private boolean isAlone(Duration after) {
-        return inference(moment.after(after), "deepboot").isAlone();
-    }
-
-    private boolean isAlone() {
-        return isAlone(Duration.ZERO);
-    }
-
-    private void planned() {
-        moment.set(builder -> builder.nextPlanAt(NOW.plusSeconds(60)));
-    }
-
-    @Test
-    void aServiceIsServedAloneUntilAPlanIsDue() {
-        assertThat(isAlone()).as("before the first plan").isFalse();
-        planned();
-
-        assertThat(isAlone(ofMillis(59_999))).isTrue();
-        assertThat(isAlone(ofMinutes(1))).isFalse();
-    }
-
-    @Test
-    void aServiceIsNotServedAloneWhileAReplicaSleepsOrAGpuIsAboutToBeFree() {
-        planned();
-        moment.owned(Moment.warm("chat", ofSeconds(30)), "infer-g0");
-        assertThat(isAlone()).isTrue();
-        moment.owned(Moment.sleeping("chat"), "infer-g0");
-        assertThat(isAlone()).isFalse();
-
-        moment.owned(Moment.serving("chat"), "infer-g0").owned(Moment.lent("a", ofMinutes(10)), "infer-g1");
-        assertThat(isAlone()).isTrue();
-        moment.owned(Moment.releasing(Moment.job("a"), ofSeconds(90)), "infer-g1");
-        assertThat(isAlone()).isFalse();
-    }
-
-    @Test
-    void aServiceIsNotServedAloneWhereAnythingElseHasHappened() {
-        planned();
-        StepBuilder builder = moment.after(Duration.ZERO);
-        builder.own(new GpuId("infer-g0"), Moment.serving("chat"));
-        assertThat(inference(builder, "deepboot").isAlone()).isFalse();
-
-        moment.set(any -> any.slices(plan()));
-        assertThat(isAlone()).isFalse();
-    }
-
     @Test
     void aServiceThatIsServedAloneIsGivenNothingForOthers() {
         moment.service("alpha", 2).service("search", 2).rate("chat", 5);
@@ -542,52 +496,6 @@ class InferenceTest {
 
         assertThat(needs).containsOnlyKeys(new ServiceId("chat"));
         assertThat(actions(builder)).containsExactly(serve("chat", false, "infer-g0"));
-    }
-
-    private boolean nobodyWaits(StepBuilder builder, SchedulerSettings settings) {
-        return new Inference(builder, Policies.parse("deepboot"), settings).nobodyWaits();
-    }
-
-    private boolean nobodyWaits() {
-        return nobodyWaits(moment.after(Duration.ZERO), SETTINGS);
-    }
-
-    @Test
-    void nobodyWaitsWhereGpusAreFreeOrOnLoan() {
-        planned();
-        assertThat(nobodyWaits()).isTrue();
-        moment.owned(Moment.serving("chat"), "infer-g0", "infer-g1", "infer-g2", "infer-g3", "infer-g4");
-        assertThat(nobodyWaits()).isFalse();
-
-        moment.owned(Moment.lent("a", ofMinutes(10)), "infer-g0");
-        assertThat(nobodyWaits()).isTrue();
-        assertThat(nobodyWaits(moment.after(Duration.ZERO), SETTINGS.withLending(false)))
-                .isFalse();
-        assertThat(nobodyWaits(moment.after(ofMinutes(1)), SETTINGS))
-                .as("a plan is due")
-                .isFalse();
-        moment.status("infer", NodeStatus.PAUSED);
-        assertThat(nobodyWaits()).as("the loan cannot be reached").isFalse();
-    }
-
-    @Test
-    void somebodyMayWaitForAGpuOfInferenceThatIsFreed() {
-        planned();
-        moment.node("train", Pool.TRAINING, 1)
-                .owned(Moment.releasing(Moment.job("a"), ofSeconds(90)), "infer-g0", "train-g0");
-
-        StepBuilder trainings = moment.after(Duration.ZERO);
-        trainings.own(new GpuId("train-g0"), new Owner.Free());
-        StepBuilder inferences = moment.after(Duration.ZERO);
-        inferences.own(new GpuId("infer-g0"), new Owner.Free());
-        StepBuilder lost = moment.after(Duration.ZERO);
-        lost.invalidatePlan();
-
-        assertThat(nobodyWaits(trainings, SETTINGS)).isTrue();
-        assertThat(nobodyWaits(inferences, SETTINGS)).isFalse();
-        assertThat(nobodyWaits(lost, SETTINGS)).isFalse();
-        moment.set(builder -> builder.slices(plan()));
-        assertThat(nobodyWaits()).isFalse();
     }
 
     /** The service chat is planned onto instances for 30 requests/s; a 3g.40gb answers 20 of them, and a 7g.80gb 40. */

@@ -172,7 +172,7 @@ class RepartitioningStagesTest {
     }
 
     private double capacity(ServiceId service, String unit) {
-        return Repartitioning.capacity(
+        return CuttableGpus.capacity(
                 state.draft(), service, state.state().gpus().require(new GpuId(unit)));
     }
 

@@ -118,7 +118,7 @@ class SchedulerChurnTest {
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
         for (DomainEvent event : story.log()) {
             StepBuilder builder = new StepBuilder(state, event, StepListener.NONE);
-            ClusterView kept = new Training(builder, scheduler.policy(), scheduler.settings()).view();
+            ClusterView kept = new TrainingView(builder, scheduler.settings()).view();
             ClusterView listed = new ClusterView(
                     kept.now(), kept.jobs(), kept.gpus(), kept.fixed(), kept.nodes(), kept.gpusPerNode(), 0);
             for (int count = 1; count <= 3; count++) {

@@ -14,6 +14,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.HorizonQuantiles;
@@ -309,7 +310,7 @@ class StepBuilderTest {
         assertThat(builder.isReachable(new NodeId("beyond"))).isFalse();
         assertThat(builder.isReachable(moment.gpu("infer-g1"))).isTrue();
         assertThat(builder.isReachable(moment.gpu("away-g0"))).isFalse();
-        assertThat(builder.usableGpus())
+        assertThat(new GpusByNode(builder).usable())
                 .extracting(GpuState::gpuId)
                 .isEqualTo(gpus("infer-g0", "infer-g1", "train-g0", "train-g1"));
     }
@@ -355,9 +356,9 @@ class StepBuilderTest {
         StepBuilder builder = draft();
         long present = builder.eventSequence();
 
-        Reason reason = builder.because("code", "text", Map.of("n", 1.0), List.of(3L, 0L, 2L, 3L, present));
+        Reason reason = builder.because(ReasonCode.LOST, "text", Map.of("n", 1.0), List.of(3L, 0L, 2L, 3L, present));
 
-        assertThat(reason).isEqualTo(new Reason("code", "text", Map.of("n", 1.0), List.of(2L, 3L, present)));
+        assertThat(reason).isEqualTo(new Reason("lost", "text", Map.of("n", 1.0), List.of(2L, 3L, present)));
     }
 
     @Test

@@ -2,20 +2,8 @@ package io.lendstream.launcher.operation;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
-import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.GpuTelemetry;
-import io.lendstream.core.event.HorizonQuantiles;
-import io.lendstream.core.event.InferenceService;
-import io.lendstream.core.event.Node;
-import io.lendstream.core.event.NodeLeft;
-import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.event.SchedulerStarted;
-import io.lendstream.core.event.Tick;
-import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Owner;
 import java.time.Instant;
@@ -110,73 +98,7 @@ final class EventText implements Action.Cases<String> {
 
     /** What an event says, in short. */
     static String gist(Event event) {
-        if (event instanceof RequestRate rate) {
-            return "%.1f requests/s offered to %s in %s-%s%s"
-                    .formatted(
-                            rate.arrivalsPerSecond(),
-                            rate.service(),
-                            clock(rate.windowStart()),
-                            clock(rate.windowEnd()),
-                            rate.queueDepth() > 0 ? ", %d wait".formatted(rate.queueDepth()) : "");
-        }
-        if (event instanceof DemandForecast forecast) {
-            HorizonQuantiles last = forecast.horizons().get(forecast.horizons().size() - 1);
-            return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f%s"
-                    .formatted(
-                            forecast.service(),
-                            last.p50(),
-                            last.horizon().toMinutes(),
-                            last.p99(),
-                            last.gpus()
-                                    .map(gpus -> ": %d and %d GPUs".formatted(gpus.p50(), gpus.p99()))
-                                    .orElse(""));
-        }
-        if (event instanceof ActuationReport report) {
-            return "%s said of %s: %s%s%s"
-                    .formatted(
-                            report.actuator(),
-                            report.decision(),
-                            lower(report.outcome()),
-                            report.gpus().isEmpty() ? "" : " " + list(report.gpus()),
-                            report.reason().isEmpty() ? "" : " (" + report.reason() + ")");
-        }
-        if (event instanceof TrainingJob job) {
-            return "job %s submitted: %d to %d GPUs, asked for %d"
-                    .formatted(job.job(), job.minGpus(), job.maxGpus(), job.requestedGpus());
-        }
-        if (event instanceof TrainingProgress progress) {
-            return "job %s is %s on %s, %.0f iterations done"
-                    .formatted(
-                            progress.job(),
-                            lower(progress.phase()),
-                            Reason.counted(progress.replicas(), "GPU"),
-                            progress.progress());
-        }
-        if (event instanceof Node node) {
-            return "node %s has %s and is %s%s"
-                    .formatted(
-                            node.nodeId(),
-                            Reason.counted(node.gpus().size(), "GPU"),
-                            lower(node.status()),
-                            node.why().isEmpty() ? "" : " (" + node.why() + ")");
-        }
-        if (event instanceof NodeLeft left) {
-            return "node %s left".formatted(left.nodeId());
-        }
-        if (event instanceof GpuTelemetry sample) {
-            return "sample of node %s".formatted(sample.nodeId());
-        }
-        if (event instanceof InferenceService service) {
-            return "service %s: floor %d, %.1f requests/s a replica"
-                    .formatted(service.service(), service.floorReplicas(), service.replicaCapacityPerSecond());
-        }
-        if (event instanceof ControlCommand command) {
-            return "%s ordered: %s".formatted(command.issuer(), order(command));
-        }
-        if (event instanceof SchedulerStarted started) {
-            return "scheduler started, epoch %d, policy %s".formatted(started.epoch(), started.policy());
-        }
-        return event instanceof Tick ? "time has come" : kind(event);
+        return event.match(new EventGist());
     }
 
     /** What a command orders, and why. */

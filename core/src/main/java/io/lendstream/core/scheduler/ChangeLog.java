@@ -1,0 +1,105 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What a step has changed so far, and whether decisions and plans hang on it. */
+final class ChangeLog {
+    private final TreeSet<NodeId> nodes = new TreeSet<>();
+    private final TreeSet<GpuId> gpus = new TreeSet<>();
+    private final TreeSet<GpuId> owners = new TreeSet<>();
+    private final TreeSet<ServiceId> services = new TreeSet<>();
+    private final TreeSet<JobId> jobs = new TreeSet<>();
+    private boolean changesPlans;
+    private boolean settlesJob;
+
+    Step.Changed changed() {
+        return new Step.Changed(nodes, gpus, services, jobs, owners);
+    }
+
+    boolean matters() {
+        return changesPlans || settlesJob || !owners.isEmpty();
+    }
+
+    boolean changesPlans() {
+        return changesPlans;
+    }
+
+    void invalidatePlan() {
+        changesPlans = true;
+    }
+
+    Set<GpuId> gpus() {
+        return gpus;
+    }
+
+    Set<GpuId> owners() {
+        return owners;
+    }
+
+    Set<JobId> jobs() {
+        return jobs;
+    }
+
+    void node(Optional<NodeState> before, NodeState after) {
+        changesPlans |= before.isEmpty()
+                || before.get().node().status() != after.node().status();
+        nodes.add(after.node().nodeId());
+    }
+
+    void removed(NodeId node) {
+        nodes.add(node);
+    }
+
+    void gpu(GpuId gpu) {
+        gpus.add(gpu);
+    }
+
+    /** A unit that was not there, or is there no more. */
+    void comesOrGoes(GpuId gpu) {
+        changesPlans = true;
+        gpus.add(gpu);
+        owners.add(gpu);
+    }
+
+    void owner(GpuId gpu, Owner before, Owner after) {
+        changesPlans |= !isFreeOrTraining(before) || !isFreeOrTraining(after);
+        owners.add(gpu);
+    }
+
+    private static boolean isFreeOrTraining(Owner owner) {
+        return owner.holder().map(Tenant.Job.class::isInstance).orElse(owner instanceof Owner.Free);
+    }
+
+    /** An owner has got more time. */
+    void term(GpuId gpu) {
+        owners.add(gpu);
+    }
+
+    void service(ServiceId service) {
+        services.add(service);
+    }
+
+    void job(Optional<JobState> before, JobState after) {
+        changesPlans |= before.isEmpty()
+                || before.get().isOver() != after.isOver()
+                || !before.get().spec().equals(after.spec());
+        settlesJob |= before.isPresent()
+                && before.get().changing().isPresent()
+                && after.changing().isEmpty();
+        jobs.add(after.spec().job());
+    }
+
+    void removed(JobId job) {
+        jobs.add(job);
+    }
+}

@@ -1,0 +1,42 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.NodeGpuKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The units of a step in the order of their nodes. */
+record GpusByNode(StepBuilder builder) {
+    /** GPUs on nodes that can be reached, node by node. */
+    List<GpuState> usable() {
+        List<GpuState> usable = new ArrayList<>(builder.gpus().size());
+        Optional<NodeId> node = Optional.empty();
+        boolean reachable = false;
+        for (GpuState gpu : builder.clusterIndex().seats().values()) {
+            if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
+                node = Optional.of(gpu.nodeId());
+                reachable = builder.isReachable(gpu);
+            }
+            if (reachable) {
+                usable.add(gpu);
+            }
+        }
+        return usable;
+    }
+
+    /** A node's units as they are now, by name: found by the node, without a look at those of others. */
+    List<GpuState> on(NodeId node) {
+        List<GpuState> units = new ArrayList<>();
+        for (Map.Entry<NodeGpuKey, GpuState> unit :
+                builder.clusterIndex().seats().from(seat -> seat.node().compareTo(node) >= 0)) {
+            if (!unit.getKey().node().equals(node)) {
+                break;
+            }
+            units.add(unit.getValue());
+        }
+        return units;
+    }
+}

@@ -1,0 +1,112 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.NodeStatus;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.MigInstance;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/** Takes into the state which nodes, GPUs and MIG instances there are. Decides nothing. */
+record InventoryApplier(StepBuilder builder) {
+    void take(Node node) {
+        if (builder.nodes()
+                .get(node.nodeId())
+                .filter(known -> known.node().covers(node))
+                .isEmpty()) {
+            describe(node);
+        }
+    }
+
+    /** Takes in what a node says of its GPUs, also where it has said so before. */
+    void describe(Node node) {
+        builder.put(builder.nodes()
+                .get(node.nodeId())
+                .map(known -> known.describedBy(node))
+                .orElseGet(() -> NodeState.of(node)));
+        Set<GpuId> reported = new HashSet<>();
+        for (Gpu gpu : node.gpus()) {
+            if (gpu.migEnabled()) {
+                for (GpuInstance instance : gpu.instances()) {
+                    reported.add(instance.gpuId());
+                    add(node, instance.gpuId(), Optional.of(MigInstance.of(gpu, instance)));
+                }
+            } else {
+                reported.add(gpu.gpuId());
+                add(node, gpu.gpuId(), Optional.empty());
+            }
+        }
+        if (node.status() != NodeStatus.READY) {
+            return; // it does not see its GPUs just now, which is not to say that they are gone
+        }
+        for (GpuState gpu : new GpusByNode(builder).on(node.nodeId())) {
+            boolean isComing = gpu.owner() instanceof Owner.Recutting recutting && recutting.coming();
+            if (!reported.contains(gpu.gpuId()) && !isComing) {
+                gone(gpu, "its node no longer reports it");
+            }
+        }
+    }
+
+    private void add(Node node, GpuId gpu, Optional<MigInstance> instance) {
+        Optional<GpuState> known = builder.gpus().get(gpu);
+        if (known.isEmpty()) {
+            builder.invalidatePlan();
+            builder.put(
+                    GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
+            builder.own(gpu, new Owner.Free());
+        } else if (known.get().owner() instanceof Owner.Recutting recutting) {
+            boolean isThere = recutting.coming()
+                    && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));
+            if (isThere) {
+                instance.ifPresent(described -> builder.put(known.get().with(described)));
+                builder.own(gpu, new Owner.Free());
+            }
+        } else if (instance.isPresent() && !instance.equals(known.get().instance())) {
+            described(known.get(), instance.get());
+        }
+    }
+
+    /** Instances of the same place need not be of the same size: a 3g and a 4g both cover half of the memory. */
+    private void described(GpuState gpu, MigInstance instance) {
+        boolean isAnother = gpu.instance().isPresent();
+        builder.invalidatePlan();
+        builder.put(gpu.with(instance));
+        if (isAnother && !gpu.isFree()) {
+            quarantine(
+                    builder.gpu(gpu.gpuId()),
+                    "its GPU was cut anew while it was " + gpu.owner().label());
+        }
+    }
+
+    void take(NodeLeft left) {
+        NodeId node = left.nodeId();
+        builder.remove(node);
+        for (GpuState gpu : new GpusByNode(builder).on(node)) {
+            gone(gpu, "its node left");
+        }
+    }
+
+    private void gone(GpuState gpu, String why) {
+        boolean isPast = gpu.owner() instanceof Owner.Quarantined && !gpu.isWhole();
+        if (gpu.isFree() || gpu.owner() instanceof Owner.Recutting || isPast) {
+            builder.remove(gpu.gpuId());
+        } else {
+            quarantine(gpu, why);
+        }
+    }
+
+    /** Puts a GPU out of service, unless it is. */
+    void quarantine(GpuState gpu, String why) {
+        if (!(gpu.owner() instanceof Owner.Quarantined)) {
+            builder.own(gpu.gpuId(), new Owner.Quarantined(why));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** Starts, wakes and stops replicas of services: one decision each, and the transfers that go with it. */
+record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
+    /** Time to drain a sleeping replica before it is stopped by force. */
+    private static final Duration DRAIN = Duration.ofSeconds(30);
+
+    /** Starts replicas on units that are free. */
+    void start(ServiceState service, List<GpuId> gpus, Reason reason) {
+        Instant deadline = builder.now().plus(bindTime(service));
+        DecisionId id = builder.nextId();
+        builder.decide(deadline, reason, new Action.Serve(service.spec().service(), gpus, false));
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        for (GpuId gpu : gpus) {
+            int attempt = builder.gpu(gpu).failedBinds() + 1;
+            builder.put(builder.gpu(gpu).withWarmHits(0));
+            builder.own(gpu, new Owner.Binding(tenant, id, deadline, Optional.empty(), attempt));
+        }
+    }
+
+    private static Duration bindTime(ServiceState service) {
+        Duration twice = service.spec().warmUp().multipliedBy(2);
+        return twice.compareTo(Duration.ofSeconds(10)) < 0 ? Duration.ofSeconds(10) : twice;
+    }
+
+    /** Puts warm replicas to work. */
+    void wake(ServiceId name, List<GpuState> warm, Reason reason) {
+        List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
+        builder.decide(builder.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
+        for (GpuState gpu : warm) {
+            int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
+            builder.put(gpu.withWarmHits(hits));
+            builder.own(gpu.gpuId(), new Owner.Serving(name));
+        }
+    }
+
+    /** Stops replicas that do not work, once they are drained. */
+    void stop(ServiceId service, List<GpuId> gpus, Reason reason) {
+        Instant by = builder.now().plus(DRAIN);
+        DecisionId id = builder.nextId();
+        builder.decide(by, reason, new Action.Idle(service, gpus, by));
+        for (GpuId gpu : gpus) {
+            builder.own(gpu, new Owner.Releasing(new Tenant.Service(service), id, by, by.plus(settings.notice())));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Takes into the state what an actuator says has become of a decision, or of a GPU. Decides nothing. */
+record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
+    /** How long no GPU is cut after one could not be. */
+    private static final Duration PAUSE = Duration.ofMinutes(1);
+
+    void take(ActuationReport report) {
+        for (GpuId id : report.gpus()) {
+            builder.gpus().get(id).ifPresent(gpu -> take(report, gpu));
+        }
+        if (report.outcome() == Outcome.REJECTED || report.outcome() == Outcome.FAILED) {
+            notRecut(report.decision());
+        }
+        if (report.tenant().isPresent() && report.tenant().get() instanceof Tenant.Job tenant) {
+            switch (report.outcome()) {
+                case APPLIED ->
+                    settle(tenant.job(), report.decision(), report.timings().pause());
+                case FAILED, TIMED_OUT -> settle(tenant.job(), report.decision(), Optional.empty());
+                default -> {}
+            }
+        }
+    }
+
+    /** A GPU is not cut anew after all: its instances are those that its node last reported. */
+    private void notRecut(DecisionId decision) {
+        Set<NodeId> nodes = new TreeSet<>();
+        for (GpuId id : builder.clusterIndex().owed().values()) {
+            GpuState unit = builder.gpu(id);
+            if (unit.owner() instanceof Owner.Recutting recutting
+                    && recutting.decision().equals(decision)) {
+                builder.remove(id);
+                nodes.add(unit.nodeId());
+            }
+        }
+        nodes.forEach(node -> builder.nodes().get(node).ifPresent(known -> inventory.describe(known.node())));
+        if (!nodes.isEmpty()) {
+            builder.slices()
+                    .ifPresent(plan ->
+                            builder.slices(plan.cuttingFrom(builder.now().plus(PAUSE))));
+        }
+    }
+
+    private void take(ActuationReport report, GpuState gpu) {
+        switch (report.outcome()) {
+            case BOUND -> bound(report, gpu);
+            case RELEASED, FORCED -> released(report, gpu);
+            case FAILED -> failed(report, gpu);
+            case HOLDS -> compare(report, gpu);
+            default -> {}
+        }
+    }
+
+    /**
+     * What is, with what we believe; where something is under way we are about to hear of it. Another actuator than the one that
+     * bound a unit may see that something runs there, but not that nothing does.
+     */
+    private void compare(ActuationReport report, GpuState gpu) {
+        boolean isSettled = gpu.isFree() || isUp(gpu.owner());
+        if (!isSettled
+                || !report.at().isAfter(gpu.since())
+                || report.tenant().equals(gpu.owner().holder())) {
+            return;
+        }
+        if (report.tenant().isPresent()) {
+            inventory.quarantine(
+                    gpu,
+                    "actuator %s finds %s running on it, where %s was decided; stop what should not run there, then reset it"
+                            .formatted(
+                                    report.actuator(),
+                                    report.tenant().get(),
+                                    gpu.owner().holder().map(Tenant::toString).orElse("nothing")));
+        } else if (gpu.boundBy().equals(Optional.of(report.actuator()))) {
+            builder.invalidatePlan();
+            builder.own(gpu.gpuId(), new Owner.Free());
+        }
+    }
+
+    private void bound(ActuationReport report, GpuState gpu) {
+        if (gpu.isFree()
+                && !report.at().isBefore(gpu.since())
+                && report.tenant().isPresent()) {
+            inventory.quarantine(
+                    gpu,
+                    "%s runs on it by decision %s, which no longer holds"
+                            .formatted(report.tenant().get(), report.decision()));
+            return;
+        }
+        if (!(gpu.owner() instanceof Owner.Binding binding) || !hasBound(report, binding)) {
+            return;
+        }
+        builder.put(gpu.boundBy(report.actuator()));
+        if (binding.tenant() instanceof Tenant.Service service) {
+            builder.own(gpu.gpuId(), new Owner.Serving(service.service()));
+            return;
+        }
+        JobId job = ((Tenant.Job) binding.tenant()).job();
+        builder.own(
+                gpu.gpuId(),
+                binding.until()
+                        .<Owner>map(until -> new Owner.Lent(job, binding.decision(), until))
+                        .orElseGet(() -> new Owner.Training(job)));
+    }
+
+    /** Where a decision was refused, the next one on the same tenant may bind what that one was to. */
+    private static boolean hasBound(ActuationReport report, Owner.Binding binding) {
+        return binding.decision().equals(report.decision())
+                || (binding.decision().compareTo(report.decision()) < 0
+                        && report.tenant().filter(binding.tenant()::equals).isPresent());
+    }
+
+    private void released(ActuationReport report, GpuState gpu) {
+        Optional<Tenant> holder = gpu.owner().holder();
+        if (report.tenant().isPresent() && !report.tenant().equals(holder)) {
+            return;
+        }
+        if (gpu.owner() instanceof Owner.Releasing releasing) {
+            // An older release of the same tenant, which has come back since, says nothing of this one.
+            if (report.decision().compareTo(releasing.decision()) >= 0) {
+                builder.own(gpu.gpuId(), new Owner.Free());
+            }
+        } else if (gpu.owner() instanceof Owner.Lent lent && lent.decision().equals(report.decision())) {
+            builder.own(gpu.gpuId(), new Owner.Free());
+        } else if (isUp(gpu.owner()) && report.at().isAfter(gpu.since())) {
+            builder.invalidatePlan();
+            builder.own(gpu.gpuId(), new Owner.Free());
+        }
+    }
+
+    /** Whether a tenant runs there, as far as we know; it may end by itself, and only its actuator sees that. */
+    private static boolean isUp(Owner owner) {
+        return owner.holder().isPresent() && !(owner instanceof Owner.Binding) && !(owner instanceof Owner.Releasing);
+    }
+
+    private void failed(ActuationReport report, GpuState gpu) {
+        if (!(gpu.owner() instanceof Owner.Binding binding)
+                || !binding.decision().equals(report.decision())) {
+            return;
+        }
+        builder.invalidatePlan();
+        int failures = gpu.failedBinds() + 1;
+        builder.put(builder.gpu(gpu.gpuId()).withFailedBinds(failures));
+        builder.own(
+                gpu.gpuId(),
+                failures >= 2
+                        ? new Owner.Quarantined("could not be bound twice in a row: " + report.reason())
+                        : new Owner.Free());
+    }
+
+    private void settle(JobId job, DecisionId decision, Optional<Duration> pause) {
+        builder.jobs()
+                .get(job)
+                .filter(state -> state.changing().filter(decision::equals).isPresent())
+                .ifPresent(state -> builder.put(state.settled(pause)));
+    }
+}

@@ -1,0 +1,131 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.policy.JobView;
+import io.lendstream.core.policy.ScheduledJob;
+import io.lendstream.core.policy.UsableGpus;
+import io.lendstream.core.state.ClusterIndex;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.TrainingCapacity;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** What policies may see of the jobs, and of the GPUs that training may use. */
+record TrainingView(StepBuilder builder, SchedulerSettings settings) {
+    /** What policies may see now: whole GPUs only. */
+    ClusterView view() {
+        return view(Set.of());
+    }
+
+    /**
+     * The same, with jobs that a plan has to leave as they are.
+     *
+     * @param kept jobs that were changed a short time ago
+     */
+    ClusterView view(Set<JobId> kept) {
+        int largest = 1;
+        for (int gpus : builder.clusterIndex().lendable().nodes().values()) {
+            largest = Math.max(largest, gpus);
+        }
+        return view(usable(), builder.clusterIndex().lendable().nodes().size(), largest, kept);
+    }
+
+    /** Listed only for who asks, where all of them can be reached and may be lent. */
+    private UsableGpus usable() {
+        TrainingCapacity lendable = builder.clusterIndex().lendable();
+        if (!settings.lending() || !lendable.away().isEmpty()) {
+            return UsableGpus.of(listed(lendable));
+        }
+        int kept = Math.max(0, lendable.idle() - Math.max(0, most(lendable.inference()) - lendable.lent()));
+        PersistentMap<GpuId, GpuState> gpus = builder.gpus();
+        return UsableGpus.of(
+                lendable.gpus().size() - kept,
+                () -> listed(lendable),
+                lendable.loans(),
+                gpu -> gpus.get(gpu).filter(TrainingCapacity::has).map(GpuState::nodeId));
+    }
+
+    private List<GpuState> listed(TrainingCapacity lendable) {
+        int inference = lendable.inference();
+        if (!lendable.away().isEmpty()) {
+            inference = 0;
+            for (GpuState gpu : builder.clusterIndex().seats().values()) {
+                inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
+            }
+        }
+        List<GpuState> usable = new ArrayList<>();
+        for (GpuState gpu : lendable.gpus().values()) {
+            boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
+            if (may && !lendable.away().contains(gpu.nodeId())) {
+                usable.add(gpu);
+            }
+        }
+        Set<GpuId> idle = keptIdle(usable, inference);
+        if (!idle.isEmpty()) {
+            usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
+        }
+        return List.copyOf(usable);
+    }
+
+    private int most(int inference) {
+        return (int) Math.floor(settings.guards().maxShareLent() * inference);
+    }
+
+    private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
+        ClusterIndex clusterIndex = builder.clusterIndex();
+        Function<JobState, JobView> seen = job -> new ScheduledJob(
+                job, builder.now(), gpusPerNode, settings.afe() && job.spec().elastic());
+        Set<JobId> fixed = new HashSet<>(kept);
+        for (JobId job : clusterIndex.changing().values()) {
+            if (!builder.jobs().require(job).isOver()) {
+                fixed.add(job);
+            }
+        }
+        return ClusterView.of(
+                builder.now(),
+                clusterIndex.open().mapped(seen),
+                clusterIndex.open().size(),
+                clusterIndex.holding().stream()
+                        .filter(job -> !job.isOnSlice())
+                        .map(seen)
+                        .toList(),
+                usable,
+                fixed,
+                nodes,
+                gpusPerNode);
+    }
+
+    /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
+    private Set<GpuId> keptIdle(List<GpuState> usable, int inference) {
+        int lent = 0;
+        List<GpuState> idle = new ArrayList<>();
+        for (GpuState gpu : usable) {
+            if (gpu.pool() == Pool.INFERENCE) {
+                if (gpu.isTraining()) {
+                    lent++;
+                } else {
+                    idle.add(gpu);
+                }
+            }
+        }
+        int most = most(inference);
+        if (idle.size() <= most - lent) {
+            return Set.of();
+        }
+        return idle.stream()
+                .sorted(Comparator.comparingInt(gpu -> gpu.isFree() ? 0 : 1))
+                .skip(Math.max(0, most - lent))
+                .map(GpuState::gpuId)
+                .collect(Collectors.toSet());
+    }
+}

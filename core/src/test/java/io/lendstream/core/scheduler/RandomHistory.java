@@ -1,0 +1,267 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.BatchTimes;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.Outcome;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * What may happen to a domain, drawn at random: whole GPUs or such that are cut, services that batch, jobs of all kinds, advice and
+ * approvals, a backlog, nodes that fall silent, faults, orders, ticks that come late, and an actuator that is slow, refuses, says things
+ * twice, or says nothing.
+ */
+final class RandomHistory {
+    private static final List<String> SERVICES = List.of("chat", "search", "vision", "embed", "speech");
+
+    private final Random random;
+    private final Scheduler scheduler;
+    private final Scenario story;
+    private final Deque<ActuationReport> reports = new ArrayDeque<>();
+    private final List<String> services;
+    private final List<String> nodes = new ArrayList<>();
+    private final boolean advised;
+    private final boolean batches;
+    private final boolean samples;
+    /** What GPUs of the node "cut" are really cut into. */
+    private final String[] cuts;
+
+    private int jobs;
+
+    private RandomHistory(long seed) {
+        random = new Random(seed);
+        boolean repartitions = random.nextInt(3) == 0;
+        advised = random.nextInt(4) == 0;
+        batches = random.nextInt(3) == 0;
+        samples = random.nextInt(3) == 0;
+        SchedulerSettings settings = SchedulerSettings.DEFAULTS
+                .withRepartition(repartitions)
+                .withLending(random.nextInt(8) > 0)
+                .withPlanPhase(Duration.ofSeconds(random.nextInt(2) * 7L));
+        Optional<java.time.Instant> decidesFrom = random.nextInt(5) == 0
+                ? Optional.of(Scenario.START.plusSeconds(random.nextInt(300)))
+                : Optional.empty();
+        scheduler = new Scheduler(
+                Policies.parse(List.of("deepboot", "lendstream", "tiresias").get(random.nextInt(3))),
+                settings,
+                Slices.LATENCIES,
+                decidesFrom);
+        story = new Scenario(scheduler);
+        services = SERVICES.subList(0, 1 + random.nextInt(repartitions ? 2 : SERVICES.size()));
+        cuts = repartitions
+                ? new String[] {"7g.80gb@0", "", "3g.40gb@0 2g.20gb@4"}
+                : new String[] {"3g.40gb@0 3g.40gb@4"};
+    }
+
+    /** The history of a seed: some hundred events. */
+    static RandomHistory of(long seed) {
+        RandomHistory history = new RandomHistory(seed);
+        history.begin();
+        for (int i = 0; i < 120; i++) {
+            history.happen();
+        }
+        return history;
+    }
+
+    Scheduler scheduler() {
+        return scheduler;
+    }
+
+    List<DomainEvent> log() {
+        return story.log();
+    }
+
+    private void begin() {
+        for (int i = 0; i < 1 + random.nextInt(3); i++) {
+            nodes.add("train-" + i);
+            story.node("train-" + i, Pool.TRAINING, 1 + random.nextInt(4));
+            nodes.add("infer-" + i);
+            story.node("infer-" + i, Pool.INFERENCE, 1 + random.nextInt(4), "NVIDIA A100-SXM4-80GB");
+        }
+        if (scheduler.settings().repartition() || random.nextInt(3) == 0) {
+            story.migNode("cut", Pool.INFERENCE, cuts);
+        }
+        services.forEach(service -> story.service(service, random.nextInt(2)));
+        queue(0);
+    }
+
+    private void happen() {
+        int answered = story.decisions().size();
+        int dice = random.nextInt(100);
+        if (advised && random.nextInt(5) == 0) {
+            adviseOrApprove();
+        } else if (dice < 35) {
+            rates();
+        } else if (dice < 45) {
+            submit();
+        } else if (dice < 60 && jobs > 0) {
+            progress();
+        } else if (dice < 68) {
+            story.forecast(pick(services), random.nextInt(80 / services.size()));
+        } else if (dice < 70 && samples) {
+            story.sample(pick(nodes), Optional.of(random.nextInt(4) == 0 ? 79 : 13));
+        } else if (dice < 76) {
+            command();
+        } else if (dice < 78) {
+            story.migNode("cut", Pool.INFERENCE, cuts);
+        } else {
+            pass();
+        }
+        queue(answered);
+        for (int n = random.nextInt(5); n > 0 && !reports.isEmpty(); n--) {
+            answered = story.decisions().size();
+            deliver(reports.removeFirst());
+            queue(answered);
+        }
+    }
+
+    private void pass() {
+        Duration time = Duration.ofMillis(random.nextInt(random.nextInt(20) == 0 ? 900_000 : 45_000));
+        if (random.nextInt(5) == 0) {
+            story.withoutTicks(time);
+        } else {
+            story.after(time);
+        }
+        if (samples && random.nextInt(10) > 0) {
+            nodes.forEach(node -> story.sample(node, Optional.empty()));
+        }
+    }
+
+    private <T> T pick(List<T> list) {
+        return list.get(random.nextInt(list.size()));
+    }
+
+    private void rates() {
+        boolean isLone = random.nextInt(3) == 0;
+        for (String service : isLone ? List.of(pick(services)) : services) {
+            int most = scheduler.settings().repartition() ? 900 : 60 / services.size();
+            double perSecond = random.nextInt(most);
+            if (batches) {
+                double slower = 1 + random.nextInt(3) * .2;
+                List<BatchTimes> times = IntStream.of(1, 8, 32, 64)
+                        .mapToObj(batch -> new BatchTimes(Optional.empty(), batch, 0, 30, slower * (20 + 5 * batch)))
+                        .toList();
+                story.served(service, perSecond, .1 + .1 * random.nextInt(6), times);
+            } else {
+                story.rate(service, perSecond);
+            }
+        }
+    }
+
+    private void submit() {
+        String name = "job-" + jobs++;
+        switch (random.nextInt(4)) {
+            case 0, 1 -> story.smallJob(name, 1 + random.nextInt(3), 1 + random.nextInt(40));
+            case 2 -> story.job(name, 1 + random.nextInt(8));
+            default -> story.rigidJob(name, 1 + random.nextInt(5));
+        }
+    }
+
+    private void progress() {
+        List<JobState> holding = story.state().jobs().stream()
+                .filter(job -> job.gpus() > 0 && !job.isOver())
+                .toList();
+        String job = holding.isEmpty() || random.nextInt(4) == 0
+                ? "job-" + random.nextInt(jobs)
+                : pick(holding).spec().job().value();
+        story.progress(job, random.nextInt(5) == 0 ? JobPhase.FINISHED : JobPhase.RUNNING);
+    }
+
+    private void command() {
+        switch (random.nextInt(5)) {
+            case 0 -> story.control(ControlCommand.Kind.FREEZE);
+            case 1 -> story.control(ControlCommand.Kind.RECLAIM_ALL);
+            case 2 -> reset();
+            default -> story.control(ControlCommand.Kind.THAW);
+        }
+    }
+
+    private void reset() {
+        GpuId[] quarantined = story.state().gpus().stream()
+                .filter(gpu -> gpu.owner() instanceof Owner.Quarantined)
+                .map(gpu -> gpu.gpuId())
+                .toArray(GpuId[]::new);
+        reports.removeIf(report -> report.gpus().stream().anyMatch(List.of(quarantined)::contains));
+        story.control(ControlCommand.Kind.RESET, quarantined);
+    }
+
+    private void adviseOrApprove() {
+        List<Decision> decisions = story.decisions();
+        if (random.nextInt(5) == 0) {
+            story.control(random.nextInt(3) > 0 ? ControlCommand.Kind.ADVISORY_ON : ControlCommand.Kind.ADVISORY_OFF);
+        } else if (!decisions.isEmpty()) {
+            int late = Math.min(decisions.size(), 1 + random.nextInt(20));
+            story.approve(decisions.get(decisions.size() - late).id());
+        }
+    }
+
+    private void queue(int from) {
+        for (Decision decision :
+                List.copyOf(story.decisions().subList(from, story.decisions().size()))) {
+            if (decision.advisory()) {
+                continue;
+            }
+            List<ActuationReport> answers = new ArrayList<>(story.answers(decision));
+            if (random.nextInt(15) == 0) {
+                Outcome outcome = random.nextBoolean() ? Outcome.REJECTED : Outcome.FAILED;
+                answers = List.of(story.report(
+                        decision.id(), outcome, decision.action().gpus(), Optional.empty()));
+            }
+            for (ActuationReport report : answers) {
+                if (random.nextInt(25) > 0) {
+                    reports.add(report);
+                    if (random.nextInt(20) == 0) {
+                        reports.add(report);
+                    }
+                }
+            }
+        }
+    }
+
+    private void deliver(ActuationReport report) {
+        story.tell(new ActuationReport(
+                report.domain(),
+                report.decision(),
+                report.actuator(),
+                story.now(),
+                report.outcome(),
+                report.gpus(),
+                report.tenant(),
+                report.timings(),
+                report.reason()));
+        if (report.outcome() == Outcome.APPLIED) {
+            story.decisions().stream()
+                    .filter(decision -> decision.id().equals(report.decision()))
+                    .map(Decision::action)
+                    .filter(Action.Repartition.class::isInstance)
+                    .map(Action.Repartition.class::cast)
+                    .findFirst()
+                    .ifPresent(this::cut);
+        }
+    }
+
+    private void cut(Action.Repartition repartition) {
+        for (GpuId gpu : repartition.gpus()) {
+            int index = gpu.value().charAt(gpu.value().length() - 1) - '0';
+            cuts[index] = String.join(" ", repartition.profiles());
+        }
+        story.migNode("cut", Pool.INFERENCE, cuts);
+    }
+}

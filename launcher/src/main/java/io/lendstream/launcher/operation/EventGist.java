@@ -1,0 +1,113 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
+
+/** What events say, in short. */
+final class EventGist implements Event.Cases<String> {
+    @Override
+    public String rate(RequestRate rate) {
+        return "%.1f requests/s offered to %s in %s-%s%s"
+                .formatted(
+                        rate.arrivalsPerSecond(),
+                        rate.service(),
+                        EventText.clock(rate.windowStart()),
+                        EventText.clock(rate.windowEnd()),
+                        rate.queueDepth() > 0 ? ", %d wait".formatted(rate.queueDepth()) : "");
+    }
+
+    @Override
+    public String forecast(DemandForecast forecast) {
+        HorizonQuantiles last = forecast.horizons().get(forecast.horizons().size() - 1);
+        return "%s expected to be offered %.1f requests/s in %d min, in 99 of 100 cases less than %.1f%s"
+                .formatted(
+                        forecast.service(),
+                        last.p50(),
+                        last.horizon().toMinutes(),
+                        last.p99(),
+                        last.gpus()
+                                .map(gpus -> ": %d and %d GPUs".formatted(gpus.p50(), gpus.p99()))
+                                .orElse(""));
+    }
+
+    @Override
+    public String report(ActuationReport report) {
+        return "%s said of %s: %s%s%s"
+                .formatted(
+                        report.actuator(),
+                        report.decision(),
+                        EventText.lower(report.outcome()),
+                        report.gpus().isEmpty() ? "" : " " + EventText.list(report.gpus()),
+                        report.reason().isEmpty() ? "" : " (" + report.reason() + ")");
+    }
+
+    @Override
+    public String job(TrainingJob job) {
+        return "job %s submitted: %d to %d GPUs, asked for %d"
+                .formatted(job.job(), job.minGpus(), job.maxGpus(), job.requestedGpus());
+    }
+
+    @Override
+    public String progress(TrainingProgress progress) {
+        return "job %s is %s on %s, %.0f iterations done"
+                .formatted(
+                        progress.job(),
+                        EventText.lower(progress.phase()),
+                        Reason.counted(progress.replicas(), "GPU"),
+                        progress.progress());
+    }
+
+    @Override
+    public String node(Node node) {
+        return "node %s has %s and is %s%s"
+                .formatted(
+                        node.nodeId(),
+                        Reason.counted(node.gpus().size(), "GPU"),
+                        EventText.lower(node.status()),
+                        node.why().isEmpty() ? "" : " (" + node.why() + ")");
+    }
+
+    @Override
+    public String nodeLeft(NodeLeft left) {
+        return "node %s left".formatted(left.nodeId());
+    }
+
+    @Override
+    public String telemetry(GpuTelemetry sample) {
+        return "sample of node %s".formatted(sample.nodeId());
+    }
+
+    @Override
+    public String service(InferenceService service) {
+        return "service %s: floor %d, %.1f requests/s a replica"
+                .formatted(service.service(), service.floorReplicas(), service.replicaCapacityPerSecond());
+    }
+
+    @Override
+    public String command(ControlCommand command) {
+        return "%s ordered: %s".formatted(command.issuer(), EventText.order(command));
+    }
+
+    @Override
+    public String started(SchedulerStarted started) {
+        return "scheduler started, epoch %d, policy %s".formatted(started.epoch(), started.policy());
+    }
+
+    @Override
+    public String tick(Tick tick) {
+        return "time has come";
+    }
+}

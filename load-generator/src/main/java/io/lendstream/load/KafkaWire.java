@@ -131,7 +131,8 @@ final class KafkaWire implements Wire {
 
         @Override
         public Runnable telemetry(GpuTelemetry telemetry) {
-            return () -> writer.write(TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
+            return () -> writer.write(
+                    TopicCatalogue.GPU_TELEMETRY, telemetry.nodeId().value(), telemetry);
         }
 
         @Override
@@ -141,7 +142,8 @@ final class KafkaWire implements Wire {
 
         @Override
         public Runnable rate(RequestRate rate) {
-            return () -> writer.write(TopicCatalogue.REQUEST_RATES, rate.service().value(), rate);
+            return () ->
+                    writer.write(TopicCatalogue.REQUEST_RATES, rate.service().value(), rate);
         }
 
         @Override
@@ -151,7 +153,8 @@ final class KafkaWire implements Wire {
 
         @Override
         public Runnable progress(TrainingProgress progress) {
-            return () -> writer.write(TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
+            return () -> writer.write(
+                    TopicCatalogue.TRAINING_PROGRESS, progress.job().value(), progress);
         }
 
         @Override

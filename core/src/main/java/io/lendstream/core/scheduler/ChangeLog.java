@@ -51,8 +51,8 @@ final class ChangeLog {
     }
 
     void node(Optional<NodeState> before, NodeState after) {
-        changesPlans |= before.isEmpty()
-                || before.get().node().status() != after.node().status();
+        changesPlans |=
+                before.isEmpty() || before.get().node().status() != after.node().status();
         nodes.add(after.node().nodeId());
     }
 

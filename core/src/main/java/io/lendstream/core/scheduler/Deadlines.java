@@ -98,12 +98,14 @@ final class Deadlines {
         Optional<String> back = safety.againstKeepingLoans(builder);
         if (back.isPresent()) {
             List<GpuId> lent = lent(Duration.ofDays(365));
-            new JobChanges(builder, settings).takeBack(lent,
-                    job -> builder.because(
-                            ReasonCode.SAFETY,
-                            "job %s gives all loans back: %s".formatted(job, back.get()),
-                            Map.of(),
-                            Safety.inputs(builder)));
+            new JobChanges(builder, settings)
+                    .takeBack(
+                            lent,
+                            job -> builder.because(
+                                    ReasonCode.SAFETY,
+                                    "job %s gives all loans back: %s".formatted(job, back.get()),
+                                    Map.of(),
+                                    Safety.inputs(builder)));
             return;
         }
         if (lent(settings.lease().dividedBy(2)).isEmpty()) {
@@ -111,12 +113,14 @@ final class Deadlines {
         }
         Optional<String> veto = safety.againstLoans(builder).or(() -> safety.againstChanges(builder));
         if (veto.isPresent()) {
-            new JobChanges(builder, settings).takeBack(lent(settings.notice()),
-                    job -> builder.because(
-                            ReasonCode.LEASE,
-                            "the lease of job %s ends and is not renewed: %s".formatted(job, veto.get()),
-                            Map.of(),
-                            Safety.inputs(builder)));
+            new JobChanges(builder, settings)
+                    .takeBack(
+                            lent(settings.notice()),
+                            job -> builder.because(
+                                    ReasonCode.LEASE,
+                                    "the lease of job %s ends and is not renewed: %s".formatted(job, veto.get()),
+                                    Map.of(),
+                                    Safety.inputs(builder)));
             return;
         }
         List<GpuId> ending = lent(settings.lease().multipliedBy(3).dividedBy(4));
@@ -189,14 +193,16 @@ final class Deadlines {
                             "a replica of %s did not come up on it, twice in a row".formatted(service.service())));
             return;
         }
-        new ReplicaChanges(builder, settings).stop(service.service(),
-                List.of(gpu.gpuId()),
-                builder.because(
-                        ReasonCode.TIMEOUT,
-                        "the replica of %s on %s did not come up within twice its warm-up: another GPU is tried"
-                                .formatted(service.service(), gpu.gpuId()),
-                        Map.of(),
-                        List.of(gpu.changedBy())));
+        new ReplicaChanges(builder, settings)
+                .stop(
+                        service.service(),
+                        List.of(gpu.gpuId()),
+                        builder.because(
+                                ReasonCode.TIMEOUT,
+                                "the replica of %s on %s did not come up within twice its warm-up: another GPU is tried"
+                                        .formatted(service.service(), gpu.gpuId()),
+                                Map.of(),
+                                List.of(gpu.changedBy())));
     }
 
     private void quarantine(GpuState gpu, String why) {
@@ -205,8 +211,7 @@ final class Deadlines {
 
     /** When something next happens by itself in a state; empty when nothing will. */
     static Optional<Instant> next(ClusterState state, SchedulerSettings settings) {
-        return earlier(
-                earlier(state.nextPlanAt(), nextCuts(state, settings)), nextOfOwners(state, settings));
+        return earlier(earlier(state.nextPlanAt(), nextCuts(state, settings)), nextOfOwners(state, settings));
     }
 
     /** When the next deadline, lease or bound of silence is over; empty when there is none. */

@@ -195,10 +195,7 @@ final class Inference {
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
         new ReplicaChanges(builder, settings)
-                .wake(
-                name,
-                warm,
-                reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
+                .wake(name, warm, reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
     }
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
@@ -261,7 +258,8 @@ final class Inference {
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
-        new ReplicaChanges(builder, settings).start(service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
+        new ReplicaChanges(builder, settings)
+                .start(service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
     }
 
     /**
@@ -280,14 +278,15 @@ final class Inference {
                     .map(GpuState::gpuId)
                     .toList();
             if (!sleeping.isEmpty() && !name.equals(forService.spec().service())) {
-                new ReplicaChanges(builder, settings).stop(
-                        name,
-                        sleeping,
-                        reason(
-                                forService,
-                                need,
-                                "%s of %s stopped to make room"
-                                        .formatted(Reason.counted(sleeping.size(), "sleeping replica"), name)));
+                new ReplicaChanges(builder, settings)
+                        .stop(
+                                name,
+                                sleeping,
+                                reason(
+                                        forService,
+                                        need,
+                                        "%s of %s stopped to make room"
+                                                .formatted(Reason.counted(sleeping.size(), "sleeping replica"), name)));
                 stopped += sleeping.size();
             }
         }
@@ -298,12 +297,13 @@ final class Inference {
         ClusterView view = new TrainingView(builder, settings).view();
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
-        new JobChanges(builder, settings).takeBack(
-                victims,
-                job -> reason(
-                        service,
-                        need,
-                        "job " + job + " gives GPUs back: least loss of training speed among the loans"));
+        new JobChanges(builder, settings)
+                .takeBack(
+                        victims,
+                        job -> reason(
+                                service,
+                                need,
+                                "job " + job + " gives GPUs back: least loss of training speed among the loans"));
     }
 
     private Reason reason(ServiceState service, ReplicaNeed need, String what) {

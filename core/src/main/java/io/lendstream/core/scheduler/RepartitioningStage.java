@@ -256,8 +256,7 @@ final class RepartitioningStage {
         }
         boolean isBeingCut = gpu.units().stream().anyMatch(Unit::isRecut);
         if (!isBeingCut && going.stream().allMatch(Unit::isFree)) {
-            String services =
-                    more.stream().map(Instance::service).distinct().collect(Collectors.joining(", "));
+            String services = more.stream().map(Instance::service).distinct().collect(Collectors.joining(", "));
             recut(gpu, going, places, "for %s: %s".formatted(services, plan.reason()));
         } else {
             takeBack(more, going);
@@ -353,18 +352,21 @@ final class RepartitioningStage {
         Map<String, Double> numbers = Map.of(
                 "servedPerSecond", price.servedPerSecond(),
                 "lostGpuSeconds", price.lostGpuSeconds());
-        new JobChanges(builder, settings).takeBack(lent,
-                job -> reason(
-                        "%s to run where job %s does: %s; %s".formatted(services, job, price, plan.reason()),
-                        first,
-                        numbers));
+        new JobChanges(builder, settings)
+                .takeBack(
+                        lent,
+                        job -> reason(
+                                "%s to run where job %s does: %s; %s".formatted(services, job, price, plan.reason()),
+                                first,
+                                numbers));
     }
 
     private void stop(Unit asleep) {
         Tenant.Service replica = (Tenant.Service) asleep.holder().orElseThrow();
         ServiceId service = replica.service();
         String text = "a sleeping replica of service %s makes room: %s".formatted(service, plan.reason());
-        new ReplicaChanges(builder, settings).stop(service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
+        new ReplicaChanges(builder, settings)
+                .stop(service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
     }
 
     private double capacity(Instance instance) {
@@ -380,6 +382,9 @@ final class RepartitioningStage {
         Optional<ServiceState> state = builder.services().get(service);
         state.ifPresent(known -> numbers.put("requestsPerSecond", known.arrivalsPerSecond()));
         return builder.because(
-                ReasonCode.SLICES, text, numbers, state.map(ServiceState::rateEvents).orElse(List.of()));
+                ReasonCode.SLICES,
+                text,
+                numbers,
+                state.map(ServiceState::rateEvents).orElse(List.of()));
     }
 }

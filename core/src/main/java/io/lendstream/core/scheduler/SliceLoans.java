@@ -30,13 +30,14 @@ final class SliceLoans {
 
     /** @param most loans at most */
     void lend(long most) {
-        List<GpuState> free = new ArrayList<>(new GpusByNode(builder).usable().stream()
-                .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
-                .filter(unit -> !builder.awaited().contains(unit.gpuId()))
-                .sorted(Comparator.comparingLong(
-                                (GpuState unit) -> instance(unit).memoryBytes())
-                        .thenComparing(GpuState::gpuId))
-                .toList());
+        List<GpuState> free = new ArrayList<>(new GpusByNode(builder)
+                .usable().stream()
+                        .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
+                        .filter(unit -> !builder.awaited().contains(unit.gpuId()))
+                        .sorted(Comparator.comparingLong(
+                                        (GpuState unit) -> instance(unit).memoryBytes())
+                                .thenComparing(GpuState::gpuId))
+                        .toList());
         if (free.isEmpty()) {
             return;
         }

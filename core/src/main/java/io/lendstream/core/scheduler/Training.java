@@ -236,7 +236,8 @@ final class Training {
                         .add(gpu);
             }
         }
-        sleeping.forEach((service, gpus) -> new ReplicaChanges(builder, settings).stop(service, gpus, builder.because(ReasonCode.PLAN, why, Map.of(), Safety.inputs(builder))));
+        sleeping.forEach((service, gpus) -> new ReplicaChanges(builder, settings)
+                .stop(service, gpus, builder.because(ReasonCode.PLAN, why, Map.of(), Safety.inputs(builder))));
     }
 
     private void change(JobState job, List<GpuId> gpus, ReasonCode code, String text) {

@@ -146,7 +146,12 @@ class WorkDue {
                         || it.step().matters()
                         || isPlanDue(it)
                         || it.isAllDue()
-                        || new SlicePlanning(it.step(), it.scheduler().policy(), it.scheduler().settings(), it.scheduler().latencies()).isDue());
+                        || new SlicePlanning(
+                                        it.step(),
+                                        it.scheduler().policy(),
+                                        it.scheduler().settings(),
+                                        it.scheduler().latencies())
+                                .isDue());
     }
 
     /**
@@ -262,14 +267,17 @@ class WorkDue {
             if (it.step().slices().isPresent() || it.scheduler().settings().repartition()) {
                 return true;
             }
-            return it.step().services()
+            return it.step()
+                    .services()
                     .get(service)
                     .filter(known -> known.batches().isPresent() || !isContent(known))
                     .isPresent();
         }
 
         private boolean isContent(ServiceState service) {
-            return new Inference(it.step(), it.scheduler().policy(), it.scheduler().settings()).isContent(service);
+            return new Inference(
+                            it.step(), it.scheduler().policy(), it.scheduler().settings())
+                    .isContent(service);
         }
     }
 }

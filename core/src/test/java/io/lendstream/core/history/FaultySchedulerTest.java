@@ -226,7 +226,10 @@ class FaultySchedulerTest {
         Instant by = story.now().minus(Duration.ofMinutes(10));
         Owner late = new Owner.Releasing(new Tenant.Service(new ServiceId("chat")), DECISION, by, by.plusSeconds(45));
         Owner onTime = new Owner.Releasing(
-                new Tenant.Service(new ServiceId("chat")), DECISION, story.now(), story.now().plusSeconds(45));
+                new Tenant.Service(new ServiceId("chat")),
+                DECISION,
+                story.now(),
+                story.now().plusSeconds(45));
 
         assertThat(broken(step -> owned(step, "infer-g1", late))).containsExactly("release");
         assertThat(broken(step -> owned(step, "infer-g1", onTime))).isEmpty();

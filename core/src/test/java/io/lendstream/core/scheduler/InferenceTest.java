@@ -450,8 +450,8 @@ class InferenceTest {
 
         new JobChanges(builder, SETTINGS)
                 .takeBack(
-                gpus("infer-g4", "infer-g2", "infer-g1"),
-                job -> builder.because(ReasonCode.PLAN, "for job " + job, Map.of(), List.of()));
+                        gpus("infer-g4", "infer-g2", "infer-g1"),
+                        job -> builder.because(ReasonCode.PLAN, "for job " + job, Map.of(), List.of()));
 
         assertThat(decisions(builder))
                 .extracting(decision -> decision.reason().text())

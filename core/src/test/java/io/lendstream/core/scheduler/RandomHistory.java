@@ -221,8 +221,8 @@ final class RandomHistory {
             List<ActuationReport> answers = new ArrayList<>(story.answers(decision));
             if (random.nextInt(15) == 0) {
                 Outcome outcome = random.nextBoolean() ? Outcome.REJECTED : Outcome.FAILED;
-                answers = List.of(story.report(
-                        decision.id(), outcome, decision.action().gpus(), Optional.empty()));
+                answers = List.of(
+                        story.report(decision.id(), outcome, decision.action().gpus(), Optional.empty()));
             }
             for (ActuationReport report : answers) {
                 if (random.nextInt(25) > 0) {

@@ -90,8 +90,8 @@ final class ShortcutOracle {
             ClusterState from = state;
             if (!(event.event() instanceof SchedulerStarted)) {
                 Optional<Instant> resting = resting(from, event.at());
-                Optional<String> error = resting.flatMap(time -> restsRightly(from, time))
-                        .or(() -> compared(from, event));
+                Optional<String> error =
+                        resting.flatMap(time -> restsRightly(from, time)).or(() -> compared(from, event));
                 if (error.isPresent()) {
                     return Optional.of("event %d, %s: %s".formatted(event.sequence(), event.event(), error.get()));
                 }
@@ -109,9 +109,8 @@ final class ShortcutOracle {
     private Optional<String> atOnce(ClusterState state, DomainEvent event) {
         List<Decision> quick =
                 scheduler.step(state, event, StepListener.NONE, work).decisions();
-        List<Decision> whole = scheduler
-                .step(state, event, StepListener.NONE, WorkDue.ALWAYS)
-                .decisions();
+        List<Decision> whole =
+                scheduler.step(state, event, StepListener.NONE, WorkDue.ALWAYS).decisions();
         return quick.equals(whole)
                 ? Optional.empty()
                 : Optional.of("decided %s, but all phases decide %s".formatted(quick, whole));
@@ -125,9 +124,8 @@ final class ShortcutOracle {
         List<Decision> made = scheduler
                 .step(state, next(state, time, new Tick(Scenario.DOMAIN, time)), StepListener.NONE, work)
                 .decisions();
-        List<Decision> more = planned.stream()
-                .filter(decision -> !has(made, decision))
-                .toList();
+        List<Decision> more =
+                planned.stream().filter(decision -> !has(made, decision)).toList();
         if (planned.size() != made.size() + more.size() || !more.stream().allMatch(ShortcutOracle::isHold)) {
             return Optional.of("rests at %s, but a plan would decide %s".formatted(time, more));
         }
@@ -144,7 +142,8 @@ final class ShortcutOracle {
         if (first.isAfter(until)) {
             return Optional.empty();
         }
-        Instant last = first.plus(period.multipliedBy(Duration.between(first, until).dividedBy(period)));
+        Instant last =
+                first.plus(period.multipliedBy(Duration.between(first, until).dividedBy(period)));
         boolean isOver = Deadlines.nextOfOwners(state, scheduler.settings())
                 .filter(at -> !at.isAfter(last))
                 .isPresent();
@@ -155,7 +154,8 @@ final class ShortcutOracle {
 
     private static boolean has(List<Decision> decisions, Decision wanted) {
         return decisions.stream()
-                .anyMatch(each -> each.action().equals(wanted.action()) && each.reason().equals(wanted.reason()));
+                .anyMatch(each ->
+                        each.action().equals(wanted.action()) && each.reason().equals(wanted.reason()));
     }
 
     private static boolean isHold(Decision decision) {
@@ -223,8 +223,7 @@ final class ShortcutOracle {
     }
 
     private static DomainEvent next(ClusterState state, Instant at, Event event) {
-        return new DomainEvent(
-                Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), event);
+        return new DomainEvent(Scenario.DOMAIN, state.epoch(), state.eventSequence() + 1, at, Optional.empty(), event);
     }
 
     /** What time alone has made by an event, which only a tick would have seen to. */
@@ -245,9 +244,7 @@ final class ShortcutOracle {
         if (OF_DEMAND.stream().anyMatch(reason::is)) {
             boolean isOfFloor =
                     service(decision).filter(name -> isUnderFloor(state, name)).isPresent();
-            return isOfFloor && !decision.advisory()
-                    ? Optional.empty()
-                    : Optional.of(Deferral.NEEDS_OF_OTHERS);
+            return isOfFloor && !decision.advisory() ? Optional.empty() : Optional.of(Deferral.NEEDS_OF_OTHERS);
         }
         if (OF_BATCHES.stream().anyMatch(reason::is)) {
             return Optional.of(Deferral.BATCHES_OF_OTHERS);
@@ -255,7 +252,8 @@ final class ShortcutOracle {
         if (OF_CUTS.stream().anyMatch(reason::is)) {
             return Optional.of(Deferral.CUTS);
         }
-        boolean isPlanned = OF_PLANS.stream().anyMatch(reason::is) || decision.advisory(); // advice is given when a plan is due
+        boolean isPlanned =
+                OF_PLANS.stream().anyMatch(reason::is) || decision.advisory(); // advice is given when a plan is due
         return isPlanned && isPlanDue ? Optional.of(Deferral.PLAN) : Optional.empty();
     }
 

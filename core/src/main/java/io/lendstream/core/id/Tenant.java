@@ -1,9 +1,39 @@
 package io.lendstream.core.id;
 
+import java.util.Optional;
+import java.util.function.Function;
+
 /** Who uses a GPU: a training job or an inference service. */
 public sealed interface Tenant {
+    <T> T match(Cases<T> cases);
+
+    /** Whether it is a training job. */
+    default boolean isJob() {
+        return match(TenantQuestions.IS_JOB);
+    }
+
+    /** Whether it is an inference service. */
+    default boolean isService() {
+        return match(TenantQuestions.IS_SERVICE);
+    }
+
+    /** The training job; empty for a service. */
+    default Optional<JobId> jobId() {
+        return match(TenantQuestions.JOB);
+    }
+
+    /** The inference service; empty for a job. */
+    default Optional<ServiceId> serviceId() {
+        return match(TenantQuestions.SERVICE);
+    }
+
     /** A training job. */
     record Job(JobId job) implements Tenant {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.job(this);
+        }
+
         @Override
         public String toString() {
             return "job " + job;
@@ -13,8 +43,35 @@ public sealed interface Tenant {
     /** A replica of an inference service. */
     record Service(ServiceId service) implements Tenant {
         @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.service(this);
+        }
+
+        @Override
         public String toString() {
             return "service " + service;
+        }
+    }
+
+    /** A new kind of tenant breaks the build until every reader handles it. */
+    interface Cases<T> {
+        T job(Job job);
+
+        T service(Service service);
+
+        /** One function for each kind. */
+        static <T> Cases<T> of(Function<Job, T> ofJob, Function<Service, T> ofService) {
+            return new Cases<>() {
+                @Override
+                public T job(Job job) {
+                    return ofJob.apply(job);
+                }
+
+                @Override
+                public T service(Service service) {
+                    return ofService.apply(service);
+                }
+            };
         }
     }
 }

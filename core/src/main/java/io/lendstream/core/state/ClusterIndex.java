@@ -4,7 +4,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
 import java.util.Optional;
@@ -182,37 +181,19 @@ public record ClusterIndex(
     }
 
     private static Optional<DueKey<GpuId>> owedBy(GpuState gpu) {
-        if (gpu.owner() instanceof Owner.Protected warm) {
-            return Optional.of(new DueKey<>(warm.until(), gpu.gpuId()));
-        }
-        if (gpu.owner() instanceof Owner.Releasing releasing) {
-            return Optional.of(new DueKey<>(releasing.alarmAt(), gpu.gpuId()));
-        }
-        if (gpu.owner() instanceof Owner.Binding binding) {
-            return Optional.of(new DueKey<>(binding.deadline(), gpu.gpuId()));
-        }
-        if (gpu.owner() instanceof Owner.Recutting recutting) {
-            return Optional.of(new DueKey<>(recutting.deadline(), gpu.gpuId()));
-        }
-        return Optional.empty();
+        return gpu.owner().dueAt().map(at -> new DueKey<>(at, gpu.gpuId()));
     }
 
     private static Optional<DueKey<GpuId>> lentUntil(GpuState gpu) {
-        return gpu.owner() instanceof Owner.Lent lent
-                ? Optional.of(new DueKey<>(lent.until(), gpu.gpuId()))
-                : Optional.empty();
+        return gpu.owner().asLent().map(lent -> new DueKey<>(lent.until(), gpu.gpuId()));
     }
 
     private static Optional<Replica> replica(GpuState gpu) {
-        return gpu.owner().holder().isPresent()
-                        && gpu.owner().holder().get() instanceof Tenant.Service some
-                        && !(gpu.owner() instanceof Owner.Releasing)
-                ? Optional.of(new Replica(some.service(), gpu.gpuId()))
-                : Optional.empty();
+        return gpu.owner().replicaOf().map(service -> new Replica(service, gpu.gpuId()));
     }
 
     private static Optional<Replica> sleeper(GpuState gpu) {
-        return gpu.owner() instanceof Owner.Sleeping ? replica(gpu) : Optional.empty();
+        return gpu.owner().isSleeping() ? replica(gpu) : Optional.empty();
     }
 
     private static Optional<QueueKey> turn(JobState job) {

@@ -59,15 +59,12 @@ public record GpuState(
     }
 
     public boolean isFree() {
-        return owner instanceof Owner.Free;
+        return owner.isFree();
     }
 
     /** Whether a job has it, takes it or leaves it. */
     public boolean isTraining() {
-        return owner instanceof Owner.Training
-                || owner instanceof Owner.Lent
-                || (owner instanceof Owner.Binding binding && binding.tenant() instanceof Tenant.Job)
-                || (owner instanceof Owner.Releasing releasing && releasing.tenant() instanceof Tenant.Job);
+        return owner.isHeldByJob();
     }
 
     public boolean isHeldBy(Tenant tenant) {

@@ -15,8 +15,126 @@ import java.util.Optional;
  * Free}, and it becomes free only when its release has been reported.
  */
 public sealed interface Owner {
+    <T> T match(Cases<T> cases);
+
+    /** Who uses the GPU or is about to, or did until just now. */
+    default Optional<Tenant> holder() {
+        return match(OwnerParts.HOLDER);
+    }
+
+    /** The holder, if it is a job. */
+    default Optional<JobId> holdingJob() {
+        return holder().flatMap(Tenant::jobId);
+    }
+
+    /** The holder, if it is a service. */
+    default Optional<ServiceId> holdingService() {
+        return holder().flatMap(Tenant::serviceId);
+    }
+
+    /** Whether a job has it, takes it or leaves it. */
+    default boolean isHeldByJob() {
+        return holder().filter(Tenant::isJob).isPresent();
+    }
+
+    /** The service that has a replica there, or one that is coming up; empty once the replica is on its way out. */
+    default Optional<ServiceId> replicaOf() {
+        return isReleasing() ? Optional.empty() : holdingService();
+    }
+
+    /** When the state ends by itself unless something happens before; empty where it lasts, and for loans, which are renewed. */
+    default Optional<Instant> dueAt() {
+        return match(OwnerParts.DUE_AT);
+    }
+
+    /** The loan, if it is lent. */
+    default Optional<Lent> asLent() {
+        return match(OwnerParts.LENT);
+    }
+
+    /** What it is bound by, if it is on its way to a tenant. */
+    default Optional<Binding> asBinding() {
+        return match(OwnerParts.BINDING);
+    }
+
+    /** What it is released by, if it is on its way back. */
+    default Optional<Releasing> asReleasing() {
+        return match(OwnerParts.RELEASING);
+    }
+
+    /** What it is recut by, if it is. */
+    default Optional<Recutting> asRecutting() {
+        return match(OwnerParts.RECUTTING);
+    }
+
+    /** Whether it may be bound. */
+    default boolean isFree() {
+        return is(OwnerTraits.Trait.FREE);
+    }
+
+    default boolean isBinding() {
+        return is(OwnerTraits.Trait.BINDING);
+    }
+
+    default boolean isLent() {
+        return is(OwnerTraits.Trait.LENT);
+    }
+
+    default boolean isServing() {
+        return is(OwnerTraits.Trait.SERVING);
+    }
+
+    default boolean isProtected() {
+        return is(OwnerTraits.Trait.PROTECTED);
+    }
+
+    default boolean isSleeping() {
+        return is(OwnerTraits.Trait.SLEEPING);
+    }
+
+    default boolean isReleasing() {
+        return is(OwnerTraits.Trait.RELEASING);
+    }
+
+    default boolean isRecutting() {
+        return is(OwnerTraits.Trait.RECUTTING);
+    }
+
+    default boolean isQuarantined() {
+        return is(OwnerTraits.Trait.QUARANTINED);
+    }
+
+    /** Whether a tenant runs there, as far as reports say. */
+    default boolean isUp() {
+        return is(OwnerTraits.Trait.UP);
+    }
+
+    /** Whether it is on its way to a tenant, or back from one. */
+    default boolean isInTransfer() {
+        return is(OwnerTraits.Trait.IN_TRANSFER);
+    }
+
+    /** Whether a replica is warm that demand does not need now. */
+    default boolean isIdleReplica() {
+        return is(OwnerTraits.Trait.IDLE_REPLICA);
+    }
+
+    /** Whether a replica serves, or is coming up to. */
+    default boolean isActiveReplica() {
+        return isServing() || (isBinding() && holdingService().isPresent());
+    }
+
+    private boolean is(OwnerTraits.Trait trait) {
+        return match(OwnerTraits.OF_STATE).contains(trait);
+    }
+
     /** Nobody's: the only state from which a GPU may be bound. */
-    record Free() implements Owner {}
+    record Free() implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.free(this);
+        }
+    }
 
     /**
      * On its way to a tenant.
@@ -27,26 +145,56 @@ public sealed interface Owner {
      * @param attempt how many times this GPU has been bound in a row without a report; from 1
      */
     record Binding(Tenant tenant, DecisionId decision, Instant deadline, Optional<Instant> until, int attempt)
-            implements Owner {}
+            implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.binding(this);
+        }
+    }
 
     /** An inference GPU, lent to a training job until the lease ends or is renewed. */
-    record Lent(JobId job, DecisionId decision, Instant until) implements Owner {}
+    record Lent(JobId job, DecisionId decision, Instant until) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.lent(this);
+        }
+    }
 
     /** A training GPU that a job holds. */
-    record Training(JobId job) implements Owner {}
+    record Training(JobId job) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.training(this);
+        }
+    }
 
     /** A replica that demand needs. */
-    record Serving(ServiceId service) implements Owner {}
+    record Serving(ServiceId service) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.serving(this);
+        }
+    }
 
     /**
      * A warm replica that demand does not need now and that nobody may take before {@code until}.
      *
      * @param warmHits how many times in a row it was needed again while protected
      */
-    record Protected(ServiceId service, Instant until, int warmHits) implements Owner {}
+    record Protected(ServiceId service, Instant until, int warmHits) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.protectedReplica(this);
+        }
+    }
 
     /** A warm replica that may be stopped when somebody else needs its GPU. */
-    record Sleeping(ServiceId service) implements Owner {}
+    record Sleeping(ServiceId service) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.sleeping(this);
+        }
+    }
 
     /**
      * On its way back to nobody.
@@ -54,7 +202,12 @@ public sealed interface Owner {
      * @param by when the actuator has to have released it, by force if need be
      * @param alarmAt when a release that nobody reported quarantines it
      */
-    record Releasing(Tenant tenant, DecisionId decision, Instant by, Instant alarmAt) implements Owner {}
+    record Releasing(Tenant tenant, DecisionId decision, Instant by, Instant alarmAt) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.releasing(this);
+        }
+    }
 
     /**
      * A MIG instance that its GPU is being cut into, or that is being removed. It ends when the node's inventory says that this
@@ -64,10 +217,20 @@ public sealed interface Owner {
      * @param deadline until when that has to be done
      * @param coming whether the instance is to be there afterwards
      */
-    record Recutting(DecisionId decision, Instant deadline, boolean coming) implements Owner {}
+    record Recutting(DecisionId decision, Instant deadline, boolean coming) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.recutting(this);
+        }
+    }
 
     /** Out of service until a reset. */
-    record Quarantined(String reason) implements Owner {}
+    record Quarantined(String reason) implements Owner {
+        @Override
+        public <T> T match(Cases<T> cases) {
+            return cases.quarantined(this);
+        }
+    }
 
     /**
      * What an owner state of a newer version is taken for: owned, and never free. Newer versions rely on it. An instance of this
@@ -76,32 +239,6 @@ public sealed interface Owner {
     static Owner unknown() {
         return new Quarantined(
                 "a newer version left it in a state that this version does not know; see what runs there, then reset it");
-    }
-
-    /** Who uses the GPU or is about to, or did until just now. */
-    default Optional<Tenant> holder() {
-        if (this instanceof Binding binding) {
-            return Optional.of(binding.tenant);
-        }
-        if (this instanceof Lent lent) {
-            return Optional.of(new Tenant.Job(lent.job));
-        }
-        if (this instanceof Training training) {
-            return Optional.of(new Tenant.Job(training.job));
-        }
-        if (this instanceof Serving serving) {
-            return Optional.of(new Tenant.Service(serving.service));
-        }
-        if (this instanceof Protected warm) {
-            return Optional.of(new Tenant.Service(warm.service));
-        }
-        if (this instanceof Sleeping sleeping) {
-            return Optional.of(new Tenant.Service(sleeping.service));
-        }
-        if (this instanceof Releasing releasing) {
-            return Optional.of(releasing.tenant);
-        }
-        return Optional.empty();
     }
 
     /** Every state's name. */
@@ -116,5 +253,28 @@ public sealed interface Owner {
 
     private static String label(Class<?> state) {
         return state.getSimpleName().toLowerCase(Locale.ROOT);
+    }
+
+    /** A new state breaks the build until every reader handles it. */
+    interface Cases<T> {
+        T free(Free free);
+
+        T binding(Binding binding);
+
+        T lent(Lent lent);
+
+        T training(Training training);
+
+        T serving(Serving serving);
+
+        T protectedReplica(Protected replica);
+
+        T sleeping(Sleeping sleeping);
+
+        T releasing(Releasing releasing);
+
+        T recutting(Recutting recutting);
+
+        T quarantined(Quarantined quarantined);
     }
 }

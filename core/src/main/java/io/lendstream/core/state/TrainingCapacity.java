@@ -123,13 +123,17 @@ public record TrainingCapacity(
 
     private PersistentMap<JobId, Loans> lentOtherwise(Optional<GpuState> was, Optional<GpuState> is) {
         PersistentMap<JobId, Loans> changed = loans;
-        if (was.isPresent() && was.get().owner() instanceof Owner.Lent loan) {
-            List<GpuState> left = changed.require(loan.job()).without(was.get().gpuId());
-            changed = left.isEmpty() ? changed.remove(loan.job()) : changed.put(loan.job(), Loans.of(left));
+        Optional<Owner.Lent> before = was.flatMap(gpu -> gpu.owner().asLent());
+        if (before.isPresent()) {
+            JobId job = before.get().job();
+            List<GpuState> left = changed.require(job).without(was.orElseThrow().gpuId());
+            changed = left.isEmpty() ? changed.remove(job) : changed.put(job, Loans.of(left));
         }
-        if (is.isPresent() && is.get().owner() instanceof Owner.Lent loan) {
-            Loans others = changed.get(loan.job()).orElse(Loans.NONE);
-            changed = changed.put(loan.job(), Loans.of(others.with(is.get())));
+        Optional<Owner.Lent> after = is.flatMap(gpu -> gpu.owner().asLent());
+        if (after.isPresent()) {
+            JobId job = after.get().job();
+            Loans others = changed.get(job).orElse(Loans.NONE);
+            changed = changed.put(job, Loans.of(others.with(is.orElseThrow())));
         }
         return changed;
     }
@@ -148,8 +152,7 @@ public record TrainingCapacity(
         }
         return gpu.pool() == Pool.TRAINING
                 ? gpu.isTraining()
-                : gpu.owner() instanceof Owner.Sleeping
-                        || (gpu.isTraining() && !(gpu.owner() instanceof Owner.Releasing));
+                : gpu.owner().isSleeping() || (gpu.isTraining() && !gpu.owner().isReleasing());
     }
 
     private static int count(Optional<GpuState> gpu, boolean training) {

@@ -19,6 +19,51 @@ public sealed interface Action {
         return getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT);
     }
 
+    /** What it makes of a job's GPUs; empty where it changes no job. */
+    default Optional<JobChange> jobChange() {
+        return match(JobChange.OF_ACTION);
+    }
+
+    /** The loan, if it lends. */
+    default Optional<Lend> asLend() {
+        return match(ActionParts.LEND);
+    }
+
+    /** The reclaim, if it takes loans back. */
+    default Optional<Reclaim> asReclaim() {
+        return match(ActionParts.RECLAIM);
+    }
+
+    /** What it puts to work, if it serves. */
+    default Optional<Serve> asServe() {
+        return match(ActionParts.SERVE);
+    }
+
+    /** What it stops, if it stops replicas. */
+    default Optional<Idle> asIdle() {
+        return match(ActionParts.IDLE);
+    }
+
+    /** How a service batches from now on, if it is about that. */
+    default Optional<Batching> asBatching() {
+        return match(ActionParts.BATCHING);
+    }
+
+    /** How GPUs are cut, if it cuts any. */
+    default Optional<Repartition> asRepartition() {
+        return match(ActionParts.REPARTITION);
+    }
+
+    /** The renewal, if it lets loans run on. */
+    default Optional<Renew> asRenew() {
+        return match(ActionParts.RENEW);
+    }
+
+    /** Whether it asks for nothing. */
+    default boolean isHold() {
+        return match(ActionParts.HOLD).isPresent();
+    }
+
     /** What it is about: a job or a service by name; empty for what concerns the domain. */
     default String target() {
         return match(new Target());

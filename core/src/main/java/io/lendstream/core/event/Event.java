@@ -2,6 +2,7 @@ package io.lendstream.core.event;
 
 import io.lendstream.core.id.DomainId;
 import java.time.Instant;
+import java.util.Optional;
 
 /** Something that happened to a domain. Its time is its own, not that of whoever reads it. */
 public sealed interface Event
@@ -23,6 +24,56 @@ public sealed interface Event
     Instant at();
 
     <T> T match(Cases<T> cases);
+
+    /** The inventory of a node, if it is one. */
+    default Optional<Node> asNode() {
+        return match(EventParts.NODE);
+    }
+
+    /** The sample of a node, if it is one. */
+    default Optional<GpuTelemetry> asTelemetry() {
+        return match(EventParts.TELEMETRY);
+    }
+
+    /** The description of a service, if it is one. */
+    default Optional<InferenceService> asService() {
+        return match(EventParts.SERVICE);
+    }
+
+    /** The request rate, if it is one. */
+    default Optional<RequestRate> asRate() {
+        return match(EventParts.RATE);
+    }
+
+    /** The description of a job, if it is one. */
+    default Optional<TrainingJob> asJob() {
+        return match(EventParts.JOB);
+    }
+
+    /** The forecast, if it is one. */
+    default Optional<DemandForecast> asForecast() {
+        return match(EventParts.FORECAST);
+    }
+
+    /** The report of an actuator, if it is one. */
+    default Optional<ActuationReport> asReport() {
+        return match(EventParts.REPORT);
+    }
+
+    /** The command of an operator, if it is one. */
+    default Optional<ControlCommand> asCommand() {
+        return match(EventParts.COMMAND);
+    }
+
+    /** The start of a scheduler, if it is one. */
+    default Optional<SchedulerStarted> asStarted() {
+        return match(EventParts.STARTED);
+    }
+
+    /** Whether it is only time that has passed. */
+    default boolean isTick() {
+        return match(EventParts.TICK).isPresent();
+    }
 
     /** A new kind of event breaks the build until every reader handles it. */
     interface Cases<T> {

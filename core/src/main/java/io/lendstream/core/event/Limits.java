@@ -243,16 +243,18 @@ public final class Limits {
      * @throws IllegalArgumentException where the event breaks one
      */
     public static void check(Event event) {
-        if (event instanceof RequestRate rate && rate.window().compareTo(LONGEST_WINDOW) > 0) {
-            throw new IllegalArgumentException(
-                    "the window of a request rate may be %s at most, but that of %s is %s, from %s to %s; report more often"
-                            .formatted(
-                                    LONGEST_WINDOW,
-                                    rate.service(),
-                                    rate.window(),
-                                    rate.windowStart(),
-                                    rate.windowEnd()));
-        }
+        event.asRate()
+                .filter(rate -> rate.window().compareTo(LONGEST_WINDOW) > 0)
+                .ifPresent(rate -> {
+                    throw new IllegalArgumentException(
+                            "the window of a request rate may be %s at most, but that of %s is %s, from %s to %s; report more often"
+                                    .formatted(
+                                            LONGEST_WINDOW,
+                                            rate.service(),
+                                            rate.window(),
+                                            rate.windowStart(),
+                                            rate.windowEnd()));
+                });
     }
 
     /** A length of time in milliseconds; the nearest number where that is beyond all numbers. */

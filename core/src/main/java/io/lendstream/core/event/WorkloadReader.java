@@ -1,0 +1,39 @@
+package io.lendstream.core.event;
+
+/** What a reader does with events about services and jobs; it passes over those about nodes, actuators, commands and schedulers. */
+public abstract class WorkloadReader implements Event.Cases<Runnable> {
+    @Override
+    public final Runnable node(Node node) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable nodeLeft(NodeLeft left) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable telemetry(GpuTelemetry telemetry) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable report(ActuationReport report) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable command(ControlCommand command) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable started(SchedulerStarted started) {
+        return () -> {};
+    }
+
+    @Override
+    public final Runnable tick(Tick tick) {
+        return () -> {};
+    }
+}

@@ -13,7 +13,6 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
@@ -149,7 +148,7 @@ final class Approval {
             return builder.gpus()
                     .get(id)
                     .filter(gpu -> gpu.isHeldBy(new Tenant.Service(service))
-                            && (gpu.owner() instanceof Owner.Protected || gpu.owner() instanceof Owner.Sleeping))
+                            && gpu.owner().isIdleReplica())
                     .isPresent();
         }
 
@@ -161,7 +160,7 @@ final class Approval {
                     .map(gpu -> "%s is no warm replica of %s that rests".formatted(gpu, idle.service()));
             long left = builder.gpus().stream()
                             .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
-                                    && !(gpu.owner() instanceof Owner.Releasing))
+                                    && !gpu.owner().isReleasing())
                             .count()
                     - idle.gpus().size();
             int floor = builder.services()
@@ -194,7 +193,7 @@ final class Approval {
                     .or(() -> renew.gpus().stream()
                             .filter(gpu -> builder.gpus()
                                     .get(gpu)
-                                    .filter(known -> known.owner() instanceof Owner.Lent)
+                                    .filter(known -> known.owner().isLent())
                                     .isEmpty())
                             .findFirst()
                             .map(gpu -> "%s is not lent".formatted(gpu)));

@@ -4,7 +4,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
@@ -77,7 +76,7 @@ final class ChangeLog {
     }
 
     private static boolean isFreeOrTraining(Owner owner) {
-        return owner.holder().map(Tenant.Job.class::isInstance).orElse(owner instanceof Owner.Free);
+        return owner.isFree() || owner.isHeldByJob();
     }
 
     /** An owner has got more time. */

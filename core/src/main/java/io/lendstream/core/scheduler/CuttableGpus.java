@@ -7,7 +7,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
@@ -16,7 +15,6 @@ import io.lendstream.core.repartition.Instance;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.NodeState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.SlicePlan;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -65,10 +63,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
 
         /** Whether a replica on a whole GPU is up, or coming up. */
         Optional<ServiceId> replica() {
-            boolean isAtWork =
-                    isWhole() && (state.owner() instanceof Owner.Serving || state.owner() instanceof Owner.Binding);
-            return holder().filter(tenant -> isAtWork && tenant instanceof Tenant.Service)
-                    .map(tenant -> ((Tenant.Service) tenant).service());
+            return isWhole() && state.owner().isActiveReplica() ? state.owner().holdingService() : Optional.empty();
         }
 
         boolean isFree() {
@@ -76,36 +71,39 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         }
 
         boolean isGoing() {
-            return state.owner() instanceof Owner.Recutting recutting && !recutting.coming();
+            return state.owner()
+                    .asRecutting()
+                    .filter(recutting -> !recutting.coming())
+                    .isPresent();
         }
 
         boolean isRecut() {
-            return state.owner() instanceof Owner.Recutting;
-        }
-
-        Optional<Tenant> holder() {
-            return state.owner().holder();
+            return state.owner().isRecutting();
         }
 
         /** Whether a service runs there, or is coming up. */
         boolean serves() {
-            return isWhole()
-                    ? replica().isPresent()
-                    : holder().filter(Tenant.Service.class::isInstance).isPresent() && !isLeaving();
+            return isWhole() ? replica().isPresent() : state.owner().replicaOf().isPresent();
         }
 
         boolean isAsleep() {
-            return state.owner() instanceof Owner.Sleeping;
+            return state.owner().isSleeping();
         }
 
         boolean isLeaving() {
-            return state.owner() instanceof Owner.Releasing;
+            return state.owner().isReleasing();
+        }
+
+        /** Whether a replica is on its way there, or is leaving. */
+        boolean isReplicaInTransfer() {
+            return state.owner().isInTransfer()
+                    && state.owner().holdingService().isPresent();
         }
 
         /** What the transition planner calls it; only where it serves. */
         Instance instance(GpuId gpu) {
-            Tenant.Service service = (Tenant.Service) holder().orElseThrow();
-            return new Instance(gpu, place, service.service().value());
+            ServiceId service = state.owner().holdingService().orElseThrow();
+            return new Instance(gpu, place, service.value());
         }
     }
 
@@ -164,7 +162,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
         List<Unit> placed = new ArrayList<>();
         for (GpuState unit : units) {
             Optional<MigPlace> place = place(unit, kind);
-            if (place.isEmpty() || unit.owner() instanceof Owner.Quarantined) {
+            if (place.isEmpty() || unit.owner().isQuarantined()) {
                 return Optional.empty();
             }
             placed.add(new Unit(unit, place.get()));
@@ -208,11 +206,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     boolean isInFlight() {
         return gpus.values().stream()
                 .flatMap(gpu -> gpu.units().stream())
-                .anyMatch(unit -> unit.isRecut()
-                        || (unit.holder()
-                                        .filter(Tenant.Service.class::isInstance)
-                                        .isPresent()
-                                && (unit.isLeaving() || unit.state().owner() instanceof Owner.Binding)));
+                .anyMatch(unit -> unit.isRecut() || unit.isReplicaInTransfer());
     }
 
     /**

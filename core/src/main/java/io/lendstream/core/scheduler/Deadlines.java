@@ -1,10 +1,12 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Action;
+import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.ClusterIndex;
@@ -46,27 +48,7 @@ final class Deadlines {
         due.addAll(until(builder.clusterIndex().loans(), builder.now().minus(settings.notice())));
         for (GpuId id : due) {
             GpuState gpu = builder.gpu(id);
-            Owner owner = gpu.owner();
-            if (owner instanceof Owner.Protected warm) {
-                builder.own(gpu.gpuId(), new Owner.Sleeping(warm.service()));
-            } else if (owner instanceof Owner.Releasing releasing) {
-                quarantine(
-                        gpu,
-                        "its release was not reported within twice the notice (%s)".formatted(releasing.decision()));
-            } else if (owner instanceof Owner.Recutting recutting) {
-                quarantine(gpu, "its GPU was not seen cut anew in time (%s)".formatted(recutting.decision()));
-            } else if (owner instanceof Owner.Lent lent) {
-                quarantine(gpu, "its lease ran out and its return was not reported (%s)".formatted(lent.decision()));
-            } else if (owner instanceof Owner.Binding binding) {
-                if (!decides) {
-                    quarantine(gpu, "it was not reported bound in time (%s)".formatted(binding.decision()));
-                } else if (binding.tenant() instanceof Tenant.Job job) {
-                    unbound.computeIfAbsent(job.job(), name -> new ArrayList<>())
-                            .add(gpu.gpuId());
-                } else {
-                    giveUp(gpu, binding);
-                }
-            }
+            gpu.owner().match(new Expiry(gpu, decides, unbound)).run();
         }
         unbound.forEach(this::undo);
         for (JobId job : until(builder.clusterIndex().changing(), builder.now())) {
@@ -141,9 +123,10 @@ final class Deadlines {
         Instant until = builder.now().plus(settings.lease());
         builder.decide(until, reason, new Action.Renew(gpus, until));
         for (GpuId gpu : gpus) {
-            if (builder.gpu(gpu).owner() instanceof Owner.Lent lent) {
-                builder.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until));
-            }
+            builder.gpu(gpu)
+                    .owner()
+                    .asLent()
+                    .ifPresent(lent -> builder.extend(gpu, new Owner.Lent(lent.job(), lent.decision(), until)));
         }
     }
 
@@ -182,25 +165,23 @@ final class Deadlines {
                                 List.of(job.get().lastEvent())));
     }
 
-    private void giveUp(GpuState gpu, Owner.Binding binding) {
-        Tenant.Service service = (Tenant.Service) binding.tenant();
+    private void giveUp(GpuState gpu, ServiceId service) {
         int failures = gpu.failedBinds() + 1;
         builder.put(gpu.withFailedBinds(failures));
         if (failures >= 2) {
             builder.own(
                     gpu.gpuId(),
-                    new Owner.Quarantined(
-                            "a replica of %s did not come up on it, twice in a row".formatted(service.service())));
+                    new Owner.Quarantined("a replica of %s did not come up on it, twice in a row".formatted(service)));
             return;
         }
         new ReplicaChanges(builder, settings)
                 .stop(
-                        service.service(),
+                        service,
                         List.of(gpu.gpuId()),
                         builder.because(
                                 ReasonCode.TIMEOUT,
                                 "the replica of %s on %s did not come up within twice its warm-up: another GPU is tried"
-                                        .formatted(service.service(), gpu.gpuId()),
+                                        .formatted(service, gpu.gpuId()),
                                 Map.of(),
                                 List.of(gpu.changedBy())));
     }
@@ -255,5 +236,80 @@ final class Deadlines {
     /** How long before its end a lease is renewed. {@link java.time.Duration#dividedBy} reckons with big decimals. */
     private static long renewalMillis(SchedulerSettings settings) {
         return settings.lease().toMillis() / 2;
+    }
+
+    /** What becomes of a unit whose time has come. */
+    private final class Expiry implements Owner.Cases<Runnable> {
+        private final GpuState gpu;
+        private final boolean decides;
+        private final Map<JobId, List<GpuId>> unbound;
+
+        /** @param unbound takes the units that were not bound to a job in time, by job */
+        Expiry(GpuState gpu, boolean decides, Map<JobId, List<GpuId>> unbound) {
+            this.gpu = gpu;
+            this.decides = decides;
+            this.unbound = unbound;
+        }
+
+        @Override
+        public Runnable free(Owner.Free free) {
+            return () -> {};
+        }
+
+        @Override
+        public Runnable binding(Owner.Binding binding) {
+            if (!decides) {
+                return quarantined("it was not reported bound in time", binding.decision());
+            }
+            return binding.tenant()
+                    .match(Tenant.Cases.of(
+                            job -> () -> unbound.computeIfAbsent(job.job(), name -> new ArrayList<>())
+                                    .add(gpu.gpuId()),
+                            service -> () -> giveUp(gpu, service.service())));
+        }
+
+        @Override
+        public Runnable lent(Owner.Lent lent) {
+            return quarantined("its lease ran out and its return was not reported", lent.decision());
+        }
+
+        @Override
+        public Runnable training(Owner.Training training) {
+            return () -> {};
+        }
+
+        @Override
+        public Runnable serving(Owner.Serving serving) {
+            return () -> {};
+        }
+
+        @Override
+        public Runnable protectedReplica(Owner.Protected replica) {
+            return () -> builder.own(gpu.gpuId(), new Owner.Sleeping(replica.service()));
+        }
+
+        @Override
+        public Runnable sleeping(Owner.Sleeping sleeping) {
+            return () -> {};
+        }
+
+        @Override
+        public Runnable releasing(Owner.Releasing releasing) {
+            return quarantined("its release was not reported within twice the notice", releasing.decision());
+        }
+
+        @Override
+        public Runnable recutting(Owner.Recutting recutting) {
+            return quarantined("its GPU was not seen cut anew in time", recutting.decision());
+        }
+
+        @Override
+        public Runnable quarantined(Owner.Quarantined quarantined) {
+            return () -> {};
+        }
+
+        private Runnable quarantined(String why, DecisionId decision) {
+            return () -> quarantine(gpu, "%s (%s)".formatted(why, decision));
+        }
     }
 }

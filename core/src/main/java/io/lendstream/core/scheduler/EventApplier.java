@@ -168,17 +168,14 @@ final class EventApplier implements Event.Cases<Runnable> {
     }
 
     private void reset(GpuId id) {
-        builder.gpus()
-                .get(id)
-                .filter(gpu -> gpu.owner() instanceof Owner.Quarantined)
-                .ifPresent(gpu -> {
-                    if (gpu.isWhole() || isReported(gpu)) {
-                        builder.put(gpu.withFailedBinds(0));
-                        builder.own(id, new Owner.Free());
-                    } else {
-                        builder.remove(id);
-                    }
-                });
+        builder.gpus().get(id).filter(gpu -> gpu.owner().isQuarantined()).ifPresent(gpu -> {
+            if (gpu.isWhole() || isReported(gpu)) {
+                builder.put(gpu.withFailedBinds(0));
+                builder.own(id, new Owner.Free());
+            } else {
+                builder.remove(id);
+            }
+        });
     }
 
     private boolean isReported(GpuState unit) {

@@ -63,7 +63,7 @@ final class Inference {
             if (!unit.isWhole()) {
                 return false;
             }
-            active += unit.owner() instanceof Owner.Serving || unit.owner() instanceof Owner.Binding ? 1 : 0;
+            active += unit.owner().isActiveReplica() ? 1 : 0;
         }
         return active == need(service).replicas();
     }
@@ -95,13 +95,12 @@ final class Inference {
                 mine = new ArrayList<>();
                 replicas.put(name, mine);
             }
-            boolean isUp = unit.owner() instanceof Owner.Serving;
-            double planned = isUp || unit.owner() instanceof Owner.Binding || !unit.isWhole()
-                    ? CuttableGpus.capacity(builder, name, unit)
-                    : 0;
+            boolean isUp = unit.owner().isServing();
+            double planned =
+                    unit.owner().isActiveReplica() || !unit.isWhole() ? CuttableGpus.capacity(builder, name, unit) : 0;
             if (unit.isWhole() && planned == 0) {
                 mine.add(unit);
-                someSleep |= unit.owner() instanceof Owner.Sleeping;
+                someSleep |= unit.owner().isSleeping();
             } else {
                 (isUp ? onInstances : coming).merge(name, planned, Double::sum);
             }
@@ -146,7 +145,7 @@ final class Inference {
         List<GpuState> mine = replicas.getOrDefault(name, List.of());
         List<GpuState> active = new ArrayList<>(mine.size());
         for (GpuState gpu : mine) {
-            if (gpu.owner() instanceof Owner.Serving || gpu.owner() instanceof Owner.Binding) {
+            if (gpu.owner().isActiveReplica()) {
                 active.add(gpu);
             }
         }
@@ -158,8 +157,8 @@ final class Inference {
             return 0;
         }
         List<GpuState> warm = mine.stream()
-                .filter(gpu -> gpu.owner() instanceof Owner.Protected || gpu.owner() instanceof Owner.Sleeping)
-                .sorted(Comparator.<GpuState>comparingInt(gpu -> gpu.owner() instanceof Owner.Protected ? 0 : 1)
+                .filter(gpu -> gpu.owner().isIdleReplica())
+                .sorted(Comparator.<GpuState>comparingInt(gpu -> gpu.owner().isProtected() ? 0 : 1)
                         .thenComparing(
                                 Comparator.comparingInt(GpuState::warmHits).reversed())
                         .thenComparing(GpuState::gpuId))
@@ -177,7 +176,7 @@ final class Inference {
      */
     private void rest(ServiceId service, List<GpuState> active, int needed) {
         List<GpuState> idle = active.stream()
-                .filter(gpu -> gpu.owner() instanceof Owner.Serving)
+                .filter(gpu -> gpu.owner().isServing())
                 .sorted(Comparator.comparing(GpuState::gpuId))
                 .skip(needed)
                 .filter(gpu -> !swings(gpu))
@@ -273,7 +272,7 @@ final class Inference {
             List<GpuState> mine = replicas.getOrDefault(name, List.of());
             List<GpuId> sleeping = mine.stream()
                     .map(gpu -> builder.gpu(gpu.gpuId()))
-                    .filter(gpu -> gpu.owner() instanceof Owner.Sleeping)
+                    .filter(gpu -> gpu.owner().isSleeping())
                     .limit(Math.max(0, count - stopped))
                     .map(GpuState::gpuId)
                     .toList();

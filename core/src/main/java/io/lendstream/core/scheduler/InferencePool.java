@@ -4,7 +4,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Replica;
 import io.lendstream.core.state.ServiceState;
 import java.util.ArrayList;
@@ -27,7 +26,7 @@ record InferencePool(StepBuilder builder) {
         int coming = 0;
         for (GpuId id : builder.clusterIndex().owed().values()) {
             GpuState gpu = builder.gpu(id);
-            if (gpu.owner() instanceof Owner.Releasing
+            if (gpu.owner().isReleasing()
                     && gpu.pool() == Pool.INFERENCE
                     && gpu.isWhole()
                     && builder.isReachable(gpu)) {

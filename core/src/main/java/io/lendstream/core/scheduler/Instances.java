@@ -9,7 +9,6 @@ import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.NodeState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Replica;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +41,7 @@ record Instances(MigGpu gpu, List<GpuId> serving, Optional<MigProfile> smallest)
                 return Optional.empty();
             }
             kind = known;
-            if (state.owner() instanceof Owner.Serving) {
+            if (state.owner().isServing()) {
                 smallest = serving.isEmpty() ? profile : smaller(known.get(), smallest, profile);
                 serving.add(state.gpuId());
             }

@@ -48,7 +48,8 @@ record InventoryApplier(StepBuilder builder) {
             return; // it does not see its GPUs just now, which is not to say that they are gone
         }
         for (GpuState gpu : new GpusByNode(builder).on(node.nodeId())) {
-            boolean isComing = gpu.owner() instanceof Owner.Recutting recutting && recutting.coming();
+            boolean isComing =
+                    gpu.owner().asRecutting().filter(Owner.Recutting::coming).isPresent();
             if (!reported.contains(gpu.gpuId()) && !isComing) {
                 gone(gpu, "its node no longer reports it");
             }
@@ -57,13 +58,14 @@ record InventoryApplier(StepBuilder builder) {
 
     private void add(Node node, GpuId gpu, Optional<MigInstance> instance) {
         Optional<GpuState> known = builder.gpus().get(gpu);
+        Optional<Owner.Recutting> recutting = known.flatMap(unit -> unit.owner().asRecutting());
         if (known.isEmpty()) {
             builder.invalidatePlan();
             builder.put(
                     GpuState.free(gpu, node.nodeId(), node.pool(), instance, builder.now(), builder.eventSequence()));
             builder.own(gpu, new Owner.Free());
-        } else if (known.get().owner() instanceof Owner.Recutting recutting) {
-            boolean isThere = recutting.coming()
+        } else if (recutting.isPresent()) {
+            boolean isThere = recutting.get().coming()
                     && known.get().instance().map(MigInstance::profile).equals(instance.map(MigInstance::profile));
             if (isThere) {
                 instance.ifPresent(described -> builder.put(known.get().with(described)));
@@ -95,8 +97,8 @@ record InventoryApplier(StepBuilder builder) {
     }
 
     private void gone(GpuState gpu, String why) {
-        boolean isPast = gpu.owner() instanceof Owner.Quarantined && !gpu.isWhole();
-        if (gpu.isFree() || gpu.owner() instanceof Owner.Recutting || isPast) {
+        boolean isPast = gpu.owner().isQuarantined() && !gpu.isWhole();
+        if (gpu.isFree() || gpu.owner().isRecutting() || isPast) {
             builder.remove(gpu.gpuId());
         } else {
             quarantine(gpu, why);
@@ -105,7 +107,7 @@ record InventoryApplier(StepBuilder builder) {
 
     /** Puts a GPU out of service, unless it is. */
     void quarantine(GpuState gpu, String why) {
-        if (!(gpu.owner() instanceof Owner.Quarantined)) {
+        if (!gpu.owner().isQuarantined()) {
             builder.own(gpu.gpuId(), new Owner.Quarantined(why));
         }
     }

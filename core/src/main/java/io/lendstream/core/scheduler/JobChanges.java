@@ -120,9 +120,11 @@ final class JobChanges {
     void takeBack(List<GpuId> victims, Function<JobId, Reason> reason) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
         for (GpuId gpu : victims) {
-            if (builder.gpu(gpu).owner() instanceof Owner.Lent lent) {
-                byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>()).add(gpu);
-            }
+            builder.gpu(gpu)
+                    .owner()
+                    .asLent()
+                    .ifPresent(lent -> byJob.computeIfAbsent(lent.job(), job -> new ArrayList<>())
+                            .add(gpu));
         }
         byJob.forEach((name, gpus) -> {
             builder.invalidatePlan();
@@ -143,7 +145,7 @@ final class JobChanges {
     private boolean holds(JobState job, GpuId gpu) {
         return builder.gpus()
                 .get(gpu)
-                .filter(state -> !(state.owner() instanceof Owner.Releasing)
+                .filter(state -> !state.owner().isReleasing()
                         && state.isHeldBy(new Tenant.Job(job.spec().job())))
                 .isPresent();
     }

@@ -6,6 +6,7 @@ import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** What training loses where loans are taken back. */
 record LoanLoss(StepBuilder builder) {
@@ -15,11 +16,13 @@ record LoanLoss(StepBuilder builder) {
     }
 
     private double lost(Unit unit) {
-        if (!(unit.state().owner() instanceof Owner.Lent lent)) {
+        Optional<Owner.Lent> lent = unit.state().owner().asLent();
+        if (lent.isEmpty()) {
             return 0;
         }
         double share = unit.state().instance().map(MigInstance::share).orElse(1.0);
-        Duration left = Duration.between(builder.now(), lent.until()).plus(restart(lent.job()));
+        Duration left = Duration.between(builder.now(), lent.get().until())
+                .plus(restart(lent.get().job()));
         return share * Math.max(0, left.toSeconds());
     }
 

@@ -9,7 +9,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;
@@ -338,7 +337,7 @@ final class RepartitioningStage {
         inTheWay.stream().filter(Unit::isAsleep).forEach(this::stop);
         List<GpuId> lent = inTheWay.stream()
                 .map(unit -> unit.state())
-                .filter(unit -> unit.owner() instanceof Owner.Lent)
+                .filter(unit -> unit.owner().isLent())
                 .map(GpuState::gpuId)
                 .toList();
         if (lent.isEmpty()) {
@@ -362,8 +361,7 @@ final class RepartitioningStage {
     }
 
     private void stop(Unit asleep) {
-        Tenant.Service replica = (Tenant.Service) asleep.holder().orElseThrow();
-        ServiceId service = replica.service();
+        ServiceId service = asleep.state().owner().replicaOf().orElseThrow();
         String text = "a sleeping replica of service %s makes room: %s".formatted(service, plan.reason());
         new ReplicaChanges(builder, settings)
                 .stop(service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));

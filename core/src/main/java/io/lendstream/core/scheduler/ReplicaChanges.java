@@ -42,7 +42,7 @@ record ReplicaChanges(StepBuilder builder, SchedulerSettings settings) {
         List<GpuId> gpus = warm.stream().map(GpuState::gpuId).toList();
         builder.decide(builder.now().plus(settings.notice()), reason, new Action.Serve(name, gpus, true));
         for (GpuState gpu : warm) {
-            int hits = gpu.owner() instanceof Owner.Protected ? gpu.warmHits() + 1 : 0;
+            int hits = gpu.owner().isProtected() ? gpu.warmHits() + 1 : 0;
             builder.put(gpu.withWarmHits(hits));
             builder.own(gpu.gpuId(), new Owner.Serving(name));
         }

@@ -26,13 +26,14 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         if (report.outcome() == Outcome.REJECTED || report.outcome() == Outcome.FAILED) {
             notRecut(report.decision());
         }
-        if (report.tenant().isPresent() && report.tenant().get() instanceof Tenant.Job tenant) {
-            switch (report.outcome()) {
-                case APPLIED ->
-                    settle(tenant.job(), report.decision(), report.timings().pause());
-                case FAILED, TIMED_OUT -> settle(tenant.job(), report.decision(), Optional.empty());
-                default -> {}
-            }
+        report.tenant().flatMap(Tenant::jobId).ifPresent(job -> settle(report, job));
+    }
+
+    private void settle(ActuationReport report, JobId job) {
+        switch (report.outcome()) {
+            case APPLIED -> settle(job, report.decision(), report.timings().pause());
+            case FAILED, TIMED_OUT -> settle(job, report.decision(), Optional.empty());
+            default -> {}
         }
     }
 
@@ -41,8 +42,11 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         Set<NodeId> nodes = new TreeSet<>();
         for (GpuId id : builder.clusterIndex().owed().values()) {
             GpuState unit = builder.gpu(id);
-            if (unit.owner() instanceof Owner.Recutting recutting
-                    && recutting.decision().equals(decision)) {
+            boolean isOfDecision = unit.owner()
+                    .asRecutting()
+                    .filter(recutting -> recutting.decision().equals(decision))
+                    .isPresent();
+            if (isOfDecision) {
                 builder.remove(id);
                 nodes.add(unit.nodeId());
             }
@@ -70,7 +74,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
      * bound a unit may see that something runs there, but not that nothing does.
      */
     private void compare(ActuationReport report, GpuState gpu) {
-        boolean isSettled = gpu.isFree() || isUp(gpu.owner());
+        boolean isSettled = gpu.isFree() || gpu.owner().isUp();
         if (!isSettled
                 || !report.at().isAfter(gpu.since())
                 || report.tenant().equals(gpu.owner().holder())) {
@@ -100,20 +104,20 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                             .formatted(report.tenant().get(), report.decision()));
             return;
         }
-        if (!(gpu.owner() instanceof Owner.Binding binding) || !hasBound(report, binding)) {
-            return;
-        }
-        builder.put(gpu.boundBy(report.actuator()));
-        if (binding.tenant() instanceof Tenant.Service service) {
-            builder.own(gpu.gpuId(), new Owner.Serving(service.service()));
-            return;
-        }
-        JobId job = ((Tenant.Job) binding.tenant()).job();
-        builder.own(
-                gpu.gpuId(),
-                binding.until()
-                        .<Owner>map(until -> new Owner.Lent(job, binding.decision(), until))
-                        .orElseGet(() -> new Owner.Training(job)));
+        gpu.owner().asBinding().filter(binding -> hasBound(report, binding)).ifPresent(binding -> {
+            builder.put(gpu.boundBy(report.actuator()));
+            builder.own(gpu.gpuId(), bound(binding));
+        });
+    }
+
+    /** What a unit is once its tenant has it. */
+    private static Owner bound(Owner.Binding binding) {
+        return binding.tenant()
+                .match(Tenant.Cases.of(
+                        job -> binding.until()
+                                .<Owner>map(until -> new Owner.Lent(job.job(), binding.decision(), until))
+                                .orElseGet(() -> new Owner.Training(job.job())),
+                        service -> new Owner.Serving(service.service())));
     }
 
     /** Where a decision was refused, the next one on the same tenant may bind what that one was to. */
@@ -128,27 +132,28 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         if (report.tenant().isPresent() && !report.tenant().equals(holder)) {
             return;
         }
-        if (gpu.owner() instanceof Owner.Releasing releasing) {
+        Optional<Owner.Releasing> releasing = gpu.owner().asReleasing();
+        boolean endsItsLoan = gpu.owner()
+                .asLent()
+                .filter(lent -> lent.decision().equals(report.decision()))
+                .isPresent();
+        if (releasing.isPresent()) {
             // An older release of the same tenant, which has come back since, says nothing of this one.
-            if (report.decision().compareTo(releasing.decision()) >= 0) {
+            if (report.decision().compareTo(releasing.get().decision()) >= 0) {
                 builder.own(gpu.gpuId(), new Owner.Free());
             }
-        } else if (gpu.owner() instanceof Owner.Lent lent && lent.decision().equals(report.decision())) {
+        } else if (endsItsLoan) {
             builder.own(gpu.gpuId(), new Owner.Free());
-        } else if (isUp(gpu.owner()) && report.at().isAfter(gpu.since())) {
+        } else if (gpu.owner().isUp() && report.at().isAfter(gpu.since())) {
+            // A tenant may end by itself, and only its actuator sees that.
             builder.invalidatePlan();
             builder.own(gpu.gpuId(), new Owner.Free());
         }
     }
 
-    /** Whether a tenant runs there, as far as we know; it may end by itself, and only its actuator sees that. */
-    private static boolean isUp(Owner owner) {
-        return owner.holder().isPresent() && !(owner instanceof Owner.Binding) && !(owner instanceof Owner.Releasing);
-    }
-
     private void failed(ActuationReport report, GpuState gpu) {
-        if (!(gpu.owner() instanceof Owner.Binding binding)
-                || !binding.decision().equals(report.decision())) {
+        Optional<Owner.Binding> binding = gpu.owner().asBinding();
+        if (binding.filter(open -> open.decision().equals(report.decision())).isEmpty()) {
             return;
         }
         builder.invalidatePlan();

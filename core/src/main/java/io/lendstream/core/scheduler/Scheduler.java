@@ -101,11 +101,10 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     /** Decides in earnest what a person has approved, if the event is an approval. */
     private boolean followApproval(StepBuilder step) {
-        if (step.event() instanceof ControlCommand command && command.kind() == ControlCommand.Kind.APPROVE) {
-            new Approval(step, settings).follow(command);
-            return true;
-        }
-        return false;
+        Optional<ControlCommand> approval =
+                step.event().asCommand().filter(command -> command.kind() == ControlCommand.Kind.APPROVE);
+        approval.ifPresent(command -> new Approval(step, settings).follow(command));
+        return approval.isPresent();
     }
 
     /** Where only advice is given, deadlines pass, and no decision is made of it. */

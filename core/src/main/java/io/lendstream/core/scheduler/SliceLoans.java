@@ -2,7 +2,6 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.id.Pool;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
@@ -94,8 +93,7 @@ final class SliceLoans {
     }
 
     private static boolean isLent(Owner owner) {
-        return !(owner instanceof Owner.Releasing)
-                && owner.holder().filter(Tenant.Job.class::isInstance).isPresent();
+        return owner.isHeldByJob() && !owner.isReleasing();
     }
 
     private void lend(JobState job, GpuState unit) {

@@ -5,19 +5,16 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.RequestRate;
-import io.lendstream.core.event.Tick;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
 import io.lendstream.core.state.ClusterIndex;
@@ -200,20 +197,19 @@ final class StepBuilder {
 
     /** Whether it is only time that has passed. */
     boolean isTick() {
-        return event.event() instanceof Tick;
+        return event.event().isTick();
     }
 
     /** Whether somebody tells what became of a decision. */
     boolean isReport() {
-        return event.event() instanceof ActuationReport;
+        return event.event().asReport().isPresent();
     }
 
     /** The service whose demand the event tells of, if that is what it tells of. */
     Optional<ServiceState> heard() {
-        if (event.event() instanceof RequestRate rate) {
-            return services.get(rate.service());
-        }
-        return event.event() instanceof DemandForecast forecast ? services.get(forecast.service()) : Optional.empty();
+        Optional<ServiceId> ofRate = event.event().asRate().map(RequestRate::service);
+        return ofRate.or(() -> event.event().asForecast().map(DemandForecast::service))
+                .flatMap(services::get);
     }
 
     Optional<Instant> nextPlanAt() {
@@ -283,11 +279,7 @@ final class StepBuilder {
     List<JobState> touchedJobs() {
         TreeSet<JobId> touched = new TreeSet<>(changes.jobs());
         for (GpuId gpu : changes.gpus()) {
-            before.gpus().get(gpu).flatMap(state -> state.owner().holder()).ifPresent(tenant -> {
-                if (tenant instanceof Tenant.Job job) {
-                    touched.add(job.job());
-                }
-            });
+            before.gpus().get(gpu).flatMap(state -> state.owner().holdingJob()).ifPresent(touched::add);
         }
         return touched.stream().flatMap(job -> jobs.get(job).stream()).toList();
     }
@@ -336,7 +328,7 @@ final class StepBuilder {
     /** Changes who owns a GPU; every change of an owner goes through here. */
     void own(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
-        boolean takes = owner instanceof Owner.Binding || owner instanceof Owner.Recutting;
+        boolean takes = owner.isBinding() || owner.isRecutting();
         if (takes && !gpu.isFree()) {
             throw new IllegalStateException(
                     "%s must be free before it is bound or recut, but is %s".formatted(id, gpu.owner()));

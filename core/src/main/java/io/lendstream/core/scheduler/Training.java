@@ -222,8 +222,8 @@ final class Training {
         return gpu.isPresent()
                 && builder.isReachable(gpu.get())
                 && (gpu.get().isFree()
-                        || gpu.get().owner() instanceof Owner.Sleeping
-                        || gpu.get().owner() instanceof Owner.Releasing
+                        || gpu.get().owner().isSleeping()
+                        || gpu.get().owner().isReleasing()
                         || gpu.get().isTraining());
     }
 
@@ -231,8 +231,9 @@ final class Training {
     private void stopSleepers(List<GpuId> gained, String why) {
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
         for (GpuId gpu : gained) {
-            if (builder.gpu(gpu).owner() instanceof Owner.Sleeping idle) {
-                sleeping.computeIfAbsent(idle.service(), name -> new ArrayList<>())
+            Owner owner = builder.gpu(gpu).owner();
+            if (owner.isSleeping()) {
+                sleeping.computeIfAbsent(owner.replicaOf().orElseThrow(), name -> new ArrayList<>())
                         .add(gpu);
             }
         }

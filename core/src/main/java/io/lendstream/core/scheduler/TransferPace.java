@@ -3,9 +3,7 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.id.Pool;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.GpuState;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Pacing;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +28,7 @@ final class TransferPace {
 
     /** Slows down where an event tells of a missed SLO. */
     void observe(Event event) {
-        if (event instanceof RequestRate rate && missesSlo(rate) && !isJustCut()) {
+        if (event.asRate().filter(this::missesSlo).isPresent() && !isJustCut()) {
             builder.pacing(Optional.of(new Pacing(Math.max(1, limit() / 2), builder.now())));
         }
     }
@@ -77,7 +75,6 @@ final class TransferPace {
     }
 
     private static boolean isUnderWay(GpuState gpu) {
-        return (gpu.owner() instanceof Owner.Binding || gpu.owner() instanceof Owner.Releasing)
-                && gpu.owner().holder().filter(Tenant.Job.class::isInstance).isPresent();
+        return gpu.owner().isInTransfer() && gpu.owner().isHeldByJob();
     }
 }

@@ -285,9 +285,9 @@ class CuttableGpusTest {
 
         assertThat(unit("cut-g0", "cut-g0/0:1").isFree()).isTrue();
         assertThat(unit("cut-g0", "cut-g0/0:1").isWhole()).isFalse();
-        assertThat(unit("cut-g0", "cut-g0/0:1").holder()).isEmpty();
+        assertThat(unit("cut-g0", "cut-g0/0:1").state().owner().holder()).isEmpty();
         assertThat(unit("cut-g0", "cut-g0/1:1").isFree()).isFalse();
-        assertThat(unit("cut-g0", "cut-g0/1:1").holder()).contains(CHATS);
+        assertThat(unit("cut-g0", "cut-g0/1:1").state().owner().holder()).contains(CHATS);
     }
 
     @Test

@@ -1,6 +1,5 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
@@ -51,7 +50,7 @@ public record DecisionOutcome(Decision decision, List<ActuationReport> reports, 
         if (end().isPresent()) {
             return ended(end().get());
         }
-        if (decision.action() instanceof Action.Hold) {
+        if (decision.action().isHold()) {
             return "nothing was to be done";
         }
         if (!reports.isEmpty()) {

@@ -1,6 +1,5 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.demand.ReplicaNeed;
@@ -99,9 +98,10 @@ public final class Explainer {
         if (event.sequence() != seen + 1) {
             return Optional.of("event %d follows event %d in the log".formatted(event.sequence(), seen));
         }
-        if (event.event() instanceof SchedulerStarted started) {
+        Optional<SchedulerStarted> started = event.event().asStarted();
+        if (started.isPresent()) {
             try {
-                scheduler = Optional.of(schedulers.apply(started));
+                scheduler = Optional.of(schedulers.apply(started.get()));
             } catch (IllegalArgumentException e) {
                 return Optional.of("this version has no such scheduler as started with event %d: %s"
                         .formatted(event.sequence(), e.getMessage()));
@@ -147,7 +147,7 @@ public final class Explainer {
 
     private List<Alternative> losses(Scheduler current) {
         return notes.reclaimed
-                .filter(taking -> recorded.action() instanceof Action.Reclaim
+                .filter(taking -> recorded.action().asReclaim().isPresent()
                         && taking.victims().containsAll(recorded.action().gpus()))
                 .map(taking -> current.policy().losses(taking.view(), taking.count()))
                 .orElse(List.of());
@@ -155,19 +155,10 @@ public final class Explainer {
 
     private List<Alternative> sizes(Scheduler current) {
         return notes.plan
-                .flatMap(plan ->
-                        changed(recorded.action()).map(job -> current.policy().sizes(plan.view(), job)))
+                .flatMap(plan -> recorded.action()
+                        .jobChange()
+                        .map(change -> current.policy().sizes(plan.view(), change.job())))
                 .orElse(List.of());
-    }
-
-    private static Optional<JobId> changed(Action action) {
-        if (action instanceof Action.Lend lend) {
-            return Optional.of(lend.job());
-        }
-        if (action instanceof Action.Reclaim reclaim) {
-            return Optional.of(reclaim.job());
-        }
-        return action instanceof Action.Resize resize ? Optional.of(resize.job()) : Optional.empty();
     }
 
     private record Taking(ClusterView view, int count, List<GpuId> victims) {}

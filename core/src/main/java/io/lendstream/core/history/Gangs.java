@@ -1,10 +1,8 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.ClusterState;
 import java.util.HashSet;
@@ -31,8 +29,9 @@ final class Gangs {
     void follow(ClusterState state, Event event, boolean mayDecide) {
         Set<JobId> now = new HashSet<>();
         Invariants.brokenGangs(state).map(job -> job.spec().job()).forEach(job -> {
-            boolean isDescribed =
-                    event instanceof TrainingJob described && described.job().equals(job);
+            boolean isDescribed = event.asJob()
+                    .filter(described -> described.job().equals(job))
+                    .isPresent();
             if (broken.contains(job)
                     || isDescribed
                     || !mayDecide
@@ -46,12 +45,11 @@ final class Gangs {
 
     /** What is wrong with a decision: it gives a job as many GPUs as the job can run on, or none. */
     Optional<Violation> check(Decision decision, ClusterState state) {
-        return job(decision.action())
-                .flatMap(job -> state.jobs().get(job))
+        Optional<JobChange> change = decision.action().jobChange();
+        return change.flatMap(changed -> state.jobs().get(changed.job()))
                 .map(job -> Invariants.least(job.spec()))
                 .flatMap(least -> {
-                    int gpus = allocation(decision.action())
-                            .map(given -> given.gpus().size())
+                    int gpus = change.map(changed -> changed.allocation().gpus().size())
                             .orElse(0);
                     return gpus > 0 && gpus < least
                             ? Optional.of(new Violation(
@@ -60,25 +58,5 @@ final class Gangs {
                                             .formatted(decision.id(), gpus, least, decision.action())))
                             : Optional.empty();
                 });
-    }
-
-    private static Optional<JobId> job(Action action) {
-        if (action instanceof Action.Lend lend) {
-            return Optional.of(lend.job());
-        }
-        if (action instanceof Action.Reclaim reclaim) {
-            return Optional.of(reclaim.job());
-        }
-        return action instanceof Action.Resize resize ? Optional.of(resize.job()) : Optional.empty();
-    }
-
-    private static Optional<Allocation> allocation(Action action) {
-        if (action instanceof Action.Lend lend) {
-            return Optional.of(lend.allocation());
-        }
-        if (action instanceof Action.Reclaim reclaim) {
-            return Optional.of(reclaim.allocation());
-        }
-        return action instanceof Action.Resize resize ? Optional.of(resize.allocation()) : Optional.empty();
     }
 }

@@ -1,6 +1,5 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
@@ -125,15 +124,7 @@ public final class HistoryChecker {
         if (brokenOff || isRepeated(event)) {
             return;
         }
-        if (event.event() instanceof SchedulerStarted started) {
-            if (started.epoch() <= state.epoch()) {
-                violated(
-                        "epoch",
-                        "a scheduler took over in epoch %d, but epoch %d had been before"
-                                .formatted(started.epoch(), state.epoch()));
-            }
-            scheduler = Optional.of(schedulers.apply(started));
-        }
+        event.event().asStarted().ifPresent(this::started);
         if (scheduler.isEmpty()) {
             breakOff("event %d comes before any scheduler started".formatted(event.sequence()));
             return;
@@ -142,13 +133,12 @@ public final class HistoryChecker {
             breakOff("event %d follows event %d".formatted(event.sequence(), state.eventSequence()));
             return;
         }
-        if (event.event() instanceof ActuationReport report) {
-            take(report);
-        } else if (event.event() instanceof ControlCommand command && command.kind() == ControlCommand.Kind.RESET) {
-            command.gpus().forEach(running::remove);
-        } else if (event.event() instanceof Node node) {
-            destroyed(node);
-        }
+        event.event().asReport().ifPresent(this::take);
+        event.event()
+                .asCommand()
+                .filter(command -> command.kind() == ControlCommand.Kind.RESET)
+                .ifPresent(reset -> reset.gpus().forEach(running::remove));
+        event.event().asNode().ifPresent(this::destroyed);
         remember(event);
         boolean ended = endsReplica(event);
         Step step = replay.step(scheduler.get(), state, event);
@@ -162,13 +152,25 @@ public final class HistoryChecker {
         inspect(step, ended);
     }
 
+    private void started(SchedulerStarted started) {
+        if (started.epoch() <= state.epoch()) {
+            violated(
+                    "epoch",
+                    "a scheduler took over in epoch %d, but epoch %d had been before"
+                            .formatted(started.epoch(), state.epoch()));
+        }
+        scheduler = Optional.of(schedulers.apply(started));
+    }
+
     /** Whether a replica has ended that nobody decided to end; one that a decision ends is no warm replica any more by then. */
     private boolean endsReplica(DomainEvent event) {
-        return event.event() instanceof ActuationReport report
-                && report.gpus().stream()
+        return event.event()
+                .asReport()
+                .filter(report -> report.gpus().stream()
                         .flatMap(gpu -> state.gpus().get(gpu).stream())
                         .flatMap(gpu -> warmReplicaOf(gpu.owner()).stream())
-                        .anyMatch(service -> tellsTheEnd(report, new Tenant.Service(service)));
+                        .anyMatch(service -> tellsTheEnd(report, new Tenant.Service(service))))
+                .isPresent();
     }
 
     private static boolean tellsTheEnd(ActuationReport report, Tenant replica) {
@@ -300,7 +302,7 @@ public final class HistoryChecker {
             Optional<GpuState> next = state.gpus().get(gpu);
             if (next.isPresent()) {
                 owners.put(gpu, next.get().lease(domain, state.epoch()));
-                if (next.get().owner() instanceof Owner.Quarantined) {
+                if (next.get().owner().isQuarantined()) {
                     fault = true;
                     // What was under way on it will not be answered.
                     step.decisions().forEach(decision -> undone.add(decision.id()));
@@ -318,15 +320,17 @@ public final class HistoryChecker {
     }
 
     private void inspect(Decision decision) {
-        if (decision.action() instanceof Action.Lend) {
+        boolean isLoan = decision.action().asLend().isPresent();
+        if (isLoan) {
             lends++;
             cap(decision);
-        } else if (decision.action() instanceof Action.Reclaim) {
+        } else if (decision.action().asReclaim().isPresent()) {
             reclaims++;
         }
         gangs.check(decision, state).ifPresent(violation -> violated(violation.rule(), violation.text()));
-        boolean startsCold = decision.action() instanceof Action.Serve serve && !serve.warm();
-        if (decision.action() instanceof Action.Lend || startsCold) {
+        boolean startsCold =
+                decision.action().asServe().filter(serve -> !serve.warm()).isPresent();
+        if (isLoan || startsCold) {
             for (GpuId gpu : decision.action().gpus()) {
                 if (running.containsKey(gpu)) {
                     violated(
@@ -355,8 +359,7 @@ public final class HistoryChecker {
     }
 
     private static boolean isLent(Owner owner) {
-        return owner instanceof Owner.Lent
-                || (owner instanceof Owner.Binding binding && binding.until().isPresent());
+        return owner.isLent() || owner.asBinding().flatMap(Owner.Binding::until).isPresent();
     }
 
     /**
@@ -389,9 +392,7 @@ public final class HistoryChecker {
     }
 
     private static Optional<ServiceId> warmReplicaOf(Owner owner) {
-        boolean warm =
-                owner instanceof Owner.Serving || owner instanceof Owner.Protected || owner instanceof Owner.Sleeping;
-        return warm ? owner.holder().map(tenant -> ((Tenant.Service) tenant).service()) : Optional.empty();
+        return owner.isUp() ? owner.replicaOf() : Optional.empty();
     }
 
     private void compare(List<Decision> published) {
@@ -427,7 +428,7 @@ public final class HistoryChecker {
     private void allAnswered() {
         Instant end = state.now();
         for (Decision decision : replayed) {
-            boolean asks = !(decision.action() instanceof Action.Hold) && !decision.advisory();
+            boolean asks = !decision.action().isHold() && !decision.advisory();
             boolean due = decision.deadline().plus(PATIENCE).isBefore(end);
             if (asks && due && !answers.containsKey(decision.id()) && !undone.contains(decision.id())) {
                 violated(
@@ -441,13 +442,13 @@ public final class HistoryChecker {
     /** A release that nobody reports puts its GPU out of service, which somebody has to see to: no reclaim is forgotten. */
     private void allReleased() {
         for (GpuState gpu : state.gpus().values()) {
-            if (gpu.owner() instanceof Owner.Releasing releasing
-                    && releasing.alarmAt().plus(PATIENCE).isBefore(state.now())) {
-                violated(
-                        "release",
-                        "%s was to be released by decision %s until %s, and nobody was alarmed when it was not"
-                                .formatted(gpu.gpuId(), releasing.decision(), releasing.by()));
-            }
+            gpu.owner()
+                    .asReleasing()
+                    .filter(releasing -> releasing.alarmAt().plus(PATIENCE).isBefore(state.now()))
+                    .ifPresent(releasing -> violated(
+                            "release",
+                            "%s was to be released by decision %s until %s, and nobody was alarmed when it was not"
+                                    .formatted(gpu.gpuId(), releasing.decision(), releasing.by())));
         }
     }
 

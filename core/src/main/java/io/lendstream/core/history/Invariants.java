@@ -4,12 +4,10 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
-import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.MigInstance;
-import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -71,10 +69,13 @@ public final class Invariants {
                 violations.add(new Violation(
                         "one owner", "%s is %s, but is allocated to %s".formatted(gpu.gpuId(), gpu.owner(), claim)));
             }
-            if (gpu.owner() instanceof Owner.Lent && gpu.pool() != Pool.INFERENCE) {
+            if (gpu.owner().isLent() && gpu.pool() != Pool.INFERENCE) {
                 violations.add(new Violation("lend", "%s is lent, but is not inference's".formatted(gpu.gpuId())));
             }
-            if (gpu.owner() instanceof Owner.Training && gpu.pool() != Pool.TRAINING) {
+            boolean isHeldForGood = gpu.owner().isUp()
+                    && gpu.owner().isHeldByJob()
+                    && !gpu.owner().isLent();
+            if (isHeldForGood && gpu.pool() != Pool.TRAINING) {
                 violations.add(new Violation("lend", "%s is held without a lease".formatted(gpu.gpuId())));
             }
         }
@@ -103,7 +104,7 @@ public final class Invariants {
         Map<GpuId, List<MigInstance>> there = new HashMap<>();
         Set<GpuId> whole = new HashSet<>();
         for (GpuState unit : state.gpus().values()) {
-            boolean usable = !(unit.owner() instanceof Owner.Recutting) && !(unit.owner() instanceof Owner.Quarantined);
+            boolean usable = !unit.owner().isRecutting() && !unit.owner().isQuarantined();
             if (usable && unit.isWhole()) {
                 whole.add(unit.gpuId());
             }
@@ -129,9 +130,6 @@ public final class Invariants {
     }
 
     private static Optional<JobId> jobOf(GpuState gpu) {
-        if (gpu.owner() instanceof Owner.Releasing) {
-            return Optional.empty();
-        }
-        return gpu.owner().holder().filter(Tenant.Job.class::isInstance).map(tenant -> ((Tenant.Job) tenant).job());
+        return gpu.owner().isReleasing() ? Optional.empty() : gpu.owner().holdingJob();
     }
 }

@@ -5,7 +5,6 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Loans;
-import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -71,9 +70,10 @@ public final class UsableGpus {
     private static SortedMap<JobId, Loans> loans(List<GpuState> gpus) {
         Map<JobId, List<GpuState>> lent = new TreeMap<>();
         for (GpuState gpu : gpus) {
-            if (gpu.owner() instanceof Owner.Lent loan) {
-                lent.computeIfAbsent(loan.job(), job -> new ArrayList<>()).add(gpu);
-            }
+            gpu.owner()
+                    .asLent()
+                    .ifPresent(loan -> lent.computeIfAbsent(loan.job(), job -> new ArrayList<>())
+                            .add(gpu));
         }
         SortedMap<JobId, Loans> loans = new TreeMap<>();
         lent.forEach((job, theirs) -> loans.put(job, Loans.of(theirs)));

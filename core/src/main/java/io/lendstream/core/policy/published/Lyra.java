@@ -233,11 +233,13 @@ public record Lyra() implements Policy {
                 held.put(job.job(), job.gpus().size());
             }
             for (GpuState gpu : cluster.gpus()) {
-                if (gpu.owner() instanceof Owner.Lent loan && jobs.containsKey(loan.job())) {
-                    servers.computeIfAbsent(gpu.nodeId(), node -> new TreeMap<>())
-                            .computeIfAbsent(loan.job(), job -> new ArrayList<>())
-                            .add(gpu.gpuId());
-                }
+                gpu.owner()
+                        .asLent()
+                        .map(Owner.Lent::job)
+                        .filter(jobs::containsKey)
+                        .ifPresent(job -> servers.computeIfAbsent(gpu.nodeId(), node -> new TreeMap<>())
+                                .computeIfAbsent(job, any -> new ArrayList<>())
+                                .add(gpu.gpuId()));
             }
         }
 

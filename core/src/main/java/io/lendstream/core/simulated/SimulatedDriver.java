@@ -105,7 +105,9 @@ public record SimulatedDriver(
             return ChangeTiming.AT_ONCE;
         }
         SplittableRandom chance = Chance.of(seed, tenantChange.decision(), tenantChange.tenant());
-        ChangeTiming plain = tenantChange.tenant() instanceof Tenant.Job ? train(tenantChange) : serve(tenantChange);
+        ChangeTiming plain = tenantChange
+                .tenant()
+                .match(Tenant.Cases.of(job -> train(tenantChange), service -> serve(tenantChange)));
         return new ChangeTiming(
                 about(plain.release(), chance),
                 about(plain.bind(), chance),

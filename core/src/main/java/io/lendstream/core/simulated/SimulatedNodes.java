@@ -21,7 +21,6 @@ import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigPlace;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -97,10 +96,14 @@ public final class SimulatedNodes {
         }
     }
 
-    private enum Use {
+    enum Use {
         TRAINING,
         SERVING,
-        WARM
+        WARM;
+
+        static Use of(Tenant tenant) {
+            return tenant.match(Tenant.Cases.of(job -> TRAINING, service -> SERVING));
+        }
     }
 
     /**
@@ -157,10 +160,11 @@ public final class SimulatedNodes {
      * @return the inventories that changed, where the report came before the decision
      */
     public List<Node> observe(Decision decision) {
-        if (!(decision.action() instanceof Action.Repartition repartition)) {
+        Optional<Action.Repartition> repartition = decision.action().asRepartition();
+        if (repartition.isEmpty()) {
             return List.of();
         }
-        recuts.put(decision.id(), repartition);
+        recuts.put(decision.id(), repartition.get());
         return Optional.ofNullable(early.remove(decision.id())).map(this::recut).orElse(List.of());
     }
 
@@ -222,7 +226,7 @@ public final class SimulatedNodes {
     public void observe(ActuationReport report) {
         switch (report.outcome()) {
             case BOUND ->
-                report.tenant().ifPresent(tenant -> report.gpus().forEach(gpu -> uses.put(gpu, useBy(tenant))));
+                report.tenant().ifPresent(tenant -> report.gpus().forEach(gpu -> uses.put(gpu, Use.of(tenant))));
             case RELEASED, FORCED, FAILED -> report.gpus().forEach(uses::remove);
             default -> {}
         }
@@ -230,7 +234,9 @@ public final class SimulatedNodes {
 
     /** Learns who uses a GPU from its lease. */
     public void observe(Lease lease) {
-        use(lease.owner()).ifPresentOrElse(use -> uses.put(lease.gpuId(), use), () -> uses.remove(lease.gpuId()));
+        lease.owner()
+                .match(UseByOwner.INSTANCE)
+                .ifPresentOrElse(use -> uses.put(lease.gpuId(), use), () -> uses.remove(lease.gpuId()));
     }
 
     /** When the next samples are taken. */
@@ -294,20 +300,6 @@ public final class SimulatedNodes {
                 Optional.of(round(watts, 10)),
                 Optional.of(round(31 + 38 * busy + centred(chance), 1)),
                 Optional.empty());
-    }
-
-    private static Optional<Use> use(Owner owner) {
-        if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
-            return Optional.of(Use.WARM);
-        }
-        if (owner instanceof Owner.Binding) {
-            return Optional.empty();
-        }
-        return owner.holder().map(SimulatedNodes::useBy);
-    }
-
-    private static Use useBy(Tenant tenant) {
-        return tenant instanceof Tenant.Job ? Use.TRAINING : Use.SERVING;
     }
 
     private static List<Node> nodes(Layout layout, Instant start, String bootId) {

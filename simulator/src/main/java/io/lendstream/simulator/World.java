@@ -1,9 +1,9 @@
 package io.lendstream.simulator;
 
 import io.lendstream.core.decision.Action;
-import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Node;
@@ -206,7 +206,7 @@ public final class World {
 
     /** Learns what was decided, by which reports on it can be understood. */
     public void onDecision(Decision decision) {
-        if (decision.advisory() || decision.action() instanceof Action.Hold) {
+        if (decision.advisory() || decision.action().isHold()) {
             return;
         }
         decisions.put(decision.id(), decision);
@@ -231,11 +231,8 @@ public final class World {
             early.computeIfAbsent(report.decision(), any -> new ArrayList<>()).add(report);
             return;
         }
-        if (report.tenant().get() instanceof Tenant.Job tenant) {
-            Optional.ofNullable(jobs.get(tenant.job())).ifPresent(job -> tell(job, report));
-        } else if (report.tenant().get() instanceof Tenant.Service tenant) {
-            Optional.ofNullable(services.get(tenant.service())).ifPresent(service -> tell(service, report));
-        }
+        report.tenant().flatMap(Tenant::jobId).map(jobs::get).ifPresent(job -> tell(job, report));
+        report.tenant().flatMap(Tenant::serviceId).map(services::get).ifPresent(service -> tell(service, report));
         switch (report.outcome()) {
             case APPLIED, FAILED, TIMED_OUT, REJECTED -> decisions.remove(report.decision());
             default -> {}
@@ -246,7 +243,8 @@ public final class World {
         switch (report.outcome()) {
             case ACCEPTED ->
                 Optional.ofNullable(decisions.get(report.decision()))
-                        .flatMap(decision -> allocation(decision.action()))
+                        .flatMap(decision -> decision.action().jobChange())
+                        .map(JobChange::allocation)
                         .ifPresent(allocation -> {
                             List<GpuId> gained = new ArrayList<>(report.gpus());
                             gained.retainAll(allocation.gpus());
@@ -272,29 +270,15 @@ public final class World {
             case ACCEPTED -> {
                 Optional<Action> action =
                         Optional.ofNullable(decisions.get(report.decision())).map(Decision::action);
-                if (action.isPresent() && action.get() instanceof Action.Serve serve && !serve.warm()) {
-                    service.warming(serve.gpus(), report.at());
-                } else if (action.isPresent() && action.get() instanceof Action.Idle idle) {
-                    service.leaving(idle.gpus(), report.at());
-                }
+                action.flatMap(Action::asServe)
+                        .filter(serve -> !serve.warm())
+                        .ifPresent(serve -> service.warming(serve.gpus(), report.at()));
+                action.flatMap(Action::asIdle).ifPresent(idle -> service.leaving(idle.gpus(), report.at()));
             }
             case BOUND -> service.bound(report.gpus(), report.at());
             case RELEASED, FORCED, FAILED, TIMED_OUT -> service.gone(report.gpus(), report.at());
             case APPLIED, REJECTED, HOLDS, UNKNOWN -> {}
         }
-    }
-
-    private static Optional<Allocation> allocation(Action action) {
-        if (action instanceof Action.Lend lend) {
-            return Optional.of(lend.allocation());
-        }
-        if (action instanceof Action.Reclaim reclaim) {
-            return Optional.of(reclaim.allocation());
-        }
-        if (action instanceof Action.Resize resize) {
-            return Optional.of(resize.allocation());
-        }
-        return Optional.empty();
     }
 
     private void lend(GpuId gpu, Instant at) {

@@ -9,12 +9,10 @@ import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuInstance;
-import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.forecast.service.ServiceForecaster;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -264,15 +262,17 @@ public final class Replay {
             world.onDecision(decision);
             said(actuation.take(decision, now));
         }
-        if (event instanceof RequestRate rate) {
-            forecasters
-                    .computeIfAbsent(
-                            rate.service(),
-                            service -> new ServiceForecaster(settings.forecast(), service, settings.domain()))
-                    .observe(rate)
-                    .map(this::inGpus)
-                    .ifPresent(inbox::add);
-        }
+        event.asRate().ifPresent(this::forecast);
+    }
+
+    private void forecast(RequestRate rate) {
+        forecasters
+                .computeIfAbsent(
+                        rate.service(),
+                        service -> new ServiceForecaster(settings.forecast(), service, settings.domain()))
+                .observe(rate)
+                .map(this::inGpus)
+                .ifPresent(inbox::add);
     }
 
     /** As the forecaster does, by what the service is declared to be. */
@@ -284,13 +284,9 @@ public final class Replay {
     }
 
     private void introduce(Event event) {
-        if (event instanceof Node node) {
-            actuation.know(node);
-        } else if (event instanceof TrainingJob job) {
-            actuation.know(job);
-        } else if (event instanceof InferenceService service) {
-            actuation.know(service);
-        }
+        event.asNode().ifPresent(actuation::know);
+        event.asJob().ifPresent(actuation::know);
+        event.asService().ifPresent(actuation::know);
     }
 
     private void said(List<ActuationReport> reports) {

@@ -3,6 +3,7 @@ package io.lendstream.simulator.report;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.JobChange;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
@@ -11,6 +12,7 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.event.WorkloadReader;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -58,6 +60,7 @@ public final class FactsCollector {
     private Optional<Instant> start = Optional.empty();
     private Instant now = Instant.MIN;
 
+    private final EventReader reader = new EventReader();
     private final Map<OwnerGroup, Steps> groups = new EnumMap<>(OwnerGroup.class);
     private final Map<GpuId, Held> holdings = new HashMap<>();
     private Instant ownersAt = Instant.MIN;
@@ -113,24 +116,13 @@ public final class FactsCollector {
 
     /** Takes what it has a use for, and lets other events pass. */
     public void take(Event event) {
-        if (event instanceof RequestRate rate) {
-            take(rate);
-        } else if (event instanceof DemandForecast forecast) {
-            take(forecast);
-        } else if (event instanceof TrainingJob job) {
-            take(job);
-        } else if (event instanceof TrainingProgress progress) {
-            take(progress);
-        } else if (event instanceof InferenceService service) {
-            take(service);
-        }
+        event.match(reader).run();
     }
 
     public void take(Lease lease) {
         Owner owner = lease.owner();
         OwnerGroup group = OwnerGroup.of(owner);
-        Optional<ServiceId> service =
-                owner instanceof Owner.Serving serving ? Optional.of(serving.service()) : Optional.empty();
+        Optional<ServiceId> service = owner.isServing() ? owner.replicaOf() : Optional.empty();
         hold(lease.gpuId(), Optional.of(group), service, lease.since());
     }
 
@@ -221,19 +213,17 @@ public final class FactsCollector {
             advisory++;
             return;
         }
-        if (action instanceof Action.Lend lend) {
-            lentGpus.tally(decision.at(), lend.gpus().size());
-            allocated(lend.job(), lend.allocation());
-        } else if (action instanceof Action.Reclaim reclaim) {
-            reclaimedGpus.tally(decision.at(), reclaim.gpus().size());
-            allocated(reclaim.job(), reclaim.allocation());
-        } else if (action instanceof Action.Resize resize) {
-            allocated(resize.job(), resize.allocation());
-        }
+        action.asLend()
+                .ifPresent(lend -> lentGpus.tally(decision.at(), lend.gpus().size()));
+        action.asReclaim()
+                .ifPresent(reclaim ->
+                        reclaimedGpus.tally(decision.at(), reclaim.gpus().size()));
+        action.jobChange().ifPresent(this::changed);
     }
 
-    private void allocated(JobId job, Allocation allocation) {
-        if (!allocation.gpus().isEmpty() && !started.add(job) && allocation.mechanism() == Mechanism.RESTART) {
+    private void changed(JobChange change) {
+        Allocation allocation = change.allocation();
+        if (!allocation.gpus().isEmpty() && !started.add(change.job()) && allocation.mechanism() == Mechanism.RESTART) {
             restarts++;
         }
     }
@@ -384,5 +374,33 @@ public final class FactsCollector {
                         .toList(),
                 firstDecisions,
                 List.copyOf(lastDecisions));
+    }
+
+    /** Takes what the report has a use for. */
+    private final class EventReader extends WorkloadReader {
+        @Override
+        public Runnable service(InferenceService service) {
+            return () -> take(service);
+        }
+
+        @Override
+        public Runnable rate(RequestRate rate) {
+            return () -> take(rate);
+        }
+
+        @Override
+        public Runnable job(TrainingJob job) {
+            return () -> take(job);
+        }
+
+        @Override
+        public Runnable progress(TrainingProgress progress) {
+            return () -> take(progress);
+        }
+
+        @Override
+        public Runnable forecast(DemandForecast forecast) {
+            return () -> take(forecast);
+        }
     }
 }

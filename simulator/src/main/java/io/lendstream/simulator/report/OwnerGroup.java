@@ -12,6 +12,8 @@ public enum OwnerGroup {
     FREE("free", "nobody's"),
     QUARANTINED("quarantined", "out of service until a reset");
 
+    private static final Groups GROUPS = new Groups();
+
     private final String label;
     private final String meaning;
 
@@ -32,24 +34,58 @@ public enum OwnerGroup {
 
     /** The group that an owner belongs to. */
     public static OwnerGroup of(Owner owner) {
-        if (owner instanceof Owner.Training) {
-            return TRAINING;
+        return owner.match(GROUPS);
+    }
+
+    private static final class Groups implements Owner.Cases<OwnerGroup> {
+        @Override
+        public OwnerGroup free(Owner.Free free) {
+            return FREE;
         }
-        if (owner instanceof Owner.Lent) {
-            return LENT;
-        }
-        if (owner instanceof Owner.Serving) {
-            return SERVING;
-        }
-        if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
-            return WARM;
-        }
-        if (owner instanceof Owner.Binding || owner instanceof Owner.Releasing || owner instanceof Owner.Recutting) {
+
+        @Override
+        public OwnerGroup binding(Owner.Binding binding) {
             return MOVING;
         }
-        if (owner instanceof Owner.Quarantined) {
+
+        @Override
+        public OwnerGroup lent(Owner.Lent lent) {
+            return LENT;
+        }
+
+        @Override
+        public OwnerGroup training(Owner.Training training) {
+            return TRAINING;
+        }
+
+        @Override
+        public OwnerGroup serving(Owner.Serving serving) {
+            return SERVING;
+        }
+
+        @Override
+        public OwnerGroup protectedReplica(Owner.Protected replica) {
+            return WARM;
+        }
+
+        @Override
+        public OwnerGroup sleeping(Owner.Sleeping sleeping) {
+            return WARM;
+        }
+
+        @Override
+        public OwnerGroup releasing(Owner.Releasing releasing) {
+            return MOVING;
+        }
+
+        @Override
+        public OwnerGroup recutting(Owner.Recutting recutting) {
+            return MOVING;
+        }
+
+        @Override
+        public OwnerGroup quarantined(Owner.Quarantined quarantined) {
             return QUARANTINED;
         }
-        return FREE;
     }
 }

@@ -1,10 +1,18 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.ControlCommand;
+import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
+import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
+import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.event.Tick;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.ClusterState;
@@ -48,21 +56,17 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
 
     /** Checks that a domain may have what an event brings. */
     void check(ClusterState state, Event event) throws Poison {
-        if (event instanceof Node node) {
-            check(state, node);
-        } else if (event instanceof InferenceService service) {
-            if (state.services().size() >= services && !state.services().contains(service.service())) {
-                throw over(
-                        "service %s would be one more than the %d of domain %s"
-                                .formatted(service.service(), state.services().size(), state.domain()),
-                        SchedulerKeys.MAX_SERVICES.name(),
-                        services,
-                        "If its name is wrong, correct it");
-            }
-        } else if (event instanceof TrainingJob job) {
-            check(state, job);
-        } else if (event instanceof RequestRate rate) {
-            check(state, rate);
+        event.match(new Checks(state)).run();
+    }
+
+    private void check(ClusterState state, InferenceService service) throws Poison {
+        if (state.services().size() >= services && !state.services().contains(service.service())) {
+            throw over(
+                    "service %s would be one more than the %d of domain %s"
+                            .formatted(service.service(), state.services().size(), state.domain()),
+                    SchedulerKeys.MAX_SERVICES.name(),
+                    services,
+                    "If its name is wrong, correct it");
         }
     }
 
@@ -159,5 +163,79 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         return new Poison(
                 Poison.Kind.OVER_LIMIT,
                 "%s: %s is %d. %s, or raise the setting.".formatted(what, setting, limit, wayOut));
+    }
+
+    /** A check that may find that a limit would be exceeded. */
+    private interface Check {
+        void run() throws Poison;
+    }
+
+    /** What is checked of each kind of event. */
+    private final class Checks implements Event.Cases<Check> {
+        private final ClusterState state;
+
+        Checks(ClusterState state) {
+            this.state = state;
+        }
+
+        @Override
+        public Check node(Node node) {
+            return () -> check(state, node);
+        }
+
+        @Override
+        public Check nodeLeft(NodeLeft left) {
+            return () -> {};
+        }
+
+        @Override
+        public Check telemetry(GpuTelemetry telemetry) {
+            return () -> {};
+        }
+
+        @Override
+        public Check service(InferenceService service) {
+            return () -> check(state, service);
+        }
+
+        @Override
+        public Check rate(RequestRate rate) {
+            return () -> check(state, rate);
+        }
+
+        @Override
+        public Check job(TrainingJob job) {
+            return () -> check(state, job);
+        }
+
+        @Override
+        public Check progress(TrainingProgress progress) {
+            return () -> {};
+        }
+
+        @Override
+        public Check forecast(DemandForecast forecast) {
+            return () -> {};
+        }
+
+        @Override
+        public Check report(ActuationReport report) {
+            return () -> {};
+        }
+
+        @Override
+        public Check command(ControlCommand command) {
+            return () -> {};
+        }
+
+        @Override
+        public Check started(SchedulerStarted started) {
+            return () -> {};
+        }
+
+        @Override
+        public Check tick(Tick tick) {
+            return () -> {};
+        }
     }
 }

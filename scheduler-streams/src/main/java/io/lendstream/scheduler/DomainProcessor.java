@@ -151,8 +151,8 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
             return;
         }
         Event event = ((Input.Happened) input).event();
-        if (options.time() == TimeMode.VIRTUAL && event instanceof RequestRate rate) {
-            noteFirstWindow(domain, rate);
+        if (options.time() == TimeMode.VIRTUAL) {
+            event.asRate().ifPresent(rate -> noteFirstWindow(domain, rate));
         }
         runner().take(domain, event, origin, arrived);
     }

@@ -1,13 +1,9 @@
 package io.lendstream.scheduler;
 
-import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Origin;
-import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.scheduler.StepRunner.PendingStep;
@@ -257,7 +253,7 @@ final class DomainRunner {
     /** Applies an event to a stopped domain if the tick that failed works after it; else refuses it. */
     private void mend(Domain domain, Event event, Origin origin, long arrived) throws Poison {
         Domain.Stop stop = domain.stop().orElseThrow();
-        if (domain.inOffice() && (!isSignal(event) || domain.mayTry(wallClock.get()))) {
+        if (domain.inOffice() && (!event.match(IsSignal.INSTANCE) || domain.mayTry(wallClock.get()))) {
             PendingStep mended = tried(domain, event, origin, arrived);
             ClusterState after = mended.step().state();
             Instant at = deciding(domain, later(stop.failedAt(), after.now()));
@@ -295,13 +291,5 @@ final class DomainRunner {
         } catch (RefusedException e) {
             throw new Poison(Poison.Kind.REFUSED, e.getCause());
         }
-    }
-
-    /** Whether an event only says how things are at the moment; the next of its kind says it again. */
-    private static boolean isSignal(Event event) {
-        return event instanceof GpuTelemetry
-                || event instanceof RequestRate
-                || event instanceof TrainingProgress
-                || event instanceof DemandForecast;
     }
 }

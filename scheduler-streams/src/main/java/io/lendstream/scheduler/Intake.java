@@ -123,7 +123,10 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
             return List.of();
         }
         List<Onward> onward = new ArrayList<>();
-        if (input instanceof Input.Happened happened && happened.event() instanceof Node node) {
+        Optional<Node> declared =
+                input instanceof Input.Happened happened ? happened.event().asNode() : Optional.empty();
+        if (declared.isPresent()) {
+            Node node = declared.get();
             nodeDomains()
                     .declare(origin.topic(), node.nodeId(), node.domain())
                     .ifPresent(before -> onward.add(leave(node.nodeId(), before, node.at(), origin, record)));

@@ -55,11 +55,12 @@ final class StepEncoder {
                     decision.at(),
                     arrived,
                     SchedulerTopology.DECISIONS));
-            if (decision.action() instanceof Action.Batching batching && !decision.advisory()) {
+            Optional<Action.Batching> batching = decision.action().asBatching();
+            if (batching.isPresent() && !decision.advisory()) {
                 outputs.add(encode(
                         TopicCatalogue.BATCHING_DECISIONS,
-                        batching.service().value().getBytes(UTF_8),
-                        BatchingDecision.of(decision, batching),
+                        batching.get().service().value().getBytes(UTF_8),
+                        BatchingDecision.of(decision, batching.get()),
                         decision.id().toString(),
                         decision.at(),
                         arrived,

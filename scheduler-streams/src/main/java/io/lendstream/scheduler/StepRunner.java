@@ -6,7 +6,6 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
@@ -70,7 +69,7 @@ final class StepRunner {
             long arrived)
             throws RefusedException {
         return Guarded.call(() -> {
-            long epoch = event instanceof SchedulerStarted started ? started.epoch() : before.epoch();
+            long epoch = event.asStarted().map(SchedulerStarted::epoch).orElse(before.epoch());
             DomainEvent logged = new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, at, origin, event);
             Step step = step(scheduler, before, logged);
             return new PendingStep(
@@ -100,13 +99,14 @@ final class StepRunner {
             metrics.decided(decision, Duration.ofMillis(context.currentSystemTimeMs() - arrived));
         }
         if (!step.decisions().isEmpty()) {
-            commits.decided(pending.event() instanceof RequestRate);
+            commits.decided(pending.event().asRate().isPresent());
         }
         domain.worked();
         metrics.accepted(pending.event());
-        if (pending.event() instanceof ActuationReport report && report.outcome() == Outcome.HOLDS) {
-            tellDrift(report, step);
-        }
+        pending.event()
+                .asReport()
+                .filter(report -> report.outcome() == Outcome.HOLDS)
+                .ifPresent(report -> tellDrift(report, step));
     }
 
     void publish(List<StepEncoder.Output> outputs) {

@@ -12,7 +12,6 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.id.Tenant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -105,11 +104,8 @@ final class Inventory implements ClusterLookup {
         Set<ServiceId> serving = new HashSet<>();
         for (Holding holding : actuation.holdings()) {
             units.add(holding.gpu());
-            if (holding.tenant() instanceof Tenant.Job job) {
-                running.add(job.job());
-            } else if (holding.tenant() instanceof Tenant.Service service) {
-                serving.add(service.service());
-            }
+            holding.tenant().jobId().ifPresent(running::add);
+            holding.tenant().serviceId().ifPresent(serving::add);
         }
         return new ActuatorState.Known(
                 nodes.values().stream()

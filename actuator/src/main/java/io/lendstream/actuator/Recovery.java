@@ -2,7 +2,6 @@ package io.lendstream.actuator;
 
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.DriverEvent;
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
@@ -51,7 +50,7 @@ final class Recovery {
 
     /** Whether a decision was answered before the restart; holds are heard without an answer. */
     boolean wasTaken(Decision decision) {
-        return decision.action() instanceof Action.Hold || answeredAt.containsKey(decision.id());
+        return decision.action().isHold() || answeredAt.containsKey(decision.id());
     }
 
     /**

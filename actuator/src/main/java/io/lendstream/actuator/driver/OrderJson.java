@@ -53,11 +53,10 @@ final class OrderJson {
     }
 
     private static void tenant(Map<String, Object> fields, Tenant tenant) {
-        if (tenant instanceof Tenant.Job job) {
-            fields.put("job", job.job().value());
-        } else if (tenant instanceof Tenant.Service service) {
-            fields.put("service", service.service().value());
-        }
+        Map.Entry<String, String> named = tenant.match(Tenant.Cases.of(
+                job -> Map.entry("job", job.job().value()),
+                service -> Map.entry("service", service.service().value())));
+        fields.put(named.getKey(), named.getValue());
     }
 
     private static Map<String, Object> allocation(Allocation allocation) {

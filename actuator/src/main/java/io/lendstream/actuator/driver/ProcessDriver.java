@@ -103,11 +103,10 @@ public final class ProcessDriver implements Driver {
 
     private void begin(Order order) {
         if (order instanceof Order.Place place) {
-            if (place.tenant() instanceof Tenant.Job job) {
-                place(job.job(), place);
-            } else if (place.tenant() instanceof Tenant.Service service) {
-                place(service.service(), place);
-            }
+            place.tenant()
+                    .match(Tenant.Cases.<Runnable>of(
+                            job -> () -> place(job.job(), place), service -> () -> place(service.service(), place)))
+                    .run();
         } else if (order instanceof Order.Force force) {
             force(force);
         } else {
@@ -205,7 +204,7 @@ public final class ProcessDriver implements Driver {
 
     /** A job is over: finished, failed, or stopped as it was to be. */
     private void over(Order.Place last, Ended end) {
-        JobId job = ((Tenant.Job) last.tenant()).job();
+        JobId job = last.tenant().jobId().orElseThrow();
         if (!last.units().isEmpty()) {
             JobPhase phase = end.code() == 0 ? JobPhase.FINISHED : JobPhase.FAILED;
             driverListener.tell(over(job, last.decision().domain(), phase));
@@ -298,11 +297,14 @@ public final class ProcessDriver implements Driver {
     }
 
     private void force(Order.Force force) {
-        if (force.tenant() instanceof Tenant.Service service) {
-            force.units().forEach(gpu -> replicas.stop(service.service(), gpu, true));
-            return;
-        }
-        JobId id = ((Tenant.Job) force.tenant()).job();
+        force.tenant()
+                .match(Tenant.Cases.<Runnable>of(
+                        job -> () -> force(job.job(), force),
+                        service -> () -> force.units().forEach(gpu -> replicas.stop(service.service(), gpu, true))))
+                .run();
+    }
+
+    private void force(JobId id, Order.Force force) {
         Set<GpuId> occupied = running(id).stream()
                 .flatMap(running -> running.occupied().stream())
                 .map(Slot::gpu)

@@ -18,6 +18,11 @@ import java.util.Optional;
 public final class ProcessPlan {
     private static final List<String> TOOLS = List.of("setsid", "sh", "mkdir", "mv");
 
+    /** What would be done, where the node's files say enough. */
+    private interface Plan {
+        List<String> lines() throws Programs.ProgramException;
+    }
+
     private final Programs programs;
     private final ClusterLookup surroundings;
 
@@ -31,7 +36,10 @@ public final class ProcessPlan {
     public List<String> of(Order order) {
         try {
             if (order instanceof Order.Place place) {
-                return place.tenant() instanceof Tenant.Job job ? job(job, place) : service(place);
+                return place.tenant()
+                        .match(Tenant.Cases.<Plan>of(
+                                job -> () -> job(job, place), service -> () -> service(service, place)))
+                        .lines();
             }
             return List.of(
                     order instanceof Order.Force force
@@ -64,8 +72,7 @@ public final class ProcessPlan {
                         place.leaving().isEmpty() ? "" : "; leave " + names(place.leaving())));
     }
 
-    private List<String> service(Order.Place place) throws Programs.ProgramException {
-        Tenant.Service service = (Tenant.Service) place.tenant();
+    private List<String> service(Tenant.Service service, Order.Place place) throws Programs.ProgramException {
         List<String> lines = new ArrayList<>();
         if (!place.leaving().isEmpty()) {
             lines.add("stop (SIGTERM) the replicas of %s on %s".formatted(service, names(place.leaving())));

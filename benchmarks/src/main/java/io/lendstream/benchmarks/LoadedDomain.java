@@ -220,7 +220,7 @@ final class LoadedDomain {
 
     /** Counts the loans that a report tells of. */
     void follow(ActuationReport report) {
-        if (report.tenant().filter(Tenant.Job.class::isInstance).isEmpty()) {
+        if (report.tenant().filter(Tenant::isJob).isEmpty()) {
             return;
         }
         if (report.outcome() == Outcome.BOUND) {

@@ -2,7 +2,6 @@ package io.lendstream.benchmarks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Gpu;
@@ -249,8 +248,8 @@ final class SchedulerLoad implements AutoCloseable {
     }
 
     private void read(Decision decision, long nanos) {
-        boolean reclaims = decision.action() instanceof Action.Reclaim;
-        boolean serves = decision.action() instanceof Action.Serve;
+        boolean reclaims = decision.action().asReclaim().isPresent();
+        boolean serves = decision.action().asServe().isPresent();
         if (!reclaims && !serves) {
             return;
         }

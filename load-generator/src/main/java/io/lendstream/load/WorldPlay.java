@@ -1,9 +1,7 @@
 package io.lendstream.load;
 
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Event;
-import io.lendstream.core.event.Node;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.workload.Workload;
 import java.time.Duration;
@@ -42,12 +40,11 @@ final class WorldPlay implements Play {
 
     @Override
     public void take(Object record) {
-        if (record instanceof Node node) {
-            world.onNode(node);
+        if (record instanceof Event event) {
+            event.asNode().ifPresent(world::onNode);
+            event.asReport().ifPresent(world::onReport);
         } else if (record instanceof Decision decision) {
             world.onDecision(decision);
-        } else if (record instanceof ActuationReport report) {
-            world.onReport(report);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.lendstream.agent;
 
 import io.lendstream.agent.publish.RecordSink;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.RequestRate;
@@ -23,15 +24,15 @@ final class Collected implements RecordSink {
 
     @Override
     public <T> void publish(Topic<T> topic, String key, T value, List<String> remarks) {
-        if (value instanceof Node node) {
-            nodes.put(key, node);
-        } else if (value instanceof GpuTelemetry sample) {
-            samples.put(key, sample);
-        } else if (value instanceof RequestRate rate) {
-            rates.add(rate);
+        int ratesBefore = rates.size();
+        if (value instanceof Event event) {
+            event.asNode().ifPresent(node -> nodes.put(key, node));
+            event.asTelemetry().ifPresent(sample -> samples.put(key, sample));
+            event.asRate().ifPresent(rates::add);
         }
         topics.add(topic.suffix());
-        String place = value instanceof RequestRate ? topic + key + rates.size() : topic + key;
+        boolean isRate = rates.size() > ratesBefore;
+        String place = isRate ? topic + key + rates.size() : topic + key;
         words.put(place, to -> to.publish(topic, key, value, remarks));
     }
 

@@ -1,6 +1,5 @@
 package io.lendstream.agent;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
@@ -81,7 +80,8 @@ final class SimulatedAgent {
                         TopicCatalogue.DECISIONS,
                         received -> received.value()
                                 .filter(decision -> decision.id().domain().equals(domain))
-                                .filter(decision -> decision.action() instanceof Action.Repartition)
+                                .filter(decision ->
+                                        decision.action().asRepartition().isPresent())
                                 .ifPresent(decision -> cut(simulated -> write(simulated.observe(decision), List.of()))))
                 .handing(
                         TopicCatalogue.ACTUATION_REPORTS,

@@ -2,7 +2,6 @@ package io.lendstream.launcher.demo;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.id.DomainId;
@@ -24,8 +23,8 @@ final class HistoryCheck {
     /** Every decision that was published, in its order. */
     List<Decision> decisions() {
         List<Decision> decisions = new ArrayList<>();
-        topics.readAll(List.of(TopicCatalogue.DECISIONS), record -> {
-            if (record instanceof Decision decision && decision.id().domain().equals(domain)) {
+        topics.readAll(TopicCatalogue.DECISIONS, decision -> {
+            if (decision.id().domain().equals(domain)) {
                 decisions.add(decision);
             }
         });
@@ -34,21 +33,21 @@ final class HistoryCheck {
 
     Verdict verdict(List<Decision> decisions) {
         List<Lease> leases = new ArrayList<>();
-        topics.readAll(List.of(TopicCatalogue.LEASES), record -> {
-            if (record instanceof Lease lease && lease.domain().equals(domain)) {
+        topics.readAll(TopicCatalogue.LEASES, lease -> {
+            if (lease.domain().equals(domain)) {
                 leases.add(lease);
             }
         });
         // Before the log, which may only get longer until it is read.
         List<ActuationReport> reports = new ArrayList<>();
-        topics.readAll(List.of(TopicCatalogue.ACTUATION_REPORTS), record -> {
-            if (record instanceof ActuationReport report && report.domain().equals(domain)) {
+        topics.readAll(TopicCatalogue.ACTUATION_REPORTS, report -> {
+            if (report.domain().equals(domain)) {
                 reports.add(report);
             }
         });
         HistoryChecker checker = new HistoryChecker(domain);
-        topics.readAll(List.of(TopicCatalogue.DOMAIN_EVENTS), record -> {
-            if (record instanceof DomainEvent event && event.domain().equals(domain)) {
+        topics.readAll(TopicCatalogue.DOMAIN_EVENTS, event -> {
+            if (event.domain().equals(domain)) {
                 checker.take(event);
             }
         });

@@ -1,14 +1,15 @@
 package io.lendstream.launcher.demo;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.event.WorkloadReader;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -29,7 +30,9 @@ import java.util.TreeMap;
 /** What an onlooker of the topics knows. Told record by record, by one thread; drawn by another. */
 final class LiveState {
     private static final int DECISIONS_SHOWN = 6;
+    private static final Groups GROUPS = new Groups();
 
+    private final EventReader reader = new EventReader();
     private final Map<GpuId, Lease> owners = new TreeMap<>();
     private final Map<GpuId, Instant> lentSince = new HashMap<>();
     private final Map<ServiceId, InferenceService> services = new TreeMap<>();
@@ -45,16 +48,8 @@ final class LiveState {
     synchronized void tell(Object record) {
         if (record instanceof Lease lease) {
             tell(lease);
-        } else if (record instanceof InferenceService service) {
-            services.put(service.service(), service);
-        } else if (record instanceof RequestRate rate) {
-            rates.put(rate.service(), rate);
-        } else if (record instanceof DemandForecast forecast) {
-            forecasts.put(forecast.service(), forecast);
-        } else if (record instanceof TrainingJob job) {
-            jobs.putIfAbsent(job.job(), JobPhase.QUEUED);
-        } else if (record instanceof TrainingProgress progress) {
-            jobs.put(progress.job(), progress.phase());
+        } else if (record instanceof Event event) {
+            event.match(reader).run();
         } else if (record instanceof Decision decision) {
             tell(decision);
         } else if (record instanceof Progress progress && progress.service().equals("environment")) {
@@ -65,7 +60,7 @@ final class LiveState {
 
     private void tell(Lease lease) {
         owners.put(lease.gpuId(), lease);
-        boolean isLent = lease.owner() instanceof Owner.Lent;
+        boolean isLent = lease.owner().isLent();
         if (isLent) {
             lentSince.putIfAbsent(lease.gpuId(), lease.since());
         } else if (lentSince.containsKey(lease.gpuId())) {
@@ -75,7 +70,7 @@ final class LiveState {
 
     private void tell(Decision decision) {
         decisions.merge(decision.action().kind(), 1, Integer::sum);
-        if (decision.action() instanceof Action.Renew) {
+        if (decision.action().asRenew().isPresent()) {
             return;
         }
         last.addLast(decision);
@@ -89,7 +84,7 @@ final class LiveState {
         int lentGpus = 0;
         for (Lease lease : owners.values()) {
             labels.merge(group(lease), 1, Integer::sum);
-            lentGpus += lease.owner() instanceof Owner.Lent ? 1 : 0;
+            lentGpus += lease.owner().isLent() ? 1 : 0;
         }
         Map<String, Integer> phases = new TreeMap<>();
         jobs.values().forEach(phase -> phases.merge(group(phase), 1, Integer::sum));
@@ -116,8 +111,8 @@ final class LiveState {
         Optional<DemandForecast> forecast = Optional.ofNullable(forecasts.get(name));
         int replicas = 0;
         for (Lease lease : owners.values()) {
-            boolean serves = lease.owner() instanceof Owner.Serving serving
-                    && serving.service().equals(name);
+            boolean serves = lease.owner().isServing()
+                    && lease.owner().replicaOf().filter(name::equals).isPresent();
             replicas += serves ? 1 : 0;
         }
         return new ServiceLine(
@@ -133,17 +128,7 @@ final class LiveState {
 
     /** What people want to know of a GPU at a glance. */
     static String group(Lease lease) {
-        Owner owner = lease.owner();
-        if (owner instanceof Owner.Binding binding) {
-            return binding.tenant() instanceof Tenant.Job ? "moving" : "starting";
-        }
-        if (owner instanceof Owner.Releasing || owner instanceof Owner.Recutting) {
-            return "moving";
-        }
-        if (owner instanceof Owner.Protected || owner instanceof Owner.Sleeping) {
-            return "warm";
-        }
-        return owner.label();
+        return lease.owner().match(GROUPS);
     }
 
     private static String group(JobPhase phase) {
@@ -204,6 +189,86 @@ final class LiveState {
 
         double gpuHoursLent() {
             return lentTime.toMillis() / 3_600_000.0;
+        }
+    }
+
+    /** Takes what the picture shows. */
+    private final class EventReader extends WorkloadReader {
+        @Override
+        public Runnable service(InferenceService service) {
+            return () -> services.put(service.service(), service);
+        }
+
+        @Override
+        public Runnable rate(RequestRate rate) {
+            return () -> rates.put(rate.service(), rate);
+        }
+
+        @Override
+        public Runnable job(TrainingJob job) {
+            return () -> jobs.putIfAbsent(job.job(), JobPhase.QUEUED);
+        }
+
+        @Override
+        public Runnable progress(TrainingProgress progress) {
+            return () -> jobs.put(progress.job(), progress.phase());
+        }
+
+        @Override
+        public Runnable forecast(DemandForecast forecast) {
+            return () -> forecasts.put(forecast.service(), forecast);
+        }
+    }
+
+    private static final class Groups implements Owner.Cases<String> {
+        @Override
+        public String free(Owner.Free free) {
+            return free.label();
+        }
+
+        @Override
+        public String binding(Owner.Binding binding) {
+            return binding.tenant().match(Tenant.Cases.of(job -> "moving", service -> "starting"));
+        }
+
+        @Override
+        public String lent(Owner.Lent lent) {
+            return lent.label();
+        }
+
+        @Override
+        public String training(Owner.Training training) {
+            return training.label();
+        }
+
+        @Override
+        public String serving(Owner.Serving serving) {
+            return serving.label();
+        }
+
+        @Override
+        public String protectedReplica(Owner.Protected replica) {
+            return "warm";
+        }
+
+        @Override
+        public String sleeping(Owner.Sleeping sleeping) {
+            return "warm";
+        }
+
+        @Override
+        public String releasing(Owner.Releasing releasing) {
+            return "moving";
+        }
+
+        @Override
+        public String recutting(Owner.Recutting recutting) {
+            return "moving";
+        }
+
+        @Override
+        public String quarantined(Owner.Quarantined quarantined) {
+            return quarantined.label();
         }
     }
 }

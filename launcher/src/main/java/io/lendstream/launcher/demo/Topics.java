@@ -38,23 +38,29 @@ final class Topics {
 
     /** A reader of topics from their beginning, which hands over every value. */
     RecordReader reader(List<Topic<?>> topics, Consumer<Object> to) {
-        var deadLetters = new DeadLetters(letter -> {}, catalogue, "demo", new SimpleMeterRegistry());
-        RecordReader reader = RecordReader.open(kafka, catalogue, deadLetters, Duration.ofMinutes(5));
+        RecordReader reader = open();
         topics.forEach(topic -> hand(reader, topic, to));
         reader.start(Map.of());
         return reader;
     }
 
-    /** Reads topics from their beginning to where they end now. */
-    void readAll(List<Topic<?>> topics, Consumer<Object> to) {
-        try (RecordReader reader = reader(topics, to)) {
+    /** Reads a topic from its beginning to where it ends now. */
+    <T> void readAll(Topic<T> topic, Consumer<? super T> to) {
+        try (RecordReader reader = open()) {
+            hand(reader, topic, to);
+            reader.start(Map.of());
             while (!reader.hasCaughtUp()) {
                 reader.poll(Duration.ofMillis(200));
             }
         }
     }
 
-    private static <T> void hand(RecordReader reader, Topic<T> topic, Consumer<Object> to) {
+    private RecordReader open() {
+        var deadLetters = new DeadLetters(letter -> {}, catalogue, "demo", new SimpleMeterRegistry());
+        return RecordReader.open(kafka, catalogue, deadLetters, Duration.ofMinutes(5));
+    }
+
+    private static <T> void hand(RecordReader reader, Topic<T> topic, Consumer<? super T> to) {
         reader.handing(topic, received -> received.value().ifPresent(to));
     }
 }

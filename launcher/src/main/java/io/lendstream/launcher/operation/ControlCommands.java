@@ -3,7 +3,6 @@ package io.lendstream.launcher.operation;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ControlCommand;
@@ -11,7 +10,6 @@ import io.lendstream.core.event.ControlCommand.Kind;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
@@ -154,7 +152,8 @@ public final class ControlCommands {
         /** An approval that cannot be followed is answered by holding. */
         @Override
         boolean isFollowed(Taken taken) {
-            return taken.decisions().stream().anyMatch(decision -> !(decision.action() instanceof Action.Hold));
+            return taken.decisions().stream()
+                    .anyMatch(decision -> !decision.action().isHold());
         }
     }
 
@@ -184,7 +183,7 @@ public final class ControlCommands {
                             "GPU '%s' is unknown: no lease names it. 'lendstream top' lists those there are."
                                     .formatted(name));
                 }
-                if (!(lease.owner() instanceof Owner.Quarantined)) {
+                if (!lease.owner().isQuarantined()) {
                     throw UserError.failed("GPU %s is not quarantined, but %s; there is nothing to reset."
                             .formatted(name, EventText.of(lease.owner())));
                 }
@@ -381,7 +380,7 @@ public final class ControlCommands {
         }
 
         private ObjectNode json(Taken taken) {
-            ObjectNode json = json((ControlCommand) taken.event().event());
+            ObjectNode json = json(taken.event().event().asCommand().orElseThrow());
             json.put("event", taken.event().sequence()).put("followed", isFollowed(taken));
             ArrayNode decisions = json.putArray("decisions");
             taken.decisions().forEach(decision -> decisions.add(Explained.json(decision)));

@@ -216,9 +216,10 @@ final class ControlOrder {
         }
 
         void take(DomainEvent logged) {
-            if (logged.event() instanceof ControlCommand taken && taken.id().equals(command.id())) {
-                event = Optional.of(logged);
-            }
+            logged.event()
+                    .asCommand()
+                    .filter(taken -> taken.id().equals(command.id()))
+                    .ifPresent(taken -> event = Optional.of(logged));
         }
 
         void take(Decision decision) {

@@ -1,6 +1,5 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Reason;
@@ -8,7 +7,6 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import io.lendstream.launcher.operation.Finding.Level;
 import io.lendstream.schemas.topics.SubjectReport;
 import io.lendstream.schemas.topics.TopicState;
@@ -328,7 +326,7 @@ final class Diagnosis {
     /** @param now by the clock that decisions go by */
     static Finding actuators(Collection<Decision> decisions, Set<DecisionId> answered, Instant now) {
         List<Decision> asked = decisions.stream()
-                .filter(decision -> !decision.advisory() && !(decision.action() instanceof Action.Hold))
+                .filter(decision -> !decision.advisory() && !decision.action().isHold())
                 .toList();
         List<Decision> unanswered = asked.stream()
                 .filter(decision ->
@@ -352,9 +350,8 @@ final class Diagnosis {
     }
 
     static Finding quarantine(Collection<Lease> leases) {
-        List<Lease> out = leases.stream()
-                .filter(lease -> lease.owner() instanceof Owner.Quarantined)
-                .toList();
+        List<Lease> out =
+                leases.stream().filter(lease -> lease.owner().isQuarantined()).toList();
         return out.isEmpty()
                 ? Finding.ok("gpus", "none of %d is quarantined".formatted(leases.size()))
                 : Finding.warn(

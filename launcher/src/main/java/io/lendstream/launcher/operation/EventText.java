@@ -116,31 +116,7 @@ final class EventText implements Action.Cases<String> {
 
     /** Who has a GPU. */
     static String of(Owner owner) {
-        if (owner instanceof Owner.Binding binding) {
-            return "binding to %s, to be there by %s".formatted(binding.tenant(), clock(binding.deadline()));
-        }
-        if (owner instanceof Owner.Lent lent) {
-            return "lent to job %s until %s".formatted(lent.job(), clock(lent.until()));
-        }
-        if (owner instanceof Owner.Training training) {
-            return "training job %s".formatted(training.job());
-        }
-        if (owner instanceof Owner.Serving serving) {
-            return "serving %s".formatted(serving.service());
-        }
-        if (owner instanceof Owner.Protected warm) {
-            return "protected for %s until %s".formatted(warm.service(), clock(warm.until()));
-        }
-        if (owner instanceof Owner.Sleeping sleeping) {
-            return "sleeping replica of %s".formatted(sleeping.service());
-        }
-        if (owner instanceof Owner.Releasing releasing) {
-            return "releasing from %s, to be free by %s".formatted(releasing.tenant(), clock(releasing.by()));
-        }
-        if (owner instanceof Owner.Recutting recutting) {
-            return "recutting, by %s".formatted(clock(recutting.deadline()));
-        }
-        return owner instanceof Owner.Quarantined quarantined ? "quarantined: " + quarantined.reason() : owner.label();
+        return owner.match(new OwnerText());
     }
 
     static String list(List<GpuId> gpus) {

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Timings;
@@ -88,8 +87,10 @@ record Explained(
     }
 
     private String gist(DomainEvent event) {
-        return Orderer.of(event, topics)
-                .map(orderer -> EventText.order((ControlCommand) event.event()) + ", " + orderer.inWords())
+        return event.event()
+                .asCommand()
+                .map(command -> EventText.order(command) + ", "
+                        + Orderer.of(command, event.origin(), topics).inWords())
                 .orElseGet(() -> EventText.gist(event.event()));
     }
 

@@ -23,9 +23,7 @@ record Orderer(String issuer, Optional<String> group, String topic) {
 
     /** The same of an event that may be something else. */
     static Optional<Orderer> of(DomainEvent event, TopicCatalogue topics) {
-        return event.event() instanceof ControlCommand command
-                ? Optional.of(of(command, event.origin(), topics))
-                : Optional.empty();
+        return event.event().asCommand().map(command -> of(command, event.origin(), topics));
     }
 
     /** For people: {@code ordered by alice (group oncall, topic lendstream.control.oncall)}. */

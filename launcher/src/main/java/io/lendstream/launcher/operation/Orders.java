@@ -24,10 +24,11 @@ final class Orders {
     }
 
     void take(DomainEvent event) {
-        if (event.sequence() > upTo || !(event.event() instanceof ControlCommand command)) {
+        Optional<ControlCommand> command = event.event().asCommand();
+        if (event.sequence() > upTo || command.isEmpty()) {
             return;
         }
-        switch (command.kind()) {
+        switch (command.get().kind()) {
             case FREEZE -> freeze = Optional.of(event);
             case RECLAIM_ALL -> reclaimAll = Optional.of(event);
             case THAW -> {

@@ -8,6 +8,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
+import io.lendstream.core.event.Event;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
@@ -16,6 +17,7 @@ import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.event.WorkloadReader;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -23,7 +25,6 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.JobState;
 import io.lendstream.core.state.Lease;
-import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,6 +40,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** What can be seen of a deployment from outside, as records tell it: who has which GPU, and why. */
 final class Overview {
@@ -47,9 +49,10 @@ final class Overview {
     /** From a decision to a replica that answers, besides its warm-up: the usual notice. */
     private static final Duration NOTICE = Duration.ofSeconds(45);
 
+    private final EventReader reader = new EventReader();
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
     private final SortedMap<ServiceId, ServiceState> services = new TreeMap<>();
-    private final Map<ServiceId, List<Object>> early = new HashMap<>();
+    private final Map<ServiceId, List<Event>> early = new HashMap<>();
     private final SortedMap<JobId, JobState> jobs = new TreeMap<>();
     private final Map<JobId, TrainingProgress> progress = new HashMap<>();
     private final SortedMap<DomainId, SortedMap<String, Boolean>> modes = new TreeMap<>();
@@ -60,23 +63,9 @@ final class Overview {
     void tell(Object record) {
         if (record instanceof Lease lease) {
             leases.put(lease.gpuId(), lease);
-        } else if (record instanceof InferenceService service) {
-            services.merge(service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
-            List<Object> waiting = early.remove(service.service());
-            if (waiting != null) {
-                waiting.forEach(this::tell);
-            }
-        } else if (record instanceof RequestRate rate) {
-            tell(rate);
-        } else if (record instanceof DemandForecast forecast) {
-            tell(forecast);
-        } else if (record instanceof TrainingJob job) {
-            jobs.merge(job.job(), JobState.of(job, 0), (known, fresh) -> known.described(job, 0));
-        } else if (record instanceof TrainingProgress said) {
-            progress.put(said.job(), said);
-            jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0));
-        } else if (record instanceof ControlCommand command) {
-            tell(command);
+        } else if (record instanceof Event event) {
+            event.match(reader).run();
+            event.asCommand().ifPresent(this::tell);
         } else if (record instanceof Decision decision) {
             decisions.addLast(decision);
             if (decisions.size() > DECISIONS_SHOWN) {
@@ -90,6 +79,19 @@ final class Overview {
     /** A GPU instance was destroyed. */
     void gone(GpuId gpu) {
         leases.remove(gpu);
+    }
+
+    private void tell(InferenceService service) {
+        services.merge(service.service(), ServiceState.of(service), (known, fresh) -> known.describedBy(service));
+        List<Event> waiting = early.remove(service.service());
+        if (waiting != null) {
+            waiting.forEach(this::tell);
+        }
+    }
+
+    private void tell(TrainingProgress said) {
+        progress.put(said.job(), said);
+        jobs.computeIfPresent(said.job(), (name, known) -> known.observed(said, 0));
     }
 
     /** What is told of a service before the service itself waits for it: topics come in no order. */
@@ -140,7 +142,7 @@ final class Overview {
             }
         }));
         leases.values().stream()
-                .filter(lease -> lease.owner() instanceof Owner.Quarantined)
+                .filter(lease -> lease.owner().isQuarantined())
                 .forEach(lease -> alarms.add("%s: %s".formatted(lease.gpuId(), EventText.of(lease.owner()))));
         services.values().stream()
                 .filter(service -> isStale(service, now))
@@ -262,14 +264,9 @@ final class Overview {
 
     /** Those that are not over, and those that hold GPUs still. */
     private List<JobState> shownJobs() {
-        Set<JobId> holding = new TreeSet<>();
-        leases.values().stream()
-                .flatMap(lease -> lease.owner().holder().stream())
-                .forEach(tenant -> {
-                    if (tenant instanceof Tenant.Job job) {
-                        holding.add(job.job());
-                    }
-                });
+        Set<JobId> holding = leases.values().stream()
+                .flatMap(lease -> lease.owner().holdingJob().stream())
+                .collect(Collectors.toCollection(TreeSet::new));
         return jobs.values().stream()
                 .filter(job -> !job.isOver() || holding.contains(job.spec().job()))
                 .toList();
@@ -299,12 +296,10 @@ final class Overview {
     private Held held(JobState job) {
         Tenant tenant = new Tenant.Job(job.spec().job());
         List<Lease> mine = leases.values().stream()
-                .filter(lease -> lease.owner() instanceof Owner.Lent || lease.owner() instanceof Owner.Training)
+                .filter(lease -> lease.owner().isUp())
                 .filter(lease -> lease.owner().holder().filter(tenant::equals).isPresent())
                 .toList();
-        int lent = (int) mine.stream()
-                .filter(lease -> lease.owner() instanceof Owner.Lent)
-                .count();
+        int lent = (int) mine.stream().filter(lease -> lease.owner().isLent()).count();
         int nodes = (int) mine.stream().map(Lease::nodeId).distinct().count();
         return new Held(mine.size(), lent, nodes);
     }
@@ -370,10 +365,36 @@ final class Overview {
     }
 
     private static void put(ObjectNode gpu, Tenant tenant) {
-        if (tenant instanceof Tenant.Job job) {
-            gpu.put("job", job.job().value());
-        } else if (tenant instanceof Tenant.Service service) {
-            gpu.put("service", service.service().value());
+        tenant.match(Tenant.Cases.of(
+                job -> gpu.put("job", job.job().value()),
+                service -> gpu.put("service", service.service().value())));
+    }
+
+    /** Takes what is shown of services and jobs. */
+    private final class EventReader extends WorkloadReader {
+        @Override
+        public Runnable service(InferenceService service) {
+            return () -> tell(service);
+        }
+
+        @Override
+        public Runnable rate(RequestRate rate) {
+            return () -> tell(rate);
+        }
+
+        @Override
+        public Runnable job(TrainingJob job) {
+            return () -> jobs.merge(job.job(), JobState.of(job, 0), (known, fresh) -> known.described(job, 0));
+        }
+
+        @Override
+        public Runnable progress(TrainingProgress progress) {
+            return () -> tell(progress);
+        }
+
+        @Override
+        public Runnable forecast(DemandForecast forecast) {
+            return () -> tell(forecast);
         }
     }
 }

@@ -4,7 +4,6 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
@@ -14,7 +13,6 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
@@ -22,13 +20,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * What an actuator does with decisions, and what it reports: obeys the latest epoch, each decision once and none that is
@@ -55,156 +51,104 @@ public final class Actuation {
     /** How long after a restart what ran before it may take to be seen again; who is overloaded does not answer at once. */
     static final Duration RETURN = Duration.ofMinutes(5);
 
-    private final ActuationState work;
+    private final ActuationState state;
 
     /**
      * @param actuator its name in reports
      * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
      */
     public Actuation(String actuator, Duration leaseNotice, DelayModel delays) {
-        this.work = new ActuationState(actuator, leaseNotice, delays);
+        this.state = new ActuationState(actuator, leaseNotice, delays);
     }
 
     /** Goes on where another left off; it still has to be told of nodes, jobs and services. */
     public static Actuation restore(
             String actuator, Duration leaseNotice, DelayModel delays, ActuationSnapshot snapshot) {
         var actuation = new Actuation(actuator, leaseNotice, delays);
-        ActuationState restored = actuation.work;
-        restored.clock = snapshot.clock();
-        restored.nextOrder = snapshot.nextOrder();
-        snapshot.latest().forEach(id -> restored.latest.put(id.domain(), id));
-        snapshot.holdings().forEach(restored.holdings::put);
-        restored.steps.addAll(snapshot.steps());
-        snapshot.places().forEach(place -> restored.places.put(place.tenant(), place));
-        snapshot.holdings()
-                .forEach(holding -> holding.loan()
-                        .ifPresent(loan -> restored.homes.put(
-                                holding.tenant(), loan.granted().domain())));
-        restored.places.forEach(
-                (tenant, place) -> restored.homes.put(tenant, place.decision().domain()));
-        snapshot.cuts().forEach(cut -> restored.cuts.put(cut.gpu(), cut));
-        snapshot.refusals().forEach(count -> restored.refusals.put(count.refusal(), count.times()));
+        actuation.state.restore(snapshot);
         return actuation;
     }
 
     public ActuationSnapshot snapshot() {
-        return new ActuationSnapshot(
-                work.clock,
-                work.nextOrder,
-                List.copyOf(work.latest.values()),
-                List.copyOf(work.holdings.all()),
-                List.copyOf(work.steps),
-                work.places.values().stream()
-                        .sorted(Comparator.comparing(Order.Place::decision))
-                        .toList(),
-                List.copyOf(work.cuts.values()),
-                work.refusals.entrySet().stream()
-                        .map(count -> new ActuationSnapshot.Count(count.getKey(), count.getValue()))
-                        .toList());
+        return state.snapshot();
     }
 
-    /** Learns which GPUs there are; a node of an unknown pool is never touched. */
+    /** Learns which GPUs there are. GPUs of a node of an unknown pool are never used. */
     public void know(Node node) {
-        DomainId domain = node.domain();
-        forget(domain, node.nodeId());
-        if (node.pool() == Pool.UNKNOWN) {
-            return;
-        }
-        var gpus = new ArrayList<GpuId>();
-        for (Gpu gpu : node.gpus()) {
-            gpus.add(gpu.gpuId());
-            gpu.instances().forEach(instance -> gpus.add(instance.gpuId()));
-        }
-        gpus.removeIf(gpu -> work.isElsewhere(domain, gpu));
-        work.gpusByNode.put(new ActuationState.InDomain<>(domain, node.nodeId()), gpus);
-        gpus.forEach(gpu -> {
-            work.pools.put(gpu, node.pool());
-            work.domains.put(gpu, domain);
-        });
-        node.gpus().stream()
-                .filter(gpu -> gpu.isCuttable() && gpus.contains(gpu.gpuId()))
-                .forEach(gpu -> work.cuttable.put(gpu.gpuId(), gpu));
+        state.inventory().declare(node);
     }
 
     /** Whether a GPU may be used by decisions of a domain: a GPU that two domains declare is that of the first. */
     public boolean isOf(DomainId domain, GpuId gpu) {
-        return !work.isElsewhere(domain, gpu);
+        return !state.inventory().isElsewhere(domain, gpu);
     }
 
     public void know(TrainingJob job) {
-        work.jobs.put(new ActuationState.InDomain<>(job.domain(), job.job()), job);
+        state.know(job);
     }
 
     public void know(InferenceService service) {
-        work.services.put(new ActuationState.InDomain<>(service.domain(), service.service()), service);
+        state.know(service);
     }
 
-    /** A domain has a node no longer; what other domains declare under the same name stays. */
+    /** Removes a node from a domain. A node of the same name in another domain stays. */
     public void forget(DomainId domain, NodeId node) {
-        Optional.ofNullable(work.gpusByNode.remove(new ActuationState.InDomain<>(domain, node)))
-                .ifPresent(gpus -> gpus.forEach(gpu -> {
-                    work.pools.remove(gpu);
-                    work.domains.remove(gpu);
-                    work.cuttable.remove(gpu);
-                }));
+        state.inventory().forget(domain, node);
     }
 
-    /** A node is gone with all that ran on it: nobody has its GPUs any more, and nothing more is reported of them. */
+    /** A node has failed with all that ran on it: its GPUs have no tenant any more, and nothing more is reported of them. */
     public void lose(NodeId node) {
-        for (ActuationState.InDomain<NodeId> lost : List.copyOf(work.gpusByNode.keySet())) {
-            if (lost.id().equals(node)) {
-                List<GpuId> gone = work.gpusByNode.getOrDefault(lost, List.of());
-                work.withdraw(gone, step -> true);
-                gone.forEach(work.holdings::remove);
-                forget(lost.domain(), node);
-            }
+        UnitInventory inventory = state.inventory();
+        for (DomainId domain : inventory.domainsOf(node)) {
+            List<GpuId> gone = inventory.unitsOf(domain, node);
+            state.steps().withdraw(gone, step -> true);
+            state.free(gone);
+            inventory.forget(domain, node);
         }
     }
 
     public void forget(DomainId domain, JobId job) {
-        work.jobs.remove(new ActuationState.InDomain<>(domain, job));
+        state.forget(domain, job);
     }
 
     public void forget(DomainId domain, ServiceId service) {
-        work.services.remove(new ActuationState.InDomain<>(domain, service));
+        state.forget(domain, service);
     }
 
     /** The domain whose decisions a job follows that has GPUs. */
     public Optional<DomainId> home(JobId job) {
-        return work.home(new Tenant.Job(job));
+        return state.home(new Tenant.Job(job));
     }
 
     /** Who has which GPU, in the order of the GPUs. */
     public Collection<Holding> holdings() {
-        return work.holdings.all();
+        return state.holdings();
     }
 
     /** Whether a tenant is a driver's, who tells what becomes of it. */
     public boolean isDriven(Tenant tenant) {
-        return work.places.containsKey(tenant);
+        return state.orders().place(tenant).isPresent();
     }
 
     /** How often something was refused, by cause. */
     public Map<Refusal, Long> refusals() {
-        return new EnumMap<>(work.refusals);
+        return state.refusals();
     }
 
     /** The last decision of a domain that it has seen. */
     public Optional<DecisionId> latest(DomainId domain) {
-        return Optional.ofNullable(work.latest.get(domain));
+        return state.latest(domain);
     }
 
     /** Up to when it has done what was due. */
     public Instant clock() {
-        return work.clock;
+        return state.clock();
     }
 
     /** When it next has something to do by itself. */
     public Optional<Instant> nextEventAt() {
-        Optional<Instant> step = work.steps.isEmpty()
-                ? Optional.empty()
-                : Optional.of(work.steps.first().due());
-        Optional<Instant> lease = work.holdings.nextLeaseEnd();
+        Optional<Instant> step = state.steps().nextDue();
+        Optional<Instant> lease = state.nextLeaseEnd();
         if (step.isEmpty() || lease.isEmpty()) {
             return step.or(() -> lease);
         }
@@ -222,15 +166,15 @@ public final class Actuation {
         carryOn(now, false, reports);
         Optional<Refusal> fenced = fence(decision);
         if (fenced.isPresent()) {
-            work.refuse(decision, fenced.get(), decision.action().gpus(), fencedText(decision, fenced.get()), reports);
+            state.refuse(decision, fenced.get(), decision.action().gpus(), fencedText(decision, fenced.get()), reports);
             return reports;
         }
         Optional<String> foreign = foreign(decision);
         if (foreign.isPresent()) {
-            work.refuse(decision, Refusal.OTHER_DOMAIN, decision.action().gpus(), foreign.get(), reports);
+            state.refuse(decision, Refusal.OTHER_DOMAIN, decision.action().gpus(), foreign.get(), reports);
             return reports;
         }
-        decision.action().match(new DecisionHandler(work, decision, reports));
+        decision.action().match(new DecisionHandler(state, decision, reports));
         carryOn(now, false, reports);
         return reports;
     }
@@ -248,14 +192,11 @@ public final class Actuation {
      */
     public List<ActuationReport> stock() {
         var reports = new ArrayList<ActuationReport>();
-        Set<GpuId> unseen = work.steps.stream()
-                .filter(step -> step.kind() == PendingStep.Kind.RETURN)
-                .flatMap(step -> step.gpus().stream())
-                .collect(Collectors.toSet());
-        work.latest.forEach((domain, decision) -> {
+        Set<GpuId> unseen = state.steps().unconfirmed();
+        state.latest().forEach((domain, decision) -> {
             var byTenant = new HashMap<Optional<Tenant>, List<GpuId>>();
-            for (GpuId gpu : gpusOf(domain)) {
-                Optional<Holding> holding = work.holdings.of(gpu);
+            for (GpuId gpu : state.inventory().unitsOf(domain)) {
+                Optional<Holding> holding = state.holding(gpu);
                 if (unseen.contains(gpu)) {
                     continue;
                 }
@@ -267,35 +208,17 @@ public final class Actuation {
                 }
             }
             byTenant.entrySet().stream()
-                    .map(entry -> new ActuationReport(
-                            domain,
-                            decision,
-                            work.actuator,
-                            work.clock,
-                            Outcome.HOLDS,
-                            entry.getValue(),
-                            entry.getKey(),
-                            Timings.NONE,
-                            ""))
+                    .map(entry ->
+                            state.report(decision, Outcome.HOLDS, entry.getValue(), entry.getKey(), Timings.NONE, ""))
                     .sorted(Comparator.comparing(report -> report.gpus().get(0)))
                     .forEach(reports::add);
         });
         return reports;
     }
 
-    private List<GpuId> gpusOf(DomainId domain) {
-        return work.gpusByNode.entrySet().stream()
-                .filter(node -> node.getKey().domain().equals(domain))
-                .flatMap(node -> node.getValue().stream())
-                .sorted()
-                .toList();
-    }
-
     /** What drivers are to do, since this was last asked. */
     public List<Order> orders() {
-        List<Order> due = List.copyOf(work.orders);
-        work.orders.clear();
-        return due;
+        return state.orders().take();
     }
 
     /**
@@ -306,27 +229,26 @@ public final class Actuation {
      *     gone. Silence of one who asks others may mean that those are away, and calls for nothing
      */
     public List<Order> resume(Instant now, boolean isSeen) {
-        work.orders.clear();
-        work.steps.removeIf(step -> step.kind() == PendingStep.Kind.RETURN);
-        Instant by = ActuationState.laterOf(now, work.clock).plus(RETURN);
-        List<Order> standing = new ArrayList<>();
-        work.places.values().forEach(place -> {
+        state.orders().take();
+        PendingSteps steps = state.steps();
+        steps.removeIf(step -> step.kind() == PendingStep.Kind.RETURN);
+        Instant by = PendingStep.later(now, state.clock()).plus(RETURN);
+        for (Order.Place place : state.orders().places()) {
             List<GpuId> bound = place.units().stream()
-                    .filter(unit -> work.holdings
-                            .of(unit)
-                            .filter(holding -> holding.tenant().equals(place.tenant()))
-                            .filter(holding -> holding.phase() == Holding.Phase.BOUND)
-                            .isPresent())
+                    .filter(unit -> state.isBound(place.tenant(), unit))
                     .toList();
             if (isSeen && !bound.isEmpty()) {
-                work.await(by, PendingStep.Kind.RETURN, place.decision(), place.tenant(), bound, "");
+                steps.await(
+                        state.clock(),
+                        by,
+                        PendingStep.Kind.RETURN,
+                        PendingSteps.Subject.of(place.decision(), place.tenant(), bound),
+                        "");
             }
-        });
-        work.places.values().stream()
-                .sorted(Comparator.comparing(Order.Place::decision))
-                .forEach(standing::add);
-        standing.addAll(work.cuts.values());
-        for (PendingStep step : work.steps) {
+        }
+        List<Order> standing = new ArrayList<>(state.orders().placesByDecision());
+        standing.addAll(state.orders().cuts());
+        for (PendingStep step : steps.all()) {
             if (step.driven() && step.kills()) {
                 standing.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
             }
@@ -338,31 +260,34 @@ public final class Actuation {
     public List<ActuationReport> done(DriverEvent driverEvent, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);
-        new DriverFeedback(work, reports).take(driverEvent);
+        new DriverFeedback(state, reports).take(driverEvent);
         return reports;
     }
 
     private void carryOn(Instant now, boolean leasesToo, List<ActuationReport> reports) {
-        Instant upTo = ActuationState.laterOf(now, work.clock);
+        Instant upTo = PendingStep.later(now, state.clock());
         while (true) {
             Optional<Instant> lease =
-                    work.holdings.nextLeaseEnd().filter(end -> leasesToo ? !end.isAfter(upTo) : end.isBefore(upTo));
-            if (!work.steps.isEmpty() && !work.steps.first().due().isAfter(lease.orElse(upTo))) {
-                PendingStep step = work.steps.first();
-                work.steps.remove(step);
-                work.clock = ActuationState.laterOf(work.clock, step.due());
-                if (step.driven()) {
-                    new DriverFeedback(work, reports).overdue(step);
-                } else {
-                    work.complete(step, reports);
-                }
+                    state.nextLeaseEnd().filter(end -> leasesToo ? !end.isAfter(upTo) : end.isBefore(upTo));
+            Optional<PendingStep> step = state.steps().takeDue(lease.orElse(upTo));
+            if (step.isPresent()) {
+                state.reach(step.get().due());
+                end(step.get(), reports);
             } else if (lease.isPresent()) {
-                work.clock = ActuationState.laterOf(work.clock, lease.get());
+                state.reach(lease.get());
                 endLeases(lease.get());
             } else {
-                work.clock = upTo;
+                state.reach(upTo);
                 return;
             }
+        }
+    }
+
+    private void end(PendingStep step, List<ActuationReport> reports) {
+        if (step.driven()) {
+            new DriverFeedback(state, reports).overdue(step);
+        } else {
+            state.complete(step, reports);
         }
     }
 
@@ -370,7 +295,7 @@ public final class Actuation {
         record Loan(Tenant tenant, DecisionId granted) {}
         var ending = new HashMap<Loan, List<GpuId>>();
         var order = new ArrayList<Loan>();
-        for (Holding holding : work.holdings.endingAt(until)) {
+        for (Holding holding : state.loansEndingAt(until)) {
             var loan = new Loan(
                     holding.tenant(), holding.loan().map(Holding.Loan::granted).orElseThrow());
             if (!ending.containsKey(loan)) {
@@ -380,37 +305,40 @@ public final class Actuation {
         }
         for (Loan loan : order) {
             List<GpuId> gpus = ending.getOrDefault(loan, List.of());
-            Optional<TrainingJob> job = work.jobOf(loan.granted.domain(), loan.tenant);
-            int before = work.active(loan.tenant).size();
-            ChangeTiming changeTiming = work.delays.changeTiming(new TenantChange(
-                    loan.granted,
-                    loan.tenant,
-                    gpus,
-                    List.of(),
-                    before,
-                    before - gpus.size(),
-                    job.map(TrainingJob::elastic).orElse(false) ? Mechanism.AFE : Mechanism.RESTART,
-                    0,
-                    Duration.ZERO,
-                    job,
-                    Optional.empty()));
-            Instant by = work.clock.plus(work.leaseNotice);
-            work.leave(loan.granted, loan.tenant, gpus, changeTiming, by, "lease ran out at " + until);
+            Optional<TrainingJob> job = state.jobOf(loan.granted.domain(), loan.tenant);
+            int before = state.active(loan.tenant).size();
+            ChangeTiming changeTiming = state.delays()
+                    .changeTiming(new TenantChange(
+                            loan.granted,
+                            loan.tenant,
+                            gpus,
+                            List.of(),
+                            before,
+                            before - gpus.size(),
+                            job.map(TrainingJob::elastic).orElse(false) ? Mechanism.AFE : Mechanism.RESTART,
+                            0,
+                            Duration.ZERO,
+                            job,
+                            Optional.empty()));
+            Instant by = state.clock().plus(state.leaseNotice());
+            state.leave(loan.granted, loan.tenant, gpus, changeTiming, by, "lease ran out at " + until);
             if (changeTiming.isDriven()) {
-                work.order(new Order.Place(
-                        laterDecision(loan.tenant, loan.granted),
-                        loan.tenant,
-                        List.copyOf(work.active(loan.tenant)),
-                        gpus,
-                        Optional.ofNullable(work.places.get(loan.tenant)).flatMap(Order.Place::allocation),
-                        by));
+                state.orders()
+                        .add(new Order.Place(
+                                laterDecision(loan.tenant, loan.granted),
+                                loan.tenant,
+                                List.copyOf(state.active(loan.tenant)),
+                                gpus,
+                                state.orders().place(loan.tenant).flatMap(Order.Place::allocation),
+                                by));
             }
         }
     }
 
     /** The decision that its tenant is under by now. */
     private DecisionId laterDecision(Tenant tenant, DecisionId granted) {
-        return Optional.ofNullable(work.places.get(tenant))
+        return state.orders()
+                .place(tenant)
                 .map(Order.Place::decision)
                 .filter(last -> last.compareTo(granted) > 0)
                 .orElse(granted);
@@ -426,7 +354,7 @@ public final class Actuation {
         if (last.isPresent() && id.compareTo(last.get()) <= 0) {
             return Optional.of(Refusal.SEEN_BEFORE);
         }
-        work.latest.put(id.domain(), id);
+        state.see(id);
         return decision.advisory() ? Optional.of(Refusal.ADVISORY) : Optional.empty();
     }
 
@@ -434,14 +362,15 @@ public final class Actuation {
     private Optional<String> foreign(Decision decision) {
         DomainId domain = decision.id().domain();
         Optional<GpuId> elsewhere = decision.action().gpus().stream()
-                .filter(gpu -> work.isElsewhere(domain, gpu))
+                .filter(gpu -> state.inventory().isElsewhere(domain, gpu))
                 .findFirst();
         if (elsewhere.isPresent()) {
-            return elsewhere.map(gpu -> "%s is a GPU of domain %s".formatted(gpu, work.domains.get(gpu)));
+            return elsewhere.map(gpu -> "%s is a GPU of domain %s"
+                    .formatted(gpu, state.inventory().domainOf(gpu).orElseThrow()));
         }
-        Optional<Tenant> job = ActuationState.tenantOf(decision.action()).filter(Tenant.Job.class::isInstance);
-        Optional<DomainId> home = job.flatMap(work::home).filter(other -> !other.equals(domain));
-        job.filter(any -> home.isEmpty()).ifPresent(tenant -> work.homes.put(tenant, domain));
+        Optional<Tenant> job = decision.action().match(new TenantOf()).filter(Tenant.Job.class::isInstance);
+        Optional<DomainId> home = job.flatMap(state::home).filter(other -> !other.equals(domain));
+        job.filter(any -> home.isEmpty()).ifPresent(tenant -> state.settle(tenant, domain));
         return home.map(
                 other -> "a job of this name runs in domain %s; one actuator runs jobs of one name for one domain"
                         .formatted(other));

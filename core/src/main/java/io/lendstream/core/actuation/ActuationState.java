@@ -1,10 +1,8 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
@@ -12,59 +10,46 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What an actuator knows, and has under way: what decisions and deeds change alike. */
+/** What an actuator knows and has to do. Decisions, driver events and time change it through the methods here. */
 final class ActuationState {
-    final String actuator;
-    final Duration leaseNotice;
-    final DelayModel delays;
+    private final String actuator;
+    private final Duration leaseNotice;
+    private final DelayModel delays;
 
-    final Map<GpuId, Pool> pools = new HashMap<>();
-    final Map<InDomain<NodeId>, List<GpuId>> gpusByNode = new HashMap<>();
-    /** Of which domain a GPU is: the first that declared it keeps it until its node is forgotten. */
-    final Map<GpuId, DomainId> domains = new HashMap<>();
+    private final UnitInventory inventory = new UnitInventory();
+    private final Map<InDomain<JobId>, TrainingJob> jobs = new HashMap<>();
+    private final Map<InDomain<ServiceId>, InferenceService> services = new HashMap<>();
+    /** The domain whose decisions a running job follows. */
+    private final Map<Tenant, DomainId> homes = new HashMap<>();
 
-    final Map<GpuId, Gpu> cuttable = new HashMap<>();
-    final Map<InDomain<JobId>, TrainingJob> jobs = new HashMap<>();
-    final Map<InDomain<ServiceId>, InferenceService> services = new HashMap<>();
-    /** Whose decisions running jobs follow. */
-    final Map<Tenant, DomainId> homes = new HashMap<>();
-
-    final Map<DomainId, DecisionId> latest = new TreeMap<>();
-    final Holdings holdings = new Holdings();
-    final TreeSet<PendingStep> steps = new TreeSet<>();
-    final Map<Tenant, Order.Place> places = new HashMap<>();
-    final Map<GpuId, Order.Cut> cuts = new TreeMap<>();
+    private final SortedMap<DomainId, DecisionId> latest = new TreeMap<>();
+    private final Holdings holdings = new Holdings();
+    private final PendingSteps steps = new PendingSteps();
+    private final DriverOrders orders = new DriverOrders();
     /**
-     * Units that jobs left by themselves, until a decision shows that its scheduler has heard of it. One that was made before may
-     * still count on them, and must not bring the job back to what its scheduler is about to take for free.
+     * Units that jobs left by themselves, until a decision shows that the scheduler knows. An older decision may still
+     * count on such a unit, and must not bring the job back to a unit that the scheduler is about to take as free.
      */
-    final Map<GpuId, Tenant> deserted = new TreeMap<>();
+    private final Map<GpuId, Tenant> vacated = new TreeMap<>();
 
-    final List<Order> orders = new ArrayList<>();
-    final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
-    Instant clock = Instant.EPOCH;
-    long nextOrder;
-
-    /** Something by its name in a domain: other domains may use the same name. */
-    record InDomain<I>(DomainId domain, I id) {}
+    private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
+    private Instant clock = Instant.EPOCH;
 
     ActuationState(String actuator, Duration leaseNotice, DelayModel delays) {
         this.actuator = actuator;
@@ -72,31 +57,256 @@ final class ActuationState {
         this.delays = delays;
     }
 
-    void order(Order.Place place) {
-        orders.removeIf(older ->
-                older instanceof Order.Place earlier && earlier.tenant().equals(place.tenant()));
-        places.put(place.tenant(), place);
-        orders.add(place);
+    /** Continues from saved state. */
+    void restore(ActuationSnapshot saved) {
+        clock = saved.clock();
+        steps.restore(saved.steps(), saved.nextOrder());
+        saved.latest().forEach(this::see);
+        for (Holding holding : saved.holdings()) {
+            holdings.put(holding);
+            holding.loan()
+                    .ifPresent(
+                            loan -> homes.put(holding.tenant(), loan.granted().domain()));
+        }
+        orders.restore(saved.places(), saved.cuts());
+        saved.places()
+                .forEach(place -> homes.put(place.tenant(), place.decision().domain()));
+        saved.refusals().forEach(count -> refusals.put(count.refusal(), count.times()));
     }
 
-    /** A tenant is not to be started there again, unless it is decided anew. */
-    void displace(Tenant tenant, Collection<GpuId> units) {
-        Optional.ofNullable(places.get(tenant))
-                .filter(place -> place.units().stream().anyMatch(units::contains))
-                .ifPresent(place -> order(place.without(units)));
-        if (holdings.of(tenant).isEmpty()) {
-            places.remove(tenant);
+    ActuationSnapshot snapshot() {
+        return new ActuationSnapshot(
+                clock,
+                steps.nextOrder(),
+                List.copyOf(latest.values()),
+                List.copyOf(holdings.all()),
+                steps.all(),
+                orders.placesByDecision(),
+                orders.cuts(),
+                refusals.entrySet().stream()
+                        .map(count -> new ActuationSnapshot.Count(count.getKey(), count.getValue()))
+                        .toList());
+    }
+
+    UnitInventory inventory() {
+        return inventory;
+    }
+
+    PendingSteps steps() {
+        return steps;
+    }
+
+    DriverOrders orders() {
+        return orders;
+    }
+
+    DelayModel delays() {
+        return delays;
+    }
+
+    Duration leaseNotice() {
+        return leaseNotice;
+    }
+
+    /** The time up to which everything due is done. */
+    Instant clock() {
+        return clock;
+    }
+
+    /** Moves the clock forward, never back. */
+    void reach(Instant at) {
+        clock = PendingStep.later(clock, at);
+    }
+
+    void know(TrainingJob job) {
+        jobs.put(new InDomain<>(job.domain(), job.job()), job);
+    }
+
+    void know(InferenceService service) {
+        services.put(new InDomain<>(service.domain(), service.service()), service);
+    }
+
+    void forget(DomainId domain, JobId job) {
+        jobs.remove(new InDomain<>(domain, job));
+    }
+
+    void forget(DomainId domain, ServiceId service) {
+        services.remove(new InDomain<>(domain, service));
+    }
+
+    Optional<TrainingJob> jobOf(DomainId domain, Tenant tenant) {
+        return tenant instanceof Tenant.Job job
+                ? Optional.ofNullable(jobs.get(new InDomain<>(domain, job.job())))
+                : Optional.empty();
+    }
+
+    Optional<InferenceService> serviceOf(DomainId domain, Tenant tenant) {
+        return tenant instanceof Tenant.Service service
+                ? Optional.ofNullable(services.get(new InDomain<>(domain, service.service())))
+                : Optional.empty();
+    }
+
+    /** The domain of a job that has GPUs; that of the GPUs if a restart has lost which decision gave them. */
+    Optional<DomainId> home(Tenant tenant) {
+        SortedSet<GpuId> held = holdings.of(tenant);
+        return held.isEmpty()
+                ? Optional.empty()
+                : Optional.ofNullable(homes.get(tenant))
+                        .or(() -> held.stream()
+                                .flatMap(gpu -> inventory.domainOf(gpu).stream())
+                                .findFirst());
+    }
+
+    /** A job without GPUs follows decisions of this domain from now on. */
+    void settle(Tenant job, DomainId domain) {
+        homes.put(job, domain);
+    }
+
+    /** The last decision of a domain that arrived. */
+    Optional<DecisionId> latest(DomainId domain) {
+        return Optional.ofNullable(latest.get(domain));
+    }
+
+    /** The last decision of each domain. */
+    SortedMap<DomainId, DecisionId> latest() {
+        return Collections.unmodifiableSortedMap(latest);
+    }
+
+    void see(DecisionId decision) {
+        latest.put(decision.domain(), decision);
+    }
+
+    Map<Refusal, Long> refusals() {
+        return new EnumMap<>(refusals);
+    }
+
+    void count(Refusal refusal) {
+        refusals.merge(refusal, 1L, Long::sum);
+    }
+
+    Collection<Holding> holdings() {
+        return holdings.all();
+    }
+
+    Optional<Holding> holding(GpuId gpu) {
+        return holdings.of(gpu);
+    }
+
+    SortedSet<GpuId> held(Tenant tenant) {
+        return holdings.of(tenant);
+    }
+
+    /** The GPUs that a tenant has and is not leaving. */
+    SortedSet<GpuId> active(Tenant tenant) {
+        var active = new TreeSet<GpuId>();
+        for (GpuId gpu : holdings.of(tenant)) {
+            if (holdings.of(gpu)
+                    .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
+                    .isPresent()) {
+                active.add(gpu);
+            }
+        }
+        return active;
+    }
+
+    boolean isBound(Tenant tenant, GpuId gpu) {
+        return holdings.of(gpu)
+                .filter(holding -> holding.tenant().equals(tenant))
+                .filter(holding -> holding.phase() == Holding.Phase.BOUND)
+                .isPresent();
+    }
+
+    /** When the next lease ends that is not being ended yet. */
+    Optional<Instant> nextLeaseEnd() {
+        return holdings.nextLeaseEnd();
+    }
+
+    List<Holding> loansEndingAt(Instant until) {
+        return holdings.endingAt(until);
+    }
+
+    /** A tenant gets free GPUs, and is starting there. */
+    void startBinding(Tenant tenant, Collection<GpuId> gpus) {
+        gpus.forEach(gpu -> holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty())));
+    }
+
+    /** A tenant is leaving GPUs. Steps that would have started it there are dropped. */
+    void startReleasing(Tenant tenant, Collection<GpuId> gpus) {
+        steps.withdraw(gpus, step -> step.binds() || step.returns(tenant) || step.kind() == PendingStep.Kind.APPLY);
+        markReleasing(gpus);
+    }
+
+    /** The GPUs count as held until their tenant is gone, but not as active. */
+    void markReleasing(Collection<GpuId> gpus) {
+        moveTo(Holding.Phase.RELEASING, gpus);
+    }
+
+    private void moveTo(Holding.Phase phase, Collection<GpuId> gpus) {
+        gpus.forEach(gpu -> holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(phase))));
+    }
+
+    /** Nobody has these GPUs any more. */
+    void free(Collection<GpuId> gpus) {
+        gpus.forEach(holdings::remove);
+    }
+
+    /** GPUs that a job has and is not leaving are on loan from now on. */
+    void lend(Tenant job, Collection<GpuId> gpus, Holding.Loan loan) {
+        for (GpuId gpu : gpus) {
+            holdings.of(gpu)
+                    .filter(holding -> holding.tenant().equals(job))
+                    .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
+                    .ifPresent(holding -> holdings.put(holding.onLoan(loan)));
         }
     }
 
-    List<PendingStep> driven(Tenant tenant, java.util.function.Predicate<PendingStep> which) {
-        return steps.stream()
-                .filter(step -> step.driven()
-                        && which.test(step)
-                        && step.tenant().filter(tenant::equals).isPresent())
-                .toList();
+    /** Extends the lease of a GPU; false if it is not on loan, or already on its way back. A lease never gets shorter. */
+    boolean renewLoan(GpuId gpu, Instant until) {
+        Optional<Holding> renewed = holdings.of(gpu)
+                .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
+                .flatMap(holding -> holding.loan()
+                        .map(old -> holding.onLoan(
+                                new Holding.Loan(old.granted(), PendingStep.later(old.until(), until)))));
+        renewed.ifPresent(holdings::put);
+        return renewed.isPresent();
     }
 
+    /** A job left units without being asked to. */
+    void vacate(Tenant tenant, Collection<GpuId> units) {
+        free(units);
+        units.forEach(unit -> vacated.put(unit, tenant));
+    }
+
+    boolean isVacatedBy(Tenant tenant, GpuId unit) {
+        return tenant.equals(vacated.get(unit));
+    }
+
+    /**
+     * A decision shows for some vacated units that the scheduler knows.
+     *
+     * @param all the units that the job is to have
+     * @param named the units that the decision names
+     */
+    void acknowledgeVacated(Tenant job, Collection<GpuId> all, Collection<GpuId> named) {
+        vacated.entrySet()
+                .removeIf(unit ->
+                        unit.getValue().equals(job) && (!all.contains(unit.getKey()) || named.contains(unit.getKey())));
+    }
+
+    /** These units have a tenant again. */
+    void reuseVacated(Collection<GpuId> units) {
+        units.forEach(vacated::remove);
+    }
+
+    /** A tenant must not be started on these units again, unless a new decision says so. */
+    void displace(Tenant tenant, Collection<GpuId> units) {
+        orders.takeOut(tenant, units);
+        if (holdings.of(tenant).isEmpty()) {
+            orders.forget(tenant);
+        }
+    }
+
+    /** A step is done: changes what it was about, and reports it. */
     void complete(PendingStep step, List<ActuationReport> reports) {
         Outcome outcome = switch (step.kind()) {
             case RELEASE -> Outcome.RELEASED;
@@ -105,49 +315,38 @@ final class ActuationState {
             case FAIL, NOT_CUT -> Outcome.FAILED;
             case APPLY, RECUT -> Outcome.APPLIED;
             case GIVE_UP -> Outcome.TIMED_OUT;
-            case RETURN -> throw new IllegalStateException(step + " is nobody's business but the actuator's");
+            case RETURN -> throw new IllegalStateException(step + " is not reported to the scheduler");
         };
         switch (step.kind()) {
-            case RELEASE, FORCE, FAIL -> step.gpus().forEach(holdings::remove);
-            case BIND ->
-                step.gpus()
-                        .forEach(gpu ->
-                                holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.BOUND))));
+            case RELEASE, FORCE, FAIL -> free(step.gpus());
+            case BIND -> moveTo(Holding.Phase.BOUND, step.gpus());
             case APPLY, RECUT, NOT_CUT, GIVE_UP, RETURN -> {}
         }
         if (step.kind() == PendingStep.Kind.FAIL) {
-            withdraw(step.gpus(), other -> other.kind() == PendingStep.Kind.APPLY);
+            steps.withdraw(step.gpus(), other -> other.kind() == PendingStep.Kind.APPLY);
         }
         if (step.reported()) {
-            reports.add(new ActuationReport(
-                    step.decision().domain(),
-                    step.decision(),
-                    actuator,
-                    clock,
-                    outcome,
-                    step.gpus(),
-                    step.tenant(),
-                    step.timings(),
-                    step.reason()));
+            reports.add(report(step.decision(), outcome, step.gpus(), step.tenant(), step.timings(), step.reason()));
         }
     }
 
     void refuse(
             Decision decision, Refusal refusal, Collection<GpuId> gpus, String reason, List<ActuationReport> reports) {
-        refusals.merge(refusal, 1L, Long::sum);
-        reports.add(report(decision, Outcome.REJECTED, gpus, tenantOf(decision.action()), Timings.NONE, reason));
+        count(refusal);
+        reports.add(report(
+                decision.id(), Outcome.REJECTED, gpus, decision.action().match(new TenantOf()), Timings.NONE, reason));
     }
 
     ActuationReport report(
-            Decision decision,
+            DecisionId decision,
             Outcome outcome,
             Collection<GpuId> gpus,
             Optional<Tenant> tenant,
             Timings timings,
             String reason) {
         return new ActuationReport(
-                decision.id().domain(),
-                decision.id(),
+                decision.domain(),
+                decision,
                 actuator,
                 clock,
                 outcome,
@@ -168,202 +367,29 @@ final class ActuationState {
         if (gpus.isEmpty()) {
             return clock;
         }
-        withdraw(gpus, step -> step.binds() || step.returns(tenant) || step.kind() == PendingStep.Kind.APPLY);
-        for (GpuId gpu : gpus) {
-            holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(Holding.Phase.RELEASING)));
-        }
-        Instant deadline = laterOf(clock, by);
+        startReleasing(tenant, gpus);
+        Instant deadline = PendingStep.later(clock, by);
+        PendingSteps.Subject leaving = PendingSteps.Subject.of(decision, tenant, gpus);
         if (changeTiming.isDriven()) {
-            await(deadline, PendingStep.Kind.RELEASE, decision, tenant, gpus, reason);
+            steps.await(clock, deadline, PendingStep.Kind.RELEASE, leaving, reason);
             return deadline;
         }
         Instant left = clock.plus(changeTiming.release());
         boolean forced = changeTiming.trouble() == ChangeTiming.FailureMode.STUCK_RELEASE || left.isAfter(deadline);
         Instant due = forced ? deadline : left;
-        plan(
+        steps.plan(
+                clock,
                 due,
                 forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE,
-                decision,
-                Optional.of(tenant),
-                gpus,
-                timings(Duration.between(clock, due), Optional.empty(), Optional.empty()),
-                changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED,
-                forced ? join(reason, "still there at the deadline") : reason);
+                leaving,
+                new PendingSteps.Account(
+                        timings(Duration.between(clock, due), Optional.empty(), Optional.empty()),
+                        changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED,
+                        forced ? ReasonText.join(reason, "still there at the deadline") : reason));
         return due;
-    }
-
-    /**
-     * A release that is under way already, or the kill of what did not come up, is owed under a newer decision from now on, and by its
-     * deadline.
-     */
-    void expedite(Decision decision, Collection<GpuId> gpus, Instant by) {
-        for (PendingStep step : List.copyOf(steps)) {
-            List<GpuId> moved = step.gpus().stream().filter(gpus::contains).toList();
-            boolean isKill = step.driven() && step.kills();
-            if (!(step.frees() || isKill) || moved.isEmpty()) {
-                continue;
-            }
-            withdraw(moved, step::equals);
-            Instant deadline = laterOf(clock, by);
-            if (step.driven()) {
-                Instant due = step.due().isAfter(deadline) ? deadline : step.due();
-                String reason = join(step.reason(), "first asked for by " + step.decision());
-                // Both parts may be due at the same time: a step of its own needs an order of its own.
-                steps.add(step.of(moved).owedBy(decision.id(), due, nextOrder++, reason));
-                continue;
-            }
-            boolean cut = step.due().isAfter(deadline);
-            plan(
-                    cut ? deadline : step.due(),
-                    cut ? PendingStep.Kind.FORCE : step.kind(),
-                    decision.id(),
-                    step.tenant(),
-                    moved,
-                    step.timings(),
-                    step.reported(),
-                    join(step.reason(), "first asked for by " + step.decision()));
-        }
-    }
-
-    void plan(
-            Instant due,
-            PendingStep.Kind kind,
-            DecisionId decision,
-            Optional<Tenant> tenant,
-            Collection<GpuId> gpus,
-            Timings timings,
-            boolean reported,
-            String reason) {
-        steps.add(new PendingStep(
-                due, clock, nextOrder++, kind, decision, tenant, List.copyOf(gpus), timings, reported, false, reason));
-    }
-
-    /** What a driver is to do, at the latest by then. */
-    void await(
-            Instant due,
-            PendingStep.Kind kind,
-            DecisionId decision,
-            Tenant tenant,
-            Collection<GpuId> gpus,
-            String reason) {
-        steps.add(new PendingStep(
-                due,
-                clock,
-                nextOrder++,
-                kind,
-                decision,
-                Optional.of(tenant),
-                List.copyOf(gpus),
-                Timings.NONE,
-                true,
-                true,
-                reason));
-    }
-
-    /** Takes GPUs out of steps to come; a step without any is dropped, save that what is applied is still said. */
-    void withdraw(Collection<GpuId> gpus, java.util.function.Predicate<PendingStep> which) {
-        var gone = Set.copyOf(gpus);
-        for (PendingStep step : List.copyOf(steps)) {
-            if (!which.test(step) || step.gpus().stream().noneMatch(gone::contains)) {
-                continue;
-            }
-            List<GpuId> rest =
-                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
-            steps.remove(step);
-            if (step.kind() == PendingStep.Kind.APPLY) {
-                steps.add(step.of(rest)
-                        .because(join(
-                                step.reason(),
-                                "without "
-                                        + names(step.gpus().stream()
-                                                .filter(gone::contains)
-                                                .toList()))));
-            } else if (!rest.isEmpty()) {
-                steps.add(step.of(rest));
-            }
-        }
-    }
-
-    SortedSet<GpuId> active(Tenant tenant) {
-        var active = new TreeSet<GpuId>();
-        for (GpuId gpu : holdings.of(tenant)) {
-            if (phaseOf(gpu) != Holding.Phase.RELEASING) {
-                active.add(gpu);
-            }
-        }
-        return active;
-    }
-
-    Holding.Phase phaseOf(GpuId gpu) {
-        return holdings.of(gpu).map(Holding::phase).orElseThrow();
-    }
-
-    Optional<TrainingJob> jobOf(DomainId domain, Tenant tenant) {
-        return tenant instanceof Tenant.Job job
-                ? Optional.ofNullable(jobs.get(new InDomain<>(domain, job.job())))
-                : Optional.empty();
-    }
-
-    Optional<InferenceService> serviceOf(DomainId domain, Tenant tenant) {
-        return tenant instanceof Tenant.Service service
-                ? Optional.ofNullable(services.get(new InDomain<>(domain, service.service())))
-                : Optional.empty();
-    }
-
-    /** Whether a GPU is known as one of another domain. */
-    boolean isElsewhere(DomainId domain, GpuId gpu) {
-        return Optional.ofNullable(domains.get(gpu))
-                .filter(other -> !other.equals(domain))
-                .isPresent();
-    }
-
-    /** The domain of a job that has GPUs; that of the GPUs if a restart has lost which decision gave them. */
-    Optional<DomainId> home(Tenant tenant) {
-        SortedSet<GpuId> held = holdings.of(tenant);
-        return held.isEmpty()
-                ? Optional.empty()
-                : Optional.ofNullable(homes.get(tenant))
-                        .or(() -> held.stream()
-                                .filter(domains::containsKey)
-                                .map(domains::get)
-                                .findFirst());
-    }
-
-    static Optional<Tenant> tenantOf(Action action) {
-        if (action instanceof Action.Lend lend) {
-            return Optional.of(new Tenant.Job(lend.job()));
-        }
-        if (action instanceof Action.Reclaim reclaim) {
-            return Optional.of(new Tenant.Job(reclaim.job()));
-        }
-        if (action instanceof Action.Resize resize) {
-            return Optional.of(new Tenant.Job(resize.job()));
-        }
-        if (action instanceof Action.Serve serve) {
-            return Optional.of(new Tenant.Service(serve.service()));
-        }
-        if (action instanceof Action.Idle idle) {
-            return Optional.of(new Tenant.Service(idle.service()));
-        }
-        if (action instanceof Action.Batching batching) {
-            return Optional.of(new Tenant.Service(batching.service()));
-        }
-        return Optional.empty();
     }
 
     static Timings timings(Duration release, Optional<Duration> bind, Optional<Duration> ready) {
         return new Timings(Optional.empty(), Optional.of(release), bind, ready);
-    }
-
-    static String join(String reason, String more) {
-        return reason.isEmpty() || more.isEmpty() ? reason + more : reason + "; " + more;
-    }
-
-    static String names(Collection<GpuId> gpus) {
-        return String.join(", ", gpus.stream().map(GpuId::value).toList());
-    }
-
-    static Instant laterOf(Instant one, Instant other) {
-        return one.isAfter(other) ? one : other;
     }
 }

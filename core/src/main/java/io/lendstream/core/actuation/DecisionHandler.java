@@ -11,7 +11,6 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,23 +27,23 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     /** For services, which have no allocation to speak of. */
     private static final Allocation NO_JOB = Allocation.suspended(Mechanism.UNKNOWN);
 
-    private final ActuationState work;
+    private final ActuationState state;
     private final Decision decision;
     private final List<ActuationReport> reports;
 
-    DecisionHandler(ActuationState work, Decision decision, List<ActuationReport> reports) {
-        this.work = work;
+    DecisionHandler(ActuationState state, Decision decision, List<ActuationReport> reports) {
+        this.state = state;
         this.decision = decision;
         this.reports = reports;
     }
 
     @Override
     public DecisionHandler lend(Action.Lend lend) {
-        if (!lend.until().isAfter(work.clock)) {
+        if (!lend.until().isAfter(state.clock())) {
             return refused(
                     Refusal.LEASE_OVER,
                     lend.gpus(),
-                    "the lease until %s is over at %s".formatted(lend.until(), work.clock));
+                    "the lease until %s is over at %s".formatted(lend.until(), state.clock()));
         }
         return change(lend.job(), lend.gpus(), lend.allocation(), decision.deadline(), true, Optional.of(lend.until()));
     }
@@ -64,40 +63,35 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         var service = new Tenant.Service(serve.service());
         if (serve.warm()) {
             for (GpuId gpu : serve.gpus()) {
-                boolean warm = work.holdings
-                        .of(gpu)
-                        .filter(holding -> holding.tenant().equals(service))
-                        .filter(holding -> holding.phase() == Holding.Phase.BOUND)
-                        .isPresent();
-                if (!warm) {
+                if (!state.isBound(service, gpu)) {
                     return refused(
                             Refusal.GPU_NOT_HELD,
                             serve.gpus(),
-                            "%s has no warm replica of %s: %s".formatted(gpu, service, state(gpu)));
+                            "%s has no warm replica of %s: %s".formatted(gpu, service, stateOf(gpu)));
                 }
             }
-            return carryOut(service, List.of(), work.active(service), List.of(), decision.deadline(), NO_JOB, "");
+            return carryOut(service, List.of(), state.active(service), List.of(), decision.deadline(), NO_JOB, "");
         }
         for (GpuId gpu : serve.gpus()) {
             Optional<Refusal> taken = whyNotFree(gpu);
             if (taken.isPresent()) {
-                return refused(taken.get(), serve.gpus(), "%s cannot be bound: %s".formatted(gpu, state(gpu)));
+                return refused(taken.get(), serve.gpus(), "%s cannot be bound: %s".formatted(gpu, stateOf(gpu)));
             }
         }
-        return carryOut(service, List.of(), work.active(service), serve.gpus(), decision.deadline(), NO_JOB, "");
+        return carryOut(service, List.of(), state.active(service), serve.gpus(), decision.deadline(), NO_JOB, "");
     }
 
     @Override
     public DecisionHandler idle(Action.Idle idle) {
         var service = new Tenant.Service(idle.service());
-        SortedSet<GpuId> kept = work.active(service);
+        SortedSet<GpuId> kept = state.active(service);
         kept.removeAll(Set.copyOf(idle.gpus()));
         return carryOut(service, idle.gpus(), kept, List.of(), idle.by(), NO_JOB, "");
     }
 
     @Override
     public DecisionHandler batching(Action.Batching batching) {
-        ChangeTiming changeTiming = work.delays.batching();
+        ChangeTiming changeTiming = state.delays().batching();
         if (changeTiming.equals(ChangeTiming.NONE)) {
             return refused(Refusal.UNSUPPORTED, batching.gpus(), "no driver here changes how services batch");
         }
@@ -105,15 +99,16 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             return inForce(batching.gpus());
         }
         Tenant service = new Tenant.Service(batching.service());
-        reports.add(work.report(decision, Outcome.ACCEPTED, batching.gpus(), Optional.of(service), Timings.NONE, ""));
-        work.await(
-                decision.deadline().plus(Actuation.PATIENCE),
-                PendingStep.Kind.APPLY,
-                decision.id(),
-                service,
-                List.of(),
-                "");
-        work.orders.add(new Order.Batch(decision.id(), batching));
+        reports.add(
+                state.report(decision.id(), Outcome.ACCEPTED, batching.gpus(), Optional.of(service), Timings.NONE, ""));
+        state.steps()
+                .await(
+                        state.clock(),
+                        decision.deadline().plus(Actuation.PATIENCE),
+                        PendingStep.Kind.APPLY,
+                        PendingSteps.Subject.of(decision.id(), service, List.of()),
+                        "");
+        state.orders().add(new Order.Batch(decision.id(), batching));
         return this;
     }
 
@@ -131,21 +126,23 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 Optional<Refusal> taken = whyNotFree(unit);
                 if (taken.isPresent()) {
                     return refused(
-                            taken.get(), repartition.gpus(), "%s is in the way: %s".formatted(unit, state(unit)));
+                            taken.get(), repartition.gpus(), "%s is in the way: %s".formatted(unit, stateOf(unit)));
                 }
             }
         }
-        if (work.delays.recut(0, 0, false).equals(ChangeTiming.NONE)) {
+        if (state.delays().recut(0, 0, false).equals(ChangeTiming.NONE)) {
             return refused(Refusal.UNSUPPORTED, repartition.gpus(), "no driver here cuts GPUs");
         }
-        reports.add(work.report(decision, Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
+        reports.add(
+                state.report(decision.id(), Outcome.ACCEPTED, repartition.gpus(), Optional.empty(), Timings.NONE, ""));
         repartition.gpus().forEach(gpu -> recut(gpu, repartition.profiles()));
         return this;
     }
 
     /** Whether its MIG mode is the one that a cut needs, or may be switched. */
     private boolean mayBeCut(GpuId id, List<String> profiles) {
-        return Optional.ofNullable(work.cuttable.get(id))
+        return state.inventory()
+                .cuttable(id)
                 .filter(gpu -> gpu.migSwitchable() || gpu.migEnabled() == !profiles.isEmpty())
                 .isPresent();
     }
@@ -160,7 +157,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     private List<GpuInstance> instances(GpuId gpu) {
-        return Optional.ofNullable(work.cuttable.get(gpu)).map(Gpu::instances).orElse(List.of());
+        return state.inventory().cuttable(gpu).map(Gpu::instances).orElse(List.of());
     }
 
     private String place(GpuInstance instance) {
@@ -171,38 +168,32 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         List<GpuId> going = going(gpu, profiles);
         int gone = going.size() - 1;
         int kept = instances(gpu).size() - gone;
-        boolean switches = Optional.ofNullable(work.cuttable.get(gpu))
+        boolean switches = state.inventory()
+                .cuttable(gpu)
                 .filter(known -> known.migEnabled() == profiles.isEmpty())
                 .isPresent();
-        ChangeTiming changeTiming = work.delays.recut(gone, profiles.size() - kept, switches);
+        ChangeTiming changeTiming = state.delays().recut(gone, profiles.size() - kept, switches);
+        PendingSteps.Subject subject = new PendingSteps.Subject(decision.id(), Optional.empty(), going);
         if (changeTiming.isDriven()) {
-            work.steps.add(new PendingStep(
-                    ActuationState.laterOf(work.clock, decision.deadline()),
-                    work.clock,
-                    work.nextOrder++,
-                    PendingStep.Kind.RECUT,
-                    decision.id(),
-                    Optional.empty(),
-                    going,
-                    Timings.NONE,
-                    true,
-                    true,
-                    ""));
-            Order.Cut cut = new Order.Cut(decision.id(), gpu, profiles);
-            work.cuts.put(gpu, cut);
-            work.orders.add(cut);
+            state.steps()
+                    .await(
+                            state.clock(),
+                            PendingStep.later(state.clock(), decision.deadline()),
+                            PendingStep.Kind.RECUT,
+                            subject,
+                            "");
+            state.orders().add(new Order.Cut(decision.id(), gpu, profiles));
             return;
         }
         Duration takes = changeTiming.ready();
-        work.plan(
-                work.clock.plus(takes),
-                PendingStep.Kind.RECUT,
-                decision.id(),
-                Optional.empty(),
-                going,
-                ActuationState.timings(Duration.ZERO, Optional.empty(), Optional.of(takes)),
-                true,
-                "");
+        state.steps()
+                .plan(
+                        state.clock(),
+                        state.clock().plus(takes),
+                        PendingStep.Kind.RECUT,
+                        subject,
+                        new PendingSteps.Account(
+                                ActuationState.timings(Duration.ZERO, Optional.empty(), Optional.of(takes)), true, ""));
     }
 
     @Override
@@ -210,20 +201,13 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         var renewed = new ArrayList<GpuId>();
         var ended = new ArrayList<GpuId>();
         for (GpuId gpu : renew.gpus()) {
-            Optional<Holding> loan = work.holdings
-                    .of(gpu)
-                    .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
-                    .filter(holding -> holding.loan().isPresent());
-            loan.ifPresent(holding -> holding.loan()
-                    .ifPresent(old -> work.holdings.put(holding.onLoan(
-                            new Holding.Loan(old.granted(), ActuationState.laterOf(old.until(), renew.until()))))));
-            (loan.isPresent() ? renewed : ended).add(gpu);
+            (state.renewLoan(gpu, renew.until()) ? renewed : ended).add(gpu);
         }
         if (!renewed.isEmpty()) {
             inForce(renewed);
         }
         if (!ended.isEmpty()) {
-            refused(Refusal.NOT_ON_LOAN, ended, "no loan to renew: " + state(ended.get(0)));
+            refused(Refusal.NOT_ON_LOAN, ended, "no loan to renew: " + stateOf(ended.get(0)));
         }
         return this;
     }
@@ -234,14 +218,14 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     private DecisionHandler inForce(List<GpuId> gpus) {
-        Optional<Tenant> tenant = ActuationState.tenantOf(decision.action());
-        reports.add(work.report(decision, Outcome.ACCEPTED, gpus, tenant, Timings.NONE, ""));
-        reports.add(work.report(decision, Outcome.APPLIED, gpus, tenant, Timings.NONE, ""));
+        Optional<Tenant> tenant = decision.action().match(new TenantOf());
+        reports.add(state.report(decision.id(), Outcome.ACCEPTED, gpus, tenant, Timings.NONE, ""));
+        reports.add(state.report(decision.id(), Outcome.APPLIED, gpus, tenant, Timings.NONE, ""));
         return this;
     }
 
     private DecisionHandler refused(Refusal refusal, Collection<GpuId> gpus, String reason) {
-        work.refuse(decision, refusal, gpus, reason, reports);
+        state.refuse(decision, refusal, gpus, reason, reports);
         return this;
     }
 
@@ -254,26 +238,23 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             JobId id, List<GpuId> named, Allocation allocation, Instant by, boolean fillsUp, Optional<Instant> lease) {
         var job = new Tenant.Job(id);
         Set<GpuId> all = Set.copyOf(allocation.gpus());
-        work.deserted
-                .entrySet()
-                .removeIf(unit ->
-                        unit.getValue().equals(job) && (!all.contains(unit.getKey()) || named.contains(unit.getKey())));
-        SortedSet<GpuId> active = work.active(job);
+        state.acknowledgeVacated(job, all, named);
+        SortedSet<GpuId> active = state.active(job);
         var gained = new ArrayList<GpuId>();
         var lost = new ArrayList<GpuId>();
         for (GpuId gpu : allocation.gpus()) {
             if (active.contains(gpu)) {
                 continue;
             }
-            boolean training = work.pools.get(gpu) == Pool.TRAINING;
+            boolean training = state.inventory().isTraining(gpu);
             Optional<Refusal> taken = whyNotFree(gpu);
             if (!named.contains(gpu)) {
-                boolean deserted = job.equals(work.deserted.get(gpu));
-                (fillsUp && training && taken.isEmpty() && !deserted ? gained : lost).add(gpu);
+                boolean vacated = state.isVacatedBy(job, gpu);
+                (fillsUp && training && taken.isEmpty() && !vacated ? gained : lost).add(gpu);
                 continue;
             }
             if (taken.isPresent()) {
-                return refused(taken.get(), named, "%s cannot be bound: %s".formatted(gpu, state(gpu)));
+                return refused(taken.get(), named, "%s cannot be bound: %s".formatted(gpu, stateOf(gpu)));
             }
             if (lease.isEmpty() && !training) {
                 return refused(
@@ -286,7 +267,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         var kept = new TreeSet<>(active);
         kept.retainAll(all);
         if (!lost.isEmpty()) {
-            work.refusals.merge(Refusal.NOT_ON_LOAN, 1L, Long::sum);
+            state.count(Refusal.NOT_ON_LOAN);
         }
         carryOut(
                 job,
@@ -295,19 +276,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 gained,
                 by,
                 allocation,
-                lost.isEmpty()
-                        ? ""
-                        : "goes on without %s: %s".formatted(ActuationState.names(lost), state(lost.get(0))));
-        lease.ifPresent(until -> {
-            for (GpuId gpu : named) {
-                work.holdings
-                        .of(gpu)
-                        .filter(holding -> holding.tenant().equals(job))
-                        .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
-                        .ifPresent(
-                                holding -> work.holdings.put(holding.onLoan(new Holding.Loan(decision.id(), until))));
-            }
-        });
+                lost.isEmpty() ? "" : "goes on without %s: %s".formatted(ReasonText.names(lost), stateOf(lost.get(0))));
+        lease.ifPresent(until -> state.lend(job, named, new Holding.Loan(decision.id(), until)));
         return this;
     }
 
@@ -324,8 +294,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             Instant by,
             Allocation allocation,
             String remark) {
-        gained.forEach(work.deserted::remove);
-        SortedSet<GpuId> active = work.active(tenant);
+        state.reuseVacated(gained);
+        SortedSet<GpuId> active = state.active(tenant);
         var leaving = new TreeSet<>(active);
         leaving.removeAll(kept);
         var underWay = new ArrayList<GpuId>();
@@ -335,7 +305,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             if (kept.contains(gpu) || leaving.contains(gpu) || gained.contains(gpu)) {
                 continue;
             }
-            Optional<Holding> holding = work.holdings.of(gpu);
+            Optional<Holding> holding = state.holding(gpu);
             if (holding.isEmpty()) {
                 nobodys.add(gpu);
             } else if (holding.get().tenant().equals(tenant)) {
@@ -352,107 +322,109 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             return refused(
                     Refusal.GPU_NOT_HELD,
                     foreign,
-                    "%s is not %s's: %s".formatted(foreign.get(0), tenant, state(foreign.get(0))));
+                    "%s is not %s's: %s".formatted(foreign.get(0), tenant, stateOf(foreign.get(0))));
         }
         boolean isJob = tenant instanceof Tenant.Job;
-        List<PendingStep> open = isJob ? pending(tenant, PendingStep.Kind.APPLY) : List.of();
+        List<PendingStep> open = isJob ? state.steps().of(tenant, PendingStep.Kind.APPLY) : List.of();
         Duration remaining = open.stream()
-                .map(step -> Duration.between(work.clock, step.due()))
+                .map(step -> Duration.between(state.clock(), step.due()))
                 .max(Duration::compareTo)
                 .orElse(Duration.ZERO);
-        ChangeTiming changeTiming = work.delays.changeTiming(new TenantChange(
-                decision.id(),
-                tenant,
-                List.copyOf(leaving),
-                gained,
-                active.size(),
-                kept.size() + gained.size(),
-                allocation.mechanism(),
-                allocation.localBatch(),
-                remaining,
-                work.jobOf(decision.id().domain(), tenant),
-                work.serviceOf(decision.id().domain(), tenant)));
+        ChangeTiming changeTiming = state.delays()
+                .changeTiming(new TenantChange(
+                        decision.id(),
+                        tenant,
+                        List.copyOf(leaving),
+                        gained,
+                        active.size(),
+                        kept.size() + gained.size(),
+                        allocation.mechanism(),
+                        allocation.localBatch(),
+                        remaining,
+                        state.jobOf(decision.id().domain(), tenant),
+                        state.serviceOf(decision.id().domain(), tenant)));
         if (changeTiming.trouble() == ChangeTiming.FailureMode.NO_DRIVER) {
             return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + tenant);
         }
         boolean warm = decision.action() instanceof Action.Serve serve && serve.warm();
         Collection<GpuId> about = warm ? decision.action().gpus() : changing;
-        reports.add(work.report(decision, Outcome.ACCEPTED, about, Optional.of(tenant), Timings.NONE, remark));
+        reports.add(state.report(decision.id(), Outcome.ACCEPTED, about, Optional.of(tenant), Timings.NONE, remark));
         if (!foreign.isEmpty()) {
             refused(
                     Refusal.GPU_NOT_HELD,
                     foreign,
-                    "%s is not %s's: %s".formatted(foreign.get(0), tenant, state(foreign.get(0))));
+                    "%s is not %s's: %s".formatted(foreign.get(0), tenant, stateOf(foreign.get(0))));
         }
         if (!nobodys.isEmpty()) {
-            reports.add(work.report(
-                    decision,
+            reports.add(state.report(
+                    decision.id(),
                     Outcome.RELEASED,
                     nobodys,
                     Optional.of(tenant),
                     ActuationState.timings(Duration.ZERO, Optional.empty(), Optional.empty()),
                     "nothing ran there any more"));
         }
-        work.expedite(decision, underWay, by);
+        state.steps().expedite(decision.id(), underWay, by, state.clock());
 
         if (changeTiming.isDriven()) {
             return driven(tenant, leaving, gained, isJob ? Optional.of(allocation) : Optional.empty(), by, remark);
         }
         boolean reported = changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED;
 
-        Instant left = work.leave(decision.id(), tenant, leaving, changeTiming, by, "");
+        Instant left = state.leave(decision.id(), tenant, leaving, changeTiming, by, "");
         Instant last = left;
         boolean fails = !gained.isEmpty() && changeTiming.trouble() == ChangeTiming.FailureMode.BIND_FAILS;
         if (!gained.isEmpty()) {
-            for (GpuId gpu : gained) {
-                work.holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty()));
-            }
+            state.startBinding(tenant, gained);
             Instant bound = left.plus(changeTiming.bind());
-            last = ActuationState.laterOf(last, bound);
-            work.plan(
-                    bound,
-                    fails ? PendingStep.Kind.FAIL : PendingStep.Kind.BIND,
-                    decision.id(),
-                    Optional.of(tenant),
-                    gained,
-                    ActuationState.timings(
-                            Duration.between(work.clock, left), Optional.of(changeTiming.bind()), Optional.empty()),
-                    reported,
-                    fails ? "did not come up" : "");
+            last = PendingStep.later(last, bound);
+            state.steps()
+                    .plan(
+                            state.clock(),
+                            bound,
+                            fails ? PendingStep.Kind.FAIL : PendingStep.Kind.BIND,
+                            PendingSteps.Subject.of(decision.id(), tenant, gained),
+                            new PendingSteps.Account(
+                                    ActuationState.timings(
+                                            Duration.between(state.clock(), left),
+                                            Optional.of(changeTiming.bind()),
+                                            Optional.empty()),
+                                    reported,
+                                    fails ? "did not come up" : ""));
         }
         if (isJob) {
-            for (PendingStep bind : pending(tenant, PendingStep.Kind.BIND)) {
-                last = ActuationState.laterOf(last, bind.due());
+            for (PendingStep bind : state.steps().of(tenant, PendingStep.Kind.BIND)) {
+                last = PendingStep.later(last, bind.due());
             }
         }
-        Instant applied = ActuationState.laterOf(last, work.clock.plus(changeTiming.ready()));
+        Instant applied = PendingStep.later(last, state.clock().plus(changeTiming.ready()));
         for (PendingStep older : open) {
-            work.steps.remove(older);
-            work.plan(
-                    fails ? last : applied,
-                    PendingStep.Kind.APPLY,
-                    older.decision(),
-                    Optional.of(tenant),
-                    List.of(),
-                    older.timings(),
-                    older.reported(),
-                    "superseded by " + decision.id());
+            state.steps().remove(older);
+            state.steps()
+                    .plan(
+                            state.clock(),
+                            fails ? last : applied,
+                            PendingStep.Kind.APPLY,
+                            PendingSteps.Subject.of(older.decision(), tenant, List.of()),
+                            new PendingSteps.Account(
+                                    older.timings(), older.reported(), "superseded by " + decision.id()));
         }
         if (!fails) {
             var after = new TreeSet<>(kept);
             after.addAll(gained);
-            work.plan(
-                    applied,
-                    PendingStep.Kind.APPLY,
-                    decision.id(),
-                    Optional.of(tenant),
-                    isJob ? after : about,
-                    ActuationState.timings(
-                            Duration.between(work.clock, left),
-                            Optional.of(Duration.between(left, last)),
-                            Optional.of(Duration.between(last, applied))),
-                    reported,
-                    remark);
+            state.steps()
+                    .plan(
+                            state.clock(),
+                            applied,
+                            PendingStep.Kind.APPLY,
+                            PendingSteps.Subject.of(decision.id(), tenant, isJob ? after : about),
+                            new PendingSteps.Account(
+                                    ActuationState.timings(
+                                            Duration.between(state.clock(), left),
+                                            Optional.of(Duration.between(left, last)),
+                                            Optional.of(Duration.between(last, applied))),
+                                    reported,
+                                    remark));
         }
         return this;
     }
@@ -465,55 +437,54 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             Optional<Allocation> allocation,
             Instant by,
             String remark) {
-        work.leave(decision.id(), tenant, leaving, ChangeTiming.DRIVEN, by, "");
-        for (GpuId gpu : gained) {
-            work.holdings.put(new Holding(gpu, tenant, Holding.Phase.BINDING, Optional.empty()));
-        }
-        Instant deadline = ActuationState.laterOf(work.clock, decision.deadline());
+        state.leave(decision.id(), tenant, leaving, ChangeTiming.DRIVEN, by, "");
+        state.startBinding(tenant, gained);
+        Instant deadline = PendingStep.later(state.clock(), decision.deadline());
         if (!gained.isEmpty()) {
-            work.await(deadline, PendingStep.Kind.BIND, decision.id(), tenant, gained, "");
+            state.steps()
+                    .await(
+                            state.clock(),
+                            deadline,
+                            PendingStep.Kind.BIND,
+                            PendingSteps.Subject.of(decision.id(), tenant, gained),
+                            "");
         }
-        SortedSet<GpuId> after = work.active(tenant);
-        work.await(deadline.plus(Actuation.PATIENCE), PendingStep.Kind.APPLY, decision.id(), tenant, after, remark);
-        var out = new TreeSet<>(work.holdings.of(tenant));
+        SortedSet<GpuId> after = state.active(tenant);
+        state.steps()
+                .await(
+                        state.clock(),
+                        deadline.plus(Actuation.PATIENCE),
+                        PendingStep.Kind.APPLY,
+                        PendingSteps.Subject.of(decision.id(), tenant, after),
+                        remark);
+        var out = new TreeSet<>(state.held(tenant));
         out.removeAll(after);
-        work.order(new Order.Place(decision.id(), tenant, List.copyOf(after), List.copyOf(out), allocation, by));
+        state.orders()
+                .add(new Order.Place(decision.id(), tenant, List.copyOf(after), List.copyOf(out), allocation, by));
         return this;
     }
 
     private Optional<Refusal> whyNotFree(GpuId gpu) {
-        if (!work.pools.containsKey(gpu)) {
+        if (!state.inventory().isKnown(gpu)) {
             return Optional.of(Refusal.GPU_UNKNOWN);
         }
-        if (work.isElsewhere(decision.id().domain(), gpu)) {
+        if (state.inventory().isElsewhere(decision.id().domain(), gpu)) {
             return Optional.of(Refusal.OTHER_DOMAIN);
         }
-        return work.holdings.of(gpu).isPresent() || isRecut(gpu) ? Optional.of(Refusal.GPU_HELD) : Optional.empty();
+        return state.holding(gpu).isPresent() || state.steps().isRecut(gpu)
+                ? Optional.of(Refusal.GPU_HELD)
+                : Optional.empty();
     }
 
-    private boolean isRecut(GpuId gpu) {
-        return work.steps.stream()
-                .anyMatch(step ->
-                        step.kind() == PendingStep.Kind.RECUT && step.gpus().contains(gpu));
-    }
-
-    private String state(GpuId gpu) {
-        return work.holdings
-                .of(gpu)
+    private String stateOf(GpuId gpu) {
+        return state.holding(gpu)
                 .map(holding -> switch (holding.phase()) {
                     case BINDING -> "it is being bound to " + holding.tenant();
                     case BOUND -> holding.tenant() + " has it, and its release has not been asked for";
                     case RELEASING -> holding.tenant() + " is still leaving it";
                 })
-                .orElseGet(() -> isRecut(gpu)
+                .orElseGet(() -> state.steps().isRecut(gpu)
                         ? "it is being cut"
-                        : work.pools.containsKey(gpu) ? "nobody has it" : "no node that is known has it");
-    }
-
-    private List<PendingStep> pending(Tenant tenant, PendingStep.Kind kind) {
-        return work.steps.stream()
-                .filter(step -> step.kind() == kind
-                        && step.tenant().filter(tenant::equals).isPresent())
-                .toList();
+                        : state.inventory().isKnown(gpu) ? "nobody has it" : "no node that is known has it");
     }
 }

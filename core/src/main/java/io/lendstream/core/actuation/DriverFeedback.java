@@ -12,23 +12,25 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What becomes of what drivers were ordered: takes in what they tell, and goes on where they do not do it in time. */
+/** Applies driver events to awaited steps, and handles awaited steps that are overdue. */
 final class DriverFeedback {
-    private final ActuationState work;
+    private final ActuationState state;
+    private final PendingSteps steps;
     private final List<ActuationReport> reports;
 
-    DriverFeedback(ActuationState work, List<ActuationReport> reports) {
-        this.work = work;
+    DriverFeedback(ActuationState state, List<ActuationReport> reports) {
+        this.state = state;
+        this.steps = state.steps();
         this.reports = reports;
     }
 
     void take(DriverEvent driverEvent) {
-        if (driverEvent instanceof DriverEvent.Stopped left) {
-            left(left);
-        } else if (driverEvent instanceof DriverEvent.Started came) {
-            came(came);
-        } else if (driverEvent instanceof DriverEvent.InForce settled) {
-            settled(settled);
+        if (driverEvent instanceof DriverEvent.Stopped stopped) {
+            stopped(stopped);
+        } else if (driverEvent instanceof DriverEvent.Started started) {
+            started(started);
+        } else if (driverEvent instanceof DriverEvent.InForce inForce) {
+            inForce(inForce);
         } else if (driverEvent instanceof DriverEvent.Failed failed) {
             failed(failed);
         } else if (driverEvent instanceof DriverEvent.Cut cut) {
@@ -36,186 +38,161 @@ final class DriverFeedback {
         }
     }
 
-    private void left(DriverEvent.Stopped left) {
-        String why = work.driven(left.tenant(), step -> step.returns(left.tenant())).stream()
-                .filter(step -> !step.reason().isEmpty() && step.gpus().stream().anyMatch(left.units()::contains))
+    private void stopped(DriverEvent.Stopped stopped) {
+        Tenant tenant = stopped.tenant();
+        String why = steps.awaited(tenant, step -> step.returns(tenant)).stream()
+                .filter(step -> !step.reason().isEmpty() && step.gpus().stream().anyMatch(stopped.units()::contains))
                 .map(PendingStep::reason)
                 .findFirst()
                 .orElse("it left by itself");
-        work.withdraw(left.units(), step -> step.returns(left.tenant()));
-        var rest = new TreeSet<>(work.holdings.of(left.tenant()));
-        rest.retainAll(Set.copyOf(left.units()));
-        for (PendingStep step : work.driven(left.tenant(), PendingStep::ends)) {
+        steps.withdraw(stopped.units(), step -> step.returns(tenant));
+        var rest = new TreeSet<>(state.held(tenant));
+        rest.retainAll(Set.copyOf(stopped.units()));
+        for (PendingStep step : steps.awaited(tenant, PendingStep::ends)) {
             List<GpuId> gone = step.gpus().stream().filter(rest::contains).toList();
             if (gone.isEmpty()) {
                 continue;
             }
-            work.steps.remove(step);
-            List<GpuId> still =
-                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
-            if (!still.isEmpty()) {
-                work.steps.add(step.of(still));
-            }
-            rest.removeAll(gone);
-            boolean forced = left.forced() || step.kind() == PendingStep.Kind.FORCE;
+            PendingStep part = steps.takeOut(step, gone);
+            gone.forEach(rest::remove);
+            boolean forced = stopped.forced() || step.kind() == PendingStep.Kind.FORCE;
             PendingStep.Kind ended =
                     step.binds() ? PendingStep.Kind.FAIL : forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE;
-            String reason = ActuationState.join(step.reason(), left.reason());
-            work.complete(step.of(gone).ended(ended, work.clock, reason), reports);
+            String reason = ReasonText.join(step.reason(), stopped.reason());
+            state.complete(part.ended(ended, state.clock(), reason), reports);
         }
-        if (!rest.isEmpty() && work.places.containsKey(left.tenant())) {
-            leftUnasked(left, List.copyOf(rest), why);
+        if (!rest.isEmpty() && state.orders().place(tenant).isPresent()) {
+            leftUnasked(stopped, List.copyOf(rest), why);
         }
-        work.displace(left.tenant(), left.units());
+        state.displace(tenant, stopped.units());
     }
 
-    private void leftUnasked(DriverEvent.Stopped left, List<GpuId> units, String why) {
-        DecisionId by = anyDecision(left.tenant());
-        units.forEach(work.holdings::remove);
-        units.forEach(unit -> work.deserted.put(unit, left.tenant()));
-        reports.add(new ActuationReport(
-                by.domain(),
-                by,
-                work.actuator,
-                work.clock,
-                left.forced() ? Outcome.FORCED : Outcome.RELEASED,
+    private void leftUnasked(DriverEvent.Stopped stopped, List<GpuId> units, String why) {
+        state.vacate(stopped.tenant(), units);
+        reports.add(state.report(
+                anyDecision(stopped.tenant()),
+                stopped.forced() ? Outcome.FORCED : Outcome.RELEASED,
                 units,
-                Optional.of(left.tenant()),
+                Optional.of(stopped.tenant()),
                 Timings.NONE,
-                ActuationState.join(why, left.reason())));
+                ReasonText.join(why, stopped.reason())));
     }
 
-    /** The last one about a tenant; where none is known, the last of all. */
+    /** The last decision about a tenant; if none is known, the last of all. */
     private DecisionId anyDecision(Tenant tenant) {
-        return Optional.ofNullable(work.places.get(tenant))
+        return state.orders()
+                .place(tenant)
                 .map(Order.Place::decision)
-                .or(() -> work.latest.values().stream().max(Comparator.naturalOrder()))
+                .or(() -> state.latest().values().stream().max(Comparator.naturalOrder()))
                 .orElseThrow();
     }
 
-    private void came(DriverEvent.Started came) {
-        List<GpuId> strays = came.units().stream()
-                .filter(unit -> !work.holdings.of(came.tenant()).contains(unit))
+    private void started(DriverEvent.Started started) {
+        Tenant tenant = started.tenant();
+        List<GpuId> strays = started.units().stream()
+                .filter(unit -> !state.held(tenant).contains(unit))
                 .toList();
         if (!strays.isEmpty()) {
-            work.orders.add(new Order.Force(anyDecision(came.tenant()), came.tenant(), strays));
+            state.orders().add(new Order.Force(anyDecision(tenant), tenant, strays));
         }
-        work.withdraw(came.units(), step -> step.returns(came.tenant()));
-        for (PendingStep step : work.driven(came.tenant(), other -> other.kind() == PendingStep.Kind.BIND)) {
+        steps.withdraw(started.units(), step -> step.returns(tenant));
+        for (PendingStep step : steps.awaited(tenant, other -> other.kind() == PendingStep.Kind.BIND)) {
             List<GpuId> here =
-                    step.gpus().stream().filter(came.units()::contains).toList();
-            if (here.isEmpty()) {
-                continue;
+                    step.gpus().stream().filter(started.units()::contains).toList();
+            if (!here.isEmpty()) {
+                PendingStep part = steps.takeOut(step, here);
+                state.complete(part.ended(PendingStep.Kind.BIND, state.clock(), step.reason()), reports);
             }
-            work.steps.remove(step);
-            List<GpuId> still =
-                    step.gpus().stream().filter(gpu -> !here.contains(gpu)).toList();
-            if (!still.isEmpty()) {
-                work.steps.add(step.of(still));
-            }
-            work.complete(step.of(here).ended(PendingStep.Kind.BIND, work.clock, step.reason()), reports);
         }
     }
 
-    private void settled(DriverEvent.InForce settled) {
-        work.steps.removeIf(
-                step -> step.returns(settled.tenant()) && step.decision().equals(settled.decision()));
-        for (PendingStep step : work.driven(settled.tenant(), other -> other.kind() == PendingStep.Kind.APPLY)) {
-            int order = step.decision().compareTo(settled.decision());
-            if (step.decision().domain().equals(settled.decision().domain()) && order <= 0) {
-                work.steps.remove(step);
-                String reason = order < 0
-                        ? ActuationState.join(step.reason(), "superseded by " + settled.decision())
-                        : step.reason();
-                work.complete(
-                        step.ended(PendingStep.Kind.APPLY, work.clock, reason)
-                                .pausing(order == 0 ? settled.pause() : Optional.empty()),
+    private void inForce(DriverEvent.InForce inForce) {
+        DecisionId decision = inForce.decision();
+        steps.removeIf(step -> step.returns(inForce.tenant()) && step.decision().equals(decision));
+        for (PendingStep step : steps.awaited(inForce.tenant(), other -> other.kind() == PendingStep.Kind.APPLY)) {
+            int order = step.decision().compareTo(decision);
+            if (step.decision().domain().equals(decision.domain()) && order <= 0) {
+                steps.remove(step);
+                String reason = order < 0 ? ReasonText.join(step.reason(), "superseded by " + decision) : step.reason();
+                state.complete(
+                        step.ended(PendingStep.Kind.APPLY, state.clock(), reason)
+                                .pausing(order == 0 ? inForce.pause() : Optional.empty()),
                         reports);
             }
         }
     }
 
-    /** What it has, it keeps. What it was to gain may have come up by half: that is killed before it counts as nobody's. */
+    /** The tenant keeps what it has. What it was to gain may have started in part, so it is killed before it counts as free. */
     private void failed(DriverEvent.Failed failed) {
-        work.steps.removeIf(step -> step.returns(failed.tenant()));
-        for (PendingStep step : work.driven(
+        steps.removeIf(step -> step.returns(failed.tenant()));
+        for (PendingStep step : steps.awaited(
                 failed.tenant(),
                 other -> (other.binds() || other.kind() == PendingStep.Kind.APPLY)
                         && other.decision().equals(failed.decision()))) {
-            work.steps.remove(step);
+            steps.remove(step);
             if (step.binds()) {
-                work.displace(failed.tenant(), step.gpus());
+                state.displace(failed.tenant(), step.gpus());
                 kill(step, PendingStep.Kind.FAIL, failed.reason());
             } else {
-                reports.add(new ActuationReport(
-                        step.decision().domain(),
-                        step.decision(),
-                        work.actuator,
-                        work.clock,
-                        Outcome.FAILED,
-                        List.of(),
-                        step.tenant(),
-                        Timings.NONE,
-                        failed.reason()));
+                reports.add(state.report(
+                        step.decision(), Outcome.FAILED, List.of(), step.tenant(), Timings.NONE, failed.reason()));
             }
         }
     }
 
     private void cut(DriverEvent.Cut cut) {
-        for (PendingStep step : List.copyOf(work.steps)) {
+        for (PendingStep step : steps.all()) {
             boolean meant = step.driven()
                     && step.kind() == PendingStep.Kind.RECUT
                     && step.decision().equals(cut.decision())
                     && step.gpus().contains(cut.gpu());
             if (meant) {
-                work.steps.remove(step);
-                work.cuts.remove(cut.gpu());
-                work.complete(
-                        step.ended(
-                                cut.done() ? PendingStep.Kind.RECUT : PendingStep.Kind.NOT_CUT,
-                                work.clock,
-                                cut.reason()),
-                        reports);
+                steps.remove(step);
+                state.orders().endCut(cut.gpu());
+                PendingStep.Kind ended = cut.done() ? PendingStep.Kind.RECUT : PendingStep.Kind.NOT_CUT;
+                state.complete(step.ended(ended, state.clock(), cut.reason()), reports);
             }
         }
     }
 
-    /** A driver has not done in time what it was ordered to. */
+    /** A driver has not reported an awaited step in time. */
     void overdue(PendingStep step) {
         switch (step.kind()) {
             case RELEASE -> kill(step, PendingStep.Kind.FORCE, "still there at the deadline");
             case BIND -> {
-                work.displace(step.tenant().orElseThrow(), step.gpus());
-                kill(step, PendingStep.Kind.FAIL, "did not come up until " + work.clock);
+                state.displace(step.tenant().orElseThrow(), step.gpus());
+                kill(step, PendingStep.Kind.FAIL, "did not come up until " + state.clock());
             }
             case FORCE, FAIL -> kill(step, step.kind(), "");
             case RECUT -> {
-                step.gpus().forEach(work.cuts::remove);
-                work.complete(step.ended(PendingStep.Kind.NOT_CUT, work.clock, "not cut until " + work.clock), reports);
+                step.gpus().forEach(state.orders()::endCut);
+                state.complete(
+                        step.ended(PendingStep.Kind.NOT_CUT, state.clock(), "not cut until " + state.clock()), reports);
             }
             case RETURN -> {
-                Tenant tenant = step.tenant().orElseThrow();
-                work.displace(tenant, step.gpus());
-                work.orders.add(new Order.Force(step.decision(), tenant, step.gpus()));
-                work.steps.add(step.until(
-                        work.clock.plus(Actuation.KILL_AGAIN),
-                        step.kind(),
-                        "killed: its driver had not said that it runs since the actuator's restart"));
+                state.displace(step.tenant().orElseThrow(), step.gpus());
+                orderKill(
+                        step,
+                        PendingStep.Kind.RETURN,
+                        "killed: its driver had not said that it runs since the actuator's restart");
             }
             case APPLY ->
-                work.complete(
-                        step.ended(PendingStep.Kind.GIVE_UP, work.clock, "not in force until " + work.clock), reports);
+                state.complete(
+                        step.ended(PendingStep.Kind.GIVE_UP, state.clock(), "not in force until " + state.clock()),
+                        reports);
             case NOT_CUT, GIVE_UP -> throw new IllegalStateException(step + " is not waited for");
         }
     }
 
-    /** What is being killed may not be asked for again before it is gone, else the driver starts it again after the kill. */
+    /** A GPU is not bound again before the killed tenant is gone; otherwise the driver would start it again after the kill. */
     private void kill(PendingStep step, PendingStep.Kind kind, String why) {
-        for (GpuId gpu : step.gpus()) {
-            work.holdings.of(gpu).ifPresent(holding -> work.holdings.put(holding.in(Holding.Phase.RELEASING)));
-        }
-        work.orders.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
-        work.steps.add(
-                step.until(work.clock.plus(Actuation.KILL_AGAIN), kind, ActuationState.join(step.reason(), why)));
+        state.markReleasing(step.gpus());
+        orderKill(step, kind, ReasonText.join(step.reason(), why));
+    }
+
+    /** Orders a kill, and waits for it until it is to be ordered again. */
+    private void orderKill(PendingStep step, PendingStep.Kind kind, String reason) {
+        state.orders().add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
+        steps.awaitAgain(step.until(state.clock().plus(Actuation.KILL_AGAIN), kind, reason));
     }
 }

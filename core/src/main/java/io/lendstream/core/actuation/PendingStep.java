@@ -63,6 +63,10 @@ public record PendingStep(
         return ORDER.compare(this, other);
     }
 
+    static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+
     PendingStep of(List<GpuId> others) {
         return new PendingStep(due, since, order, kind, decision, tenant, others, timings, reported, driven, reason);
     }
@@ -113,8 +117,12 @@ public record PendingStep(
         return kind == Kind.FORCE || kind == Kind.FAIL;
     }
 
+    boolean isAbout(Tenant who) {
+        return tenant.filter(who::equals).isPresent();
+    }
+
     boolean returns(Tenant who) {
-        return kind == Kind.RETURN && tenant.filter(who::equals).isPresent();
+        return kind == Kind.RETURN && isAbout(who);
     }
 
     boolean frees() {

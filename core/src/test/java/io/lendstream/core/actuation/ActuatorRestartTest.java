@@ -183,7 +183,7 @@ class ActuatorRestartTest {
 
     private List<String> stock() {
         return driven.actuation().stock().stream()
-                .map(report -> ActuationState.names(report.gpus()))
+                .map(report -> ReasonText.names(report.gpus()))
                 .toList();
     }
 

@@ -1,0 +1,198 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.Timings;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Tenant;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * The steps of changes that are not finished, in the order in which they are due.
+ *
+ * <p>A planned step happens by itself when it is due. An awaited step happens when a driver reports it, and is overdue
+ * when it is due.
+ */
+final class PendingSteps {
+    private final TreeSet<PendingStep> steps = new TreeSet<>();
+    private long nextOrder;
+
+    /** What a step changes, and under which decision. */
+    record Subject(DecisionId decision, Optional<Tenant> tenant, Collection<GpuId> gpus) {
+        static Subject of(DecisionId decision, Tenant tenant, Collection<GpuId> gpus) {
+            return new Subject(decision, Optional.of(tenant), gpus);
+        }
+    }
+
+    /** What is reported of a planned step. */
+    record Account(Timings timings, boolean reported, String reason) {}
+
+    /** Continues with saved steps. */
+    void restore(Collection<PendingStep> saved, long nextOrderThen) {
+        steps.addAll(saved);
+        nextOrder = nextOrderThen;
+    }
+
+    List<PendingStep> all() {
+        return List.copyOf(steps);
+    }
+
+    /** The number of the next step. */
+    long nextOrder() {
+        return nextOrder;
+    }
+
+    /** When the next step is due. */
+    Optional<Instant> nextDue() {
+        return steps.isEmpty() ? Optional.empty() : Optional.of(steps.first().due());
+    }
+
+    /** Removes and returns the next step if it is due by then. */
+    Optional<PendingStep> takeDue(Instant by) {
+        if (steps.isEmpty() || steps.first().due().isAfter(by)) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(steps.pollFirst());
+    }
+
+    /** Plans a step that happens by itself. */
+    void plan(Instant since, Instant due, PendingStep.Kind kind, Subject subject, Account account) {
+        steps.add(new PendingStep(
+                due,
+                since,
+                nextOrder++,
+                kind,
+                subject.decision,
+                subject.tenant,
+                List.copyOf(subject.gpus),
+                account.timings,
+                account.reported,
+                false,
+                account.reason));
+    }
+
+    /** Adds a step that a driver has to report, at the latest when it is due. */
+    void await(Instant since, Instant due, PendingStep.Kind kind, Subject subject, String reason) {
+        steps.add(new PendingStep(
+                due,
+                since,
+                nextOrder++,
+                kind,
+                subject.decision,
+                subject.tenant,
+                List.copyOf(subject.gpus),
+                Timings.NONE,
+                true,
+                true,
+                reason));
+    }
+
+    /** Waits for an overdue step until another time. */
+    void awaitAgain(PendingStep step) {
+        steps.add(step);
+    }
+
+    void remove(PendingStep step) {
+        steps.remove(step);
+    }
+
+    void removeIf(Predicate<PendingStep> which) {
+        steps.removeIf(which);
+    }
+
+    /** Takes some GPUs out of a step, and returns the part of it that is about them. The step is dropped if none is left. */
+    PendingStep takeOut(PendingStep step, List<GpuId> gpus) {
+        steps.remove(step);
+        List<GpuId> rest =
+                step.gpus().stream().filter(gpu -> !gpus.contains(gpu)).toList();
+        if (!rest.isEmpty()) {
+            steps.add(step.of(rest));
+        }
+        return step.of(gpus);
+    }
+
+    /** Takes GPUs out of steps. A step without GPUs is dropped, except that an APPLY is still reported. */
+    void withdraw(Collection<GpuId> gpus, Predicate<PendingStep> which) {
+        var gone = Set.copyOf(gpus);
+        for (PendingStep step : all()) {
+            List<GpuId> withdrawn = step.gpus().stream().filter(gone::contains).toList();
+            if (!which.test(step) || withdrawn.isEmpty()) {
+                continue;
+            }
+            List<GpuId> rest =
+                    step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
+            steps.remove(step);
+            if (step.kind() == PendingStep.Kind.APPLY) {
+                String without = "without " + ReasonText.names(withdrawn);
+                steps.add(step.of(rest).because(ReasonText.join(step.reason(), without)));
+            } else if (!rest.isEmpty()) {
+                steps.add(step.of(rest));
+            }
+        }
+    }
+
+    /**
+     * Moves releases of GPUs to a newer decision that asks for them too, by its own deadline. So does the kill of a tenant
+     * that did not start.
+     */
+    void expedite(DecisionId decision, Collection<GpuId> gpus, Instant by, Instant now) {
+        Instant deadline = PendingStep.later(now, by);
+        for (PendingStep step : all()) {
+            List<GpuId> moved = step.gpus().stream().filter(gpus::contains).toList();
+            boolean isKill = step.driven() && step.kills();
+            if (!(step.frees() || isKill) || moved.isEmpty()) {
+                continue;
+            }
+            PendingStep part = takeOut(step, moved);
+            boolean isEarlier = step.due().isAfter(deadline);
+            Instant due = isEarlier ? deadline : step.due();
+            String reason = ReasonText.join(step.reason(), "first asked for by " + step.decision());
+            if (step.driven()) {
+                // Both parts may be due at the same time, so the moved part needs a number of its own.
+                steps.add(part.owedBy(decision, due, nextOrder++, reason));
+            } else {
+                plan(
+                        now,
+                        due,
+                        isEarlier ? PendingStep.Kind.FORCE : step.kind(),
+                        new Subject(decision, step.tenant(), moved),
+                        new Account(step.timings(), step.reported(), reason));
+            }
+        }
+    }
+
+    /** The steps of one kind that are about a tenant. */
+    List<PendingStep> of(Tenant tenant, PendingStep.Kind kind) {
+        return steps.stream()
+                .filter(step -> step.kind() == kind && step.isAbout(tenant))
+                .toList();
+    }
+
+    /** The steps about a tenant that a driver has to report. */
+    List<PendingStep> awaited(Tenant tenant, Predicate<PendingStep> which) {
+        return steps.stream()
+                .filter(step -> step.driven() && which.test(step) && step.isAbout(tenant))
+                .toList();
+    }
+
+    /** Units on which a driver has not confirmed since a restart that its tenant still runs. */
+    Set<GpuId> unconfirmed() {
+        return steps.stream()
+                .filter(step -> step.kind() == PendingStep.Kind.RETURN)
+                .flatMap(step -> step.gpus().stream())
+                .collect(Collectors.toSet());
+    }
+
+    /** Whether the MIG instances of a GPU are being changed, so that neither it nor they can be used. */
+    boolean isRecut(GpuId gpu) {
+        return steps.stream()
+                .anyMatch(step ->
+                        step.kind() == PendingStep.Kind.RECUT && step.gpus().contains(gpu));
+    }
+}

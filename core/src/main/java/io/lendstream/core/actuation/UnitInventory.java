@@ -1,0 +1,101 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.Node;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The GPUs and MIG instances that nodes declare, with their pools and domains. */
+final class UnitInventory {
+    private final Map<GpuId, Pool> pools = new HashMap<>();
+    /** The domain of each unit: the first that declares it keeps it until the node is forgotten. */
+    private final Map<GpuId, DomainId> domains = new HashMap<>();
+
+    private final Map<InDomain<NodeId>, List<GpuId>> unitsByNode = new HashMap<>();
+    /** GPUs on which MIG instances can be created and destroyed. */
+    private final Map<GpuId, Gpu> cuttable = new HashMap<>();
+
+    /** Replaces what the node declared before. The units of a node of an unknown pool are never used. */
+    void declare(Node node) {
+        DomainId domain = node.domain();
+        forget(domain, node.nodeId());
+        if (node.pool() == Pool.UNKNOWN) {
+            return;
+        }
+        var units = new ArrayList<GpuId>();
+        for (Gpu gpu : node.gpus()) {
+            units.add(gpu.gpuId());
+            gpu.instances().forEach(instance -> units.add(instance.gpuId()));
+        }
+        units.removeIf(unit -> isElsewhere(domain, unit));
+        unitsByNode.put(new InDomain<>(domain, node.nodeId()), units);
+        units.forEach(unit -> {
+            pools.put(unit, node.pool());
+            domains.put(unit, domain);
+        });
+        node.gpus().stream()
+                .filter(gpu -> gpu.isCuttable() && units.contains(gpu.gpuId()))
+                .forEach(gpu -> cuttable.put(gpu.gpuId(), gpu));
+    }
+
+    /** Removes a node of one domain. A node of the same name in another domain stays. */
+    void forget(DomainId domain, NodeId node) {
+        Optional.ofNullable(unitsByNode.remove(new InDomain<>(domain, node)))
+                .ifPresent(units -> units.forEach(unit -> {
+                    pools.remove(unit);
+                    domains.remove(unit);
+                    cuttable.remove(unit);
+                }));
+    }
+
+    /** The domains that declare a node of this name. */
+    List<DomainId> domainsOf(NodeId node) {
+        return unitsByNode.keySet().stream()
+                .filter(declared -> declared.id().equals(node))
+                .map(InDomain::domain)
+                .toList();
+    }
+
+    /** The units of one node of one domain. */
+    List<GpuId> unitsOf(DomainId domain, NodeId node) {
+        return unitsByNode.getOrDefault(new InDomain<>(domain, node), List.of());
+    }
+
+    /** All units of a domain, sorted. */
+    List<GpuId> unitsOf(DomainId domain) {
+        return unitsByNode.entrySet().stream()
+                .filter(node -> node.getKey().domain().equals(domain))
+                .flatMap(node -> node.getValue().stream())
+                .sorted()
+                .toList();
+    }
+
+    boolean isKnown(GpuId unit) {
+        return pools.containsKey(unit);
+    }
+
+    boolean isTraining(GpuId unit) {
+        return pools.get(unit) == Pool.TRAINING;
+    }
+
+    Optional<DomainId> domainOf(GpuId unit) {
+        return Optional.ofNullable(domains.get(unit));
+    }
+
+    /** Whether a unit is known as one of another domain. */
+    boolean isElsewhere(DomainId domain, GpuId unit) {
+        return domainOf(unit).filter(other -> !other.equals(domain)).isPresent();
+    }
+
+    /** The GPU of this name if its MIG instances can be changed. */
+    Optional<Gpu> cuttable(GpuId gpu) {
+        return Optional.ofNullable(cuttable.get(gpu));
+    }
+}

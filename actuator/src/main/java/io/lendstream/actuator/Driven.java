@@ -3,9 +3,9 @@ package io.lendstream.actuator;
 import io.lendstream.actuator.driver.ClusterLookup;
 import io.lendstream.actuator.driver.Driver;
 import io.lendstream.actuator.driver.DriverListener;
+import io.lendstream.core.actuation.ChangeFacts;
 import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.actuation.DelayModel;
-import io.lendstream.core.actuation.TenantChange;
 import io.lendstream.core.event.TrainingJob;
 import java.util.Locale;
 
@@ -22,9 +22,8 @@ record Driven(DriverKind kind, boolean outside, Maker maker) implements DelayMod
     }
 
     @Override
-    public ChangeTiming changeTiming(TenantChange tenantChange) {
-        boolean isOurs = tenantChange
-                .job()
+    public ChangeTiming changeTiming(ChangeFacts facts) {
+        boolean isOurs = facts.job()
                 .map(TrainingJob::driver)
                 .map(driver -> driver.equals(kind.name().toLowerCase(Locale.ROOT)))
                 .orElse(true);

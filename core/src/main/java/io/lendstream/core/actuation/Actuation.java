@@ -308,7 +308,7 @@ public final class Actuation {
             Optional<TrainingJob> job = state.jobOf(loan.granted.domain(), loan.tenant);
             int before = state.active(loan.tenant).size();
             ChangeTiming changeTiming = state.delays()
-                    .changeTiming(new TenantChange(
+                    .changeTiming(new ChangeFacts(
                             loan.granted,
                             loan.tenant,
                             gpus,

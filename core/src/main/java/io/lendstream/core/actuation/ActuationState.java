@@ -24,7 +24,6 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /** What an actuator knows and has to do. Decisions, driver events and time change it through the methods here. */
 final class ActuationState {
@@ -198,15 +197,12 @@ final class ActuationState {
 
     /** The GPUs that a tenant has and is not leaving. */
     SortedSet<GpuId> active(Tenant tenant) {
-        var active = new TreeSet<GpuId>();
-        for (GpuId gpu : holdings.of(tenant)) {
-            if (holdings.of(gpu)
-                    .filter(holding -> holding.phase() != Holding.Phase.RELEASING)
-                    .isPresent()) {
-                active.add(gpu);
-            }
-        }
-        return active;
+        return holdings.active(tenant);
+    }
+
+    /** What changes if a tenant keeps some GPUs, leaves its others, and gets new ones. */
+    TenantChange change(Tenant tenant, List<GpuId> named, Collection<GpuId> kept, List<GpuId> gained) {
+        return TenantChange.of(holdings, tenant, named, kept, gained);
     }
 
     boolean isBound(Tenant tenant, GpuId gpu) {

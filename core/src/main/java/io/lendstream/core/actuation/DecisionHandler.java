@@ -295,34 +295,9 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             Allocation allocation,
             String remark) {
         state.reuseVacated(gained);
-        SortedSet<GpuId> active = state.active(tenant);
-        var leaving = new TreeSet<>(active);
-        leaving.removeAll(kept);
-        var underWay = new ArrayList<GpuId>();
-        var nobodys = new ArrayList<GpuId>();
-        var foreign = new ArrayList<GpuId>();
-        for (GpuId gpu : named) {
-            if (kept.contains(gpu) || leaving.contains(gpu) || gained.contains(gpu)) {
-                continue;
-            }
-            Optional<Holding> holding = state.holding(gpu);
-            if (holding.isEmpty()) {
-                nobodys.add(gpu);
-            } else if (holding.get().tenant().equals(tenant)) {
-                underWay.add(gpu);
-            } else {
-                foreign.add(gpu);
-            }
-        }
-        var changing = new TreeSet<>(leaving);
-        changing.addAll(gained);
-        changing.addAll(underWay);
-        changing.addAll(nobodys);
-        if (changing.isEmpty() && !foreign.isEmpty()) {
-            return refused(
-                    Refusal.GPU_NOT_HELD,
-                    foreign,
-                    "%s is not %s's: %s".formatted(foreign.get(0), tenant, stateOf(foreign.get(0))));
+        TenantChange change = state.change(tenant, named, kept, gained);
+        if (change.isForeignOnly()) {
+            return refuseForeign(change);
         }
         boolean isJob = tenant instanceof Tenant.Job;
         List<PendingStep> open = isJob ? state.steps().of(tenant, PendingStep.Kind.APPLY) : List.of();
@@ -331,13 +306,13 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 .max(Duration::compareTo)
                 .orElse(Duration.ZERO);
         ChangeTiming changeTiming = state.delays()
-                .changeTiming(new TenantChange(
+                .changeTiming(new ChangeFacts(
                         decision.id(),
                         tenant,
-                        List.copyOf(leaving),
-                        gained,
-                        active.size(),
-                        kept.size() + gained.size(),
+                        change.leaving(),
+                        change.gained(),
+                        change.before(),
+                        change.after(),
                         allocation.mechanism(),
                         allocation.localBatch(),
                         remaining,
@@ -347,31 +322,29 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + tenant);
         }
         boolean warm = decision.action() instanceof Action.Serve serve && serve.warm();
-        Collection<GpuId> about = warm ? decision.action().gpus() : changing;
+        Collection<GpuId> about = warm ? decision.action().gpus() : change.changing();
         reports.add(state.report(decision.id(), Outcome.ACCEPTED, about, Optional.of(tenant), Timings.NONE, remark));
-        if (!foreign.isEmpty()) {
-            refused(
-                    Refusal.GPU_NOT_HELD,
-                    foreign,
-                    "%s is not %s's: %s".formatted(foreign.get(0), tenant, stateOf(foreign.get(0))));
+        if (!change.foreign().isEmpty()) {
+            refuseForeign(change);
         }
-        if (!nobodys.isEmpty()) {
+        if (!change.nobodys().isEmpty()) {
             reports.add(state.report(
                     decision.id(),
                     Outcome.RELEASED,
-                    nobodys,
+                    change.nobodys(),
                     Optional.of(tenant),
                     ActuationState.timings(Duration.ZERO, Optional.empty(), Optional.empty()),
                     "nothing ran there any more"));
         }
-        state.steps().expedite(decision.id(), underWay, by, state.clock());
+        state.steps().expedite(decision.id(), change.underWay(), by, state.clock());
 
         if (changeTiming.isDriven()) {
-            return driven(tenant, leaving, gained, isJob ? Optional.of(allocation) : Optional.empty(), by, remark);
+            return driven(
+                    tenant, change.leaving(), gained, isJob ? Optional.of(allocation) : Optional.empty(), by, remark);
         }
         boolean reported = changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED;
 
-        Instant left = state.leave(decision.id(), tenant, leaving, changeTiming, by, "");
+        Instant left = state.leave(decision.id(), tenant, change.leaving(), changeTiming, by, "");
         Instant last = left;
         boolean fails = !gained.isEmpty() && changeTiming.trouble() == ChangeTiming.FailureMode.BIND_FAILS;
         if (!gained.isEmpty()) {
@@ -429,10 +402,18 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         return this;
     }
 
+    private DecisionHandler refuseForeign(TenantChange change) {
+        GpuId first = change.foreign().get(0);
+        return refused(
+                Refusal.GPU_NOT_HELD,
+                change.foreign(),
+                "%s is not %s's: %s".formatted(first, change.tenant(), stateOf(first)));
+    }
+
     /** Orders from a driver what has been taken up. */
     private DecisionHandler driven(
             Tenant tenant,
-            SortedSet<GpuId> leaving,
+            List<GpuId> leaving,
             List<GpuId> gained,
             Optional<Allocation> allocation,
             Instant by,

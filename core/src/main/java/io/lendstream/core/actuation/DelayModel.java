@@ -6,7 +6,7 @@ import java.time.Duration;
 /** How long carrying out decisions takes, and what goes wrong. Equal undertakings take equal courses. */
 @FunctionalInterface
 public interface DelayModel {
-    ChangeTiming changeTiming(TenantChange tenantChange);
+    ChangeTiming changeTiming(ChangeFacts facts);
 
     /**
      * How cutting a GPU anew goes, if so many of its instances go and so many come, one after the other.

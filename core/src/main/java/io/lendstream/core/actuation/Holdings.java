@@ -28,6 +28,18 @@ final class Holdings {
         return Collections.unmodifiableSortedSet(byTenant.getOrDefault(tenant, new TreeSet<>()));
     }
 
+    /** The GPUs that a tenant has and is not leaving. */
+    SortedSet<GpuId> active(Tenant tenant) {
+        var active = new TreeSet<GpuId>();
+        for (GpuId gpu : of(tenant)) {
+            if (of(gpu).filter(holding -> holding.phase() != Holding.Phase.RELEASING)
+                    .isPresent()) {
+                active.add(gpu);
+            }
+        }
+        return active;
+    }
+
     Collection<Holding> all() {
         return Collections.unmodifiableCollection(byGpu.values());
     }

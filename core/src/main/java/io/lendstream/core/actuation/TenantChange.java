@@ -1,41 +1,95 @@
 package io.lendstream.core.actuation;
 
-import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.event.InferenceService;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
- * What carrying out a decision comes to, given what its tenant holds.
+ * What a decision changes of what its tenant holds. A GPU that the decision names is in one of the lists from
+ * {@code kept} on.
  *
- * @param released GPUs that the tenant leaves
- * @param gained GPUs that it gets
- * @param before how many GPUs it held
- * @param after how many it holds afterwards
- * @param localBatch batch of one replica, in samples; 0 where nothing trains afterwards
- * @param remaining how long an earlier change of the same tenant, not yet in force, would still have taken
- * @param job the job's submission, where it is known
- * @param service the service's spec, where it is known
+ * @param named the GPUs that the decision asks to release or to bind
+ * @param kept GPUs that the tenant has and keeps
+ * @param leaving GPUs that the tenant has and is to leave
+ * @param gained GPUs that the tenant is to get
+ * @param underWay named GPUs that the tenant is already leaving
+ * @param nobodys named GPUs that are free
+ * @param foreign named GPUs that another tenant has
  */
-public record TenantChange(
-        DecisionId decision,
+record TenantChange(
         Tenant tenant,
-        List<GpuId> released,
+        List<GpuId> named,
+        List<GpuId> kept,
+        List<GpuId> leaving,
         List<GpuId> gained,
-        int before,
-        int after,
-        Mechanism mechanism,
-        int localBatch,
-        Duration remaining,
-        Optional<TrainingJob> job,
-        Optional<InferenceService> service) {
-    public TenantChange {
-        released = List.copyOf(released);
+        List<GpuId> underWay,
+        List<GpuId> nobodys,
+        List<GpuId> foreign) {
+    TenantChange {
+        named = List.copyOf(named);
+        kept = List.copyOf(kept);
+        leaving = List.copyOf(leaving);
         gained = List.copyOf(gained);
+        underWay = List.copyOf(underWay);
+        nobodys = List.copyOf(nobodys);
+        foreign = List.copyOf(foreign);
+    }
+
+    /**
+     * The change of a tenant that keeps some of what it has, leaves the rest, and gets other GPUs.
+     *
+     * @param kept some of the GPUs that the tenant has and is not leaving
+     */
+    static TenantChange of(
+            Holdings holdings, Tenant tenant, List<GpuId> named, Collection<GpuId> kept, List<GpuId> gained) {
+        var leaving = new TreeSet<>(holdings.active(tenant));
+        leaving.removeAll(kept);
+        var underWay = new ArrayList<GpuId>();
+        var nobodys = new ArrayList<GpuId>();
+        var foreign = new ArrayList<GpuId>();
+        for (GpuId gpu : named) {
+            if (kept.contains(gpu) || leaving.contains(gpu) || gained.contains(gpu)) {
+                continue;
+            }
+            Optional<Holding> holding = holdings.of(gpu);
+            if (holding.isEmpty()) {
+                nobodys.add(gpu);
+            } else if (holding.get().tenant().equals(tenant)) {
+                underWay.add(gpu);
+            } else {
+                foreign.add(gpu);
+            }
+        }
+        return new TenantChange(
+                tenant, named, List.copyOf(kept), List.copyOf(leaving), gained, underWay, nobodys, foreign);
+    }
+
+    /** The GPUs that are not as before afterwards, or are free already; sorted. */
+    SortedSet<GpuId> changing() {
+        var changing = new TreeSet<>(leaving);
+        changing.addAll(gained);
+        changing.addAll(underWay);
+        changing.addAll(nobodys);
+        return changing;
+    }
+
+    /** Whether the decision only names GPUs of other tenants. */
+    boolean isForeignOnly() {
+        return !foreign.isEmpty() && changing().isEmpty();
+    }
+
+    /** How many GPUs the tenant has before. */
+    int before() {
+        return kept.size() + leaving.size();
+    }
+
+    /** How many GPUs the tenant has afterwards. */
+    int after() {
+        return kept.size() + gained.size();
     }
 }

@@ -1,8 +1,8 @@
 package io.lendstream.core.simulated;
 
+import io.lendstream.core.actuation.ChangeFacts;
 import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.actuation.DelayModel;
-import io.lendstream.core.actuation.TenantChange;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.InferenceService;
@@ -100,22 +100,20 @@ public record SimulatedDriver(
     }
 
     @Override
-    public ChangeTiming changeTiming(TenantChange tenantChange) {
-        if (tenantChange.released().isEmpty() && tenantChange.gained().isEmpty()) {
+    public ChangeTiming changeTiming(ChangeFacts facts) {
+        if (facts.released().isEmpty() && facts.gained().isEmpty()) {
             return ChangeTiming.AT_ONCE;
         }
-        SplittableRandom chance = Chance.of(seed, tenantChange.decision(), tenantChange.tenant());
-        ChangeTiming plain = tenantChange
-                .tenant()
-                .match(Tenant.Cases.of(job -> train(tenantChange), service -> serve(tenantChange)));
+        SplittableRandom chance = Chance.of(seed, facts.decision(), facts.tenant());
+        ChangeTiming plain = facts.tenant().match(Tenant.Cases.of(job -> train(facts), service -> serve(facts)));
         return new ChangeTiming(
                 about(plain.release(), chance),
                 about(plain.bind(), chance),
                 about(plain.ready(), chance),
-                pick(tenantChange, chance.nextDouble()));
+                pick(facts, chance.nextDouble()));
     }
 
-    private ChangeTiming train(TenantChange change) {
+    private ChangeTiming train(ChangeFacts change) {
         boolean afe = change.mechanism() == Mechanism.AFE;
         RescaleCosts costs = change.job().map(TrainingJob::costs).orElse(USUAL);
         Duration ready = costs.delay(change.before(), change.after(), afe);
@@ -128,7 +126,7 @@ public record SimulatedDriver(
                 change.released().isEmpty() ? Duration.ZERO : release, bind, ready, ChangeTiming.FailureMode.NONE);
     }
 
-    private ChangeTiming serve(TenantChange change) {
+    private ChangeTiming serve(ChangeFacts change) {
         if (change.gained().isEmpty()) {
             return new ChangeTiming(drain, Duration.ZERO, Duration.ZERO, ChangeTiming.FailureMode.NONE);
         }
@@ -137,12 +135,12 @@ public record SimulatedDriver(
     }
 
     /** How long the training step takes at whose end workers may leave; half a second for a job that is not known. */
-    private static Duration step(TenantChange change) {
+    private static Duration step(ChangeFacts change) {
         double seconds = change.job().map(job -> stepSeconds(job, change)).orElse(0.5);
         return Duration.ofMillis(Math.round(1000 * Math.min(seconds, 60)));
     }
 
-    private static double stepSeconds(TrainingJob job, TenantChange change) {
+    private static double stepSeconds(TrainingJob job, ChangeFacts change) {
         int localBatch = change.localBatch() > 0
                 ? change.localBatch()
                 : Math.max(1, job.batch().initial() / Math.max(1, change.before()));
@@ -155,19 +153,15 @@ public record SimulatedDriver(
         return jitterFraction == 0 ? part : Duration.ofMillis(Math.round(part.toMillis() * factor));
     }
 
-    private ChangeTiming.FailureMode pick(TenantChange tenantChange, double draw) {
+    private ChangeTiming.FailureMode pick(ChangeFacts facts, double draw) {
         if (draw < failures.silence) {
             return ChangeTiming.FailureMode.UNREPORTED;
         }
         if (draw < failures.silence + failures.stuckReleases) {
-            return tenantChange.released().isEmpty()
-                    ? ChangeTiming.FailureMode.NONE
-                    : ChangeTiming.FailureMode.STUCK_RELEASE;
+            return facts.released().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.STUCK_RELEASE;
         }
         if (draw < failures.silence + failures.stuckReleases + failures.failedBinds) {
-            return tenantChange.gained().isEmpty()
-                    ? ChangeTiming.FailureMode.NONE
-                    : ChangeTiming.FailureMode.BIND_FAILS;
+            return facts.gained().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.BIND_FAILS;
         }
         return ChangeTiming.FailureMode.NONE;
     }

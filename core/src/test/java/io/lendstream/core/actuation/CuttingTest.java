@@ -39,7 +39,7 @@ class CuttingTest {
     private static final Duration NOTICE = Duration.ofSeconds(45);
     private static final DelayModel DRIVEN = new DelayModel() {
         @Override
-        public ChangeTiming changeTiming(TenantChange tenantChange) {
+        public ChangeTiming changeTiming(ChangeFacts facts) {
             return ChangeTiming.DRIVEN;
         }
 
@@ -200,7 +200,7 @@ class CuttingTest {
     void aCutThatNoDriverCanMakeIsRefused() {
         actuation = new Actuation("test", NOTICE, new DelayModel() {
             @Override
-            public ChangeTiming changeTiming(TenantChange tenantChange) {
+            public ChangeTiming changeTiming(ChangeFacts facts) {
                 return ChangeTiming.DRIVEN;
             }
 

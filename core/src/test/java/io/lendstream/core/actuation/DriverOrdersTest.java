@@ -255,7 +255,7 @@ class DriverOrdersTest {
     private static ActuatorFixture batching(ChangeTiming changeTiming) {
         return new ActuatorFixture(new DelayModel() {
             @Override
-            public ChangeTiming changeTiming(TenantChange tenantChange) {
+            public ChangeTiming changeTiming(ChangeFacts facts) {
                 return ChangeTiming.DRIVEN;
             }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a lease covers, and how it ends; a release takes 10 s, a bind 3 s, and a change is in force after 20 s. */
 class LoansTest {
-    private final List<TenantChange> undertakings = new ArrayList<>();
+    private final List<ChangeFacts> undertakings = new ArrayList<>();
     private final ActuatorFixture actuator = new ActuatorFixture(tenantChange -> {
         undertakings.add(tenantChange);
         return changeTiming(tenantChange.released().isEmpty() ? 0 : 10, 3, 20);
@@ -82,7 +82,7 @@ class LoansTest {
 
         assertThat(undertakings)
                 .last()
-                .isEqualTo(new TenantChange(
+                .isEqualTo(new ChangeFacts(
                         granted,
                         BERT,
                         gpus("i1", "i2"),
@@ -103,11 +103,11 @@ class LoansTest {
         actuator.take(0, lend(GPT, 200, gpus("i2"), "t2", "i2"));
 
         actuator.advance(100);
-        assertThat(undertakings).last().extracting(TenantChange::mechanism).isEqualTo(Mechanism.RESTART);
+        assertThat(undertakings).last().extracting(ChangeFacts::mechanism).isEqualTo(Mechanism.RESTART);
         actuator.advance(200);
 
-        assertThat(undertakings).last().extracting(TenantChange::mechanism).isEqualTo(Mechanism.RESTART);
-        assertThat(undertakings).last().extracting(TenantChange::tenant).isEqualTo(GPT);
+        assertThat(undertakings).last().extracting(ChangeFacts::mechanism).isEqualTo(Mechanism.RESTART);
+        assertThat(undertakings).last().extracting(ChangeFacts::tenant).isEqualTo(GPT);
     }
 
     @Test
@@ -125,7 +125,7 @@ class LoansTest {
                         "110 d/1/1 RELEASED i2 (lease ran out at 2026-01-01T12:01:40Z)");
         assertThat(undertakings)
                 .filteredOn(tenantChange -> !tenantChange.released().isEmpty())
-                .extracting(TenantChange::before, TenantChange::after)
+                .extracting(ChangeFacts::before, ChangeFacts::after)
                 .containsExactly(tuple(3, 1), tuple(1, 0));
     }
 

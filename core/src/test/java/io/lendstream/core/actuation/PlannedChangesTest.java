@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is reported when, where it is said beforehand how long each decision takes. */
 class PlannedChangesTest {
-    private final List<TenantChange> undertakings = new ArrayList<>();
+    private final List<ChangeFacts> undertakings = new ArrayList<>();
 
     /** One whose first decision takes the first course, and so on. */
     private ActuatorFixture actuator(ChangeTiming... courses) {
@@ -218,7 +218,7 @@ class PlannedChangesTest {
 
         assertThat(undertakings)
                 .containsExactly(
-                        new TenantChange(
+                        new ChangeFacts(
                                 first,
                                 BERT,
                                 List.of(),
@@ -230,7 +230,7 @@ class PlannedChangesTest {
                                 Duration.ZERO,
                                 Optional.of(job(BERT, true)),
                                 Optional.empty()),
-                        new TenantChange(
+                        new ChangeFacts(
                                 second,
                                 BERT,
                                 gpus("t2"),
@@ -255,7 +255,7 @@ class PlannedChangesTest {
         actuator.take(6, serve("i3"));
 
         assertThat(undertakings.get(0))
-                .isEqualTo(new TenantChange(
+                .isEqualTo(new ChangeFacts(
                         first,
                         CHAT,
                         List.of(),
@@ -267,7 +267,7 @@ class PlannedChangesTest {
                         Duration.ZERO,
                         Optional.empty(),
                         Optional.of(service())));
-        assertThat(undertakings).extracting(TenantChange::remaining).containsOnly(Duration.ZERO);
+        assertThat(undertakings).extracting(ChangeFacts::remaining).containsOnly(Duration.ZERO);
         assertThat(undertakings.get(2).service()).isEmpty();
     }
 
@@ -281,7 +281,7 @@ class PlannedChangesTest {
         actuator.take(1, resize(BERT, gpus("t2"), "t1", "t2"));
 
         assertThat(undertakings)
-                .extracting(TenantChange::job)
+                .extracting(ChangeFacts::job)
                 .containsExactly(Optional.of(job(BERT, true)), Optional.empty());
     }
 

@@ -3,8 +3,8 @@ package io.lendstream.core.simulated;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.actuation.ChangeFacts;
 import io.lendstream.core.actuation.ChangeTiming;
-import io.lendstream.core.actuation.TenantChange;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.id.DomainId;
@@ -72,8 +72,8 @@ class SimulatedDriverTest {
                         "shares of failures must each be at least 0 and at most 1 together, but were 0.6, 0.6, 0.0");
     }
 
-    private static TenantChange shrink(long sequence, Duration remaining) {
-        return new TenantChange(
+    private static ChangeFacts shrink(long sequence, Duration remaining) {
+        return new ChangeFacts(
                 new DecisionId(new DomainId("d"), 1, sequence),
                 new Tenant.Job(new JobId("job")),
                 List.of(new GpuId("g")),

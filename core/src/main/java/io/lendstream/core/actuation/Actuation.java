@@ -2,7 +2,6 @@ package io.lendstream.core.actuation;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
@@ -164,14 +163,10 @@ public final class Actuation {
     public List<ActuationReport> take(Decision decision, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);
-        Optional<Refusal> fenced = fence(decision);
-        if (fenced.isPresent()) {
-            state.refuse(decision, fenced.get(), decision.action().gpus(), fencedText(decision, fenced.get()), reports);
-            return reports;
-        }
-        Optional<String> foreign = foreign(decision);
-        if (foreign.isPresent()) {
-            state.refuse(decision, Refusal.OTHER_DOMAIN, decision.action().gpus(), foreign.get(), reports);
+        Optional<DecisionFence.Objection> objection = new DecisionFence(state).objection(decision);
+        if (objection.isPresent()) {
+            DecisionFence.Objection why = objection.get();
+            state.refuse(decision, why.refusal(), decision.action().gpus(), why.text(), reports);
             return reports;
         }
         decision.action().match(new DecisionHandler(state, decision, reports));
@@ -275,7 +270,7 @@ public final class Actuation {
                 end(step.get(), reports);
             } else if (lease.isPresent()) {
                 state.reach(lease.get());
-                endLeases(lease.get());
+                new LeaseExpiry(state).end(lease.get());
             } else {
                 state.reach(upTo);
                 return;
@@ -289,101 +284,5 @@ public final class Actuation {
         } else {
             state.complete(step, reports);
         }
-    }
-
-    private void endLeases(Instant until) {
-        record Loan(Tenant tenant, DecisionId granted) {}
-        var ending = new HashMap<Loan, List<GpuId>>();
-        var order = new ArrayList<Loan>();
-        for (Holding holding : state.loansEndingAt(until)) {
-            var loan = new Loan(
-                    holding.tenant(), holding.loan().map(Holding.Loan::granted).orElseThrow());
-            if (!ending.containsKey(loan)) {
-                order.add(loan);
-            }
-            ending.computeIfAbsent(loan, any -> new ArrayList<>()).add(holding.gpu());
-        }
-        for (Loan loan : order) {
-            List<GpuId> gpus = ending.getOrDefault(loan, List.of());
-            Optional<TrainingJob> job = state.jobOf(loan.granted.domain(), loan.tenant);
-            int before = state.active(loan.tenant).size();
-            ChangeTiming changeTiming = state.delays()
-                    .changeTiming(new ChangeFacts(
-                            loan.granted,
-                            loan.tenant,
-                            gpus,
-                            List.of(),
-                            before,
-                            before - gpus.size(),
-                            job.map(TrainingJob::elastic).orElse(false) ? Mechanism.AFE : Mechanism.RESTART,
-                            0,
-                            Duration.ZERO,
-                            job,
-                            Optional.empty()));
-            Instant by = state.clock().plus(state.leaseNotice());
-            state.leave(loan.granted, loan.tenant, gpus, changeTiming, by, "lease ran out at " + until);
-            if (changeTiming.isDriven()) {
-                state.orders()
-                        .add(new Order.Place(
-                                laterDecision(loan.tenant, loan.granted),
-                                loan.tenant,
-                                List.copyOf(state.active(loan.tenant)),
-                                gpus,
-                                state.orders().place(loan.tenant).flatMap(Order.Place::allocation),
-                                by));
-            }
-        }
-    }
-
-    /** The decision that its tenant is under by now. */
-    private DecisionId laterDecision(Tenant tenant, DecisionId granted) {
-        return state.orders()
-                .place(tenant)
-                .map(Order.Place::decision)
-                .filter(last -> last.compareTo(granted) > 0)
-                .orElse(granted);
-    }
-
-    /** The only place where a decision is let in. */
-    private Optional<Refusal> fence(Decision decision) {
-        DecisionId id = decision.id();
-        Optional<DecisionId> last = latest(id.domain());
-        if (last.isPresent() && id.epoch() < last.get().epoch()) {
-            return Optional.of(Refusal.OLD_EPOCH);
-        }
-        if (last.isPresent() && id.compareTo(last.get()) <= 0) {
-            return Optional.of(Refusal.SEEN_BEFORE);
-        }
-        state.see(id);
-        return decision.advisory() ? Optional.of(Refusal.ADVISORY) : Optional.empty();
-    }
-
-    /** What a decision is about that is not of its domain, as text. */
-    private Optional<String> foreign(Decision decision) {
-        DomainId domain = decision.id().domain();
-        Optional<GpuId> elsewhere = decision.action().gpus().stream()
-                .filter(gpu -> state.inventory().isElsewhere(domain, gpu))
-                .findFirst();
-        if (elsewhere.isPresent()) {
-            return elsewhere.map(gpu -> "%s is a GPU of domain %s"
-                    .formatted(gpu, state.inventory().domainOf(gpu).orElseThrow()));
-        }
-        Optional<Tenant> job = decision.action().match(new TenantOf()).filter(Tenant.Job.class::isInstance);
-        Optional<DomainId> home = job.flatMap(state::home).filter(other -> !other.equals(domain));
-        job.filter(any -> home.isEmpty()).ifPresent(tenant -> state.settle(tenant, domain));
-        return home.map(
-                other -> "a job of this name runs in domain %s; one actuator runs jobs of one name for one domain"
-                        .formatted(other));
-    }
-
-    private String fencedText(Decision decision, Refusal refusal) {
-        String last = latest(decision.id().domain()).map(DecisionId::toString).orElse("");
-        return switch (refusal) {
-            case OLD_EPOCH ->
-                "epoch %d is over: %s has been decided since"
-                        .formatted(decision.id().epoch(), last);
-            case SEEN_BEFORE -> "seen before: the last decision of this epoch was " + last;
-            default -> "advisory: decisions are advice until advisory mode is switched off, or this one is approved";
-        };
     }
 }

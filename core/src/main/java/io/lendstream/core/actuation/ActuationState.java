@@ -351,41 +351,4 @@ final class ActuationState {
                 timings,
                 reason);
     }
-
-    /** Makes a tenant leave GPUs by {@code by}; returns when it will have left them all. */
-    Instant leave(
-            DecisionId decision,
-            Tenant tenant,
-            Collection<GpuId> gpus,
-            ChangeTiming changeTiming,
-            Instant by,
-            String reason) {
-        if (gpus.isEmpty()) {
-            return clock;
-        }
-        startReleasing(tenant, gpus);
-        Instant deadline = PendingStep.later(clock, by);
-        PendingSteps.Subject leaving = PendingSteps.Subject.of(decision, tenant, gpus);
-        if (changeTiming.isDriven()) {
-            steps.await(clock, deadline, PendingStep.Kind.RELEASE, leaving, reason);
-            return deadline;
-        }
-        Instant left = clock.plus(changeTiming.release());
-        boolean forced = changeTiming.trouble() == ChangeTiming.FailureMode.STUCK_RELEASE || left.isAfter(deadline);
-        Instant due = forced ? deadline : left;
-        steps.plan(
-                clock,
-                due,
-                forced ? PendingStep.Kind.FORCE : PendingStep.Kind.RELEASE,
-                leaving,
-                new PendingSteps.Account(
-                        timings(Duration.between(clock, due), Optional.empty(), Optional.empty()),
-                        changeTiming.trouble() != ChangeTiming.FailureMode.UNREPORTED,
-                        forced ? ReasonText.join(reason, "still there at the deadline") : reason));
-        return due;
-    }
-
-    static Timings timings(Duration release, Optional<Duration> bind, Optional<Duration> ready) {
-        return new Timings(Optional.empty(), Optional.of(release), bind, ready);
-    }
 }

@@ -34,6 +34,10 @@ public record ChangeTiming(Duration release, Duration bind, Duration ready, Fail
         return trouble == FailureMode.DRIVEN;
     }
 
+    boolean isUnsupported() {
+        return trouble == FailureMode.NO_DRIVER;
+    }
+
     /** What goes wrong, or is not known. */
     public enum FailureMode {
         NONE,

@@ -1,0 +1,48 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.event.GpuInstance;
+import io.lendstream.core.id.GpuId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What changing the MIG instances of a GPU means for its units.
+ *
+ * @param places the instances that the GPU is to have, by profile and place
+ * @param known the GPU as declared; empty if its instances cannot be changed
+ */
+record GpuCutting(GpuId id, List<String> places, Optional<Gpu> known) {
+    GpuCutting {
+        places = List.copyOf(places);
+    }
+
+    /** Whether the GPU is in the MIG mode that it needs, or may be switched. */
+    boolean isPossible() {
+        return known.filter(gpu -> gpu.migSwitchable() || gpu.migEnabled() == !places.isEmpty())
+                .isPresent();
+    }
+
+    /** The GPU and those of its instances that are destroyed. */
+    List<GpuId> going() {
+        var going = new ArrayList<GpuId>(List.of(id));
+        instances().stream()
+                .filter(instance -> !places.contains(instance.profile() + "@" + instance.start()))
+                .forEach(instance -> going.add(instance.gpuId()));
+        return going;
+    }
+
+    /** How long that takes, or who does it. */
+    ChangeTiming timing(DelayModel delays) {
+        int gone = going().size() - 1;
+        int kept = instances().size() - gone;
+        boolean switches =
+                known.filter(gpu -> gpu.migEnabled() == places.isEmpty()).isPresent();
+        return delays.recut(gone, places.size() - kept, switches);
+    }
+
+    private List<GpuInstance> instances() {
+        return known.map(Gpu::instances).orElse(List.of());
+    }
+}

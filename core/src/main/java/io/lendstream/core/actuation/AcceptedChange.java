@@ -34,7 +34,10 @@ record AcceptedChange(
         return warm ? decision.action().gpus() : List.copyOf(change.changing());
     }
 
-    /** The GPUs that a report of the change in force names: all that a job has then, or those that a service's change is about. */
+    /**
+     * The GPUs that a report of the change in force names: all that a job has then, or those that a service's change
+     * is about.
+     */
     List<GpuId> applied() {
         if (!isOfJob()) {
             return about();

@@ -26,28 +26,31 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an actuator does with decisions, and what it reports: obeys the latest epoch, each decision once and none that is
- * only advice; binds a GPU only when nobody has it; and returns a GPU when its lease runs out. How long things take, and
- * what goes wrong, is the {@link DelayModel}'s.
+ * The state machine of an actuator: decisions, driver events and time in, reports and orders out.
  *
- * <p>It has no clock: it is told the time with every call, and reports come in the order of their times. Everything that
- * changes a job names all the job's GPUs afterwards; what the job has and is not named is released, what is named and
- * the job has not is bound. A decision that cannot be carried out as a whole is refused as a whole; what the
- * allocation names but the job cannot have, such as a GPU whose lease has just run out, is left out instead.
+ * <p>It follows the latest epoch only, obeys each decision once and ignores advisory decisions. It binds a GPU only
+ * when the GPU is free, and takes a GPU back when its lease ends. It has no clock: every call brings the time, and
+ * reports are in the order of their times.
  *
- * <p>What a {@link ChangeTiming} says beforehand is done by itself, in simulation. What is {@link ChangeTiming#DRIVEN} is ordered from a driver,
- * which tells what it has done; where it does not leave in time, killing is ordered, again and again until it has left: nothing is
- * reported as free before it is.
+ * <p>A decision about a job names all GPUs that the job has afterwards. GPUs that the job has and that are not named
+ * are released; named GPUs that it does not have are bound. A decision that cannot be carried out is refused as a
+ * whole. GPUs that only the allocation names and that the job cannot have, such as one whose lease has just ended, are
+ * left out.
  *
- * <p>When a job is changed again before the last change is in force, both are reported applied together: the older as
- * superseded.
+ * <p>The {@link DelayModel} says how each change is carried out. In simulation every step has a time at which it is
+ * done. A {@linkplain ChangeTiming#DRIVEN driven} change is ordered from a driver, which reports each step. If a tenant
+ * does not leave by the deadline, the actuation orders a kill, and repeats the order until the driver reports that the
+ * tenant is gone. No GPU is reported as free before that.
+ *
+ * <p>If a job is changed again before the last change is in force, both are reported as applied together, the older one
+ * as superseded.
  */
 public final class Actuation {
-    /** How long killing may take before it is ordered again. */
+    /** How long a kill may take before it is ordered again. */
     static final Duration KILL_AGAIN = Duration.ofSeconds(10);
-    /** How long after a decision's deadline it counts as not achieved that it is in force. */
+    /** How long after its deadline a decision is given up that is not in force. */
     static final Duration PATIENCE = Duration.ofMinutes(5);
-    /** How long after a restart what ran before it may take to be seen again; who is overloaded does not answer at once. */
+    /** Grace period after a restart for drivers to confirm running tenants. */
     static final Duration RETURN = Duration.ofMinutes(5);
 
     private final ActuationState state;
@@ -60,7 +63,7 @@ public final class Actuation {
         this.state = new ActuationState(actuator, leaseNotice, delays);
     }
 
-    /** Goes on where another left off; it still has to be told of nodes, jobs and services. */
+    /** Continues from saved state. Nodes, jobs and services are not part of it and have to be declared again. */
     public static Actuation restore(
             String actuator, Duration leaseNotice, DelayModel delays, ActuationSnapshot snapshot) {
         var actuation = new Actuation(actuator, leaseNotice, delays);
@@ -68,6 +71,7 @@ public final class Actuation {
         return actuation;
     }
 
+    /** The state to be saved. */
     public ActuationSnapshot snapshot() {
         return state.snapshot();
     }
@@ -77,7 +81,7 @@ public final class Actuation {
         state.inventory().declare(node);
     }
 
-    /** Whether a GPU may be used by decisions of a domain: a GPU that two domains declare is that of the first. */
+    /** Whether decisions of a domain may use a GPU. A GPU that two domains declare belongs to the first. */
     public boolean isOf(DomainId domain, GpuId gpu) {
         return !state.inventory().isElsewhere(domain, gpu);
     }
@@ -95,7 +99,10 @@ public final class Actuation {
         state.inventory().forget(domain, node);
     }
 
-    /** A node has failed with all that ran on it: its GPUs have no tenant any more, and nothing more is reported of them. */
+    /**
+     * A node has failed with all that ran on it: its GPUs have no tenant any more, and nothing more is reported of
+     * them.
+     */
     public void lose(NodeId node) {
         UnitInventory inventory = state.inventory();
         for (DomainId domain : inventory.domainsOf(node)) {
@@ -114,37 +121,37 @@ public final class Actuation {
         state.forget(domain, service);
     }
 
-    /** The domain whose decisions a job follows that has GPUs. */
+    /** The domain whose decisions a job follows; empty if the job has no GPUs. */
     public Optional<DomainId> home(JobId job) {
         return state.home(new Tenant.Job(job));
     }
 
-    /** Who has which GPU, in the order of the GPUs. */
+    /** The GPUs that have a tenant, sorted by GPU. */
     public Collection<Holding> holdings() {
         return state.holdings();
     }
 
-    /** Whether a tenant is a driver's, who tells what becomes of it. */
+    /** Whether a driver runs a tenant and reports on it. */
     public boolean isDriven(Tenant tenant) {
         return state.orders().place(tenant).isPresent();
     }
 
-    /** How often something was refused, by cause. */
+    /** How many decisions, or parts of them, were refused, by cause. */
     public Map<Refusal, Long> refusals() {
         return state.refusals();
     }
 
-    /** The last decision of a domain that it has seen. */
+    /** The last decision of a domain that arrived. */
     public Optional<DecisionId> latest(DomainId domain) {
         return state.latest(domain);
     }
 
-    /** Up to when it has done what was due. */
+    /** The time up to which everything due is done. */
     public Instant clock() {
         return state.clock();
     }
 
-    /** When it next has something to do by itself. */
+    /** When {@link #advance} next has something to do. */
     public Optional<Instant> nextEventAt() {
         Optional<Instant> step = state.steps().nextDue();
         Optional<Instant> lease = state.nextLeaseEnd();
@@ -155,10 +162,10 @@ public final class Actuation {
     }
 
     /**
-     * Takes a decision up, or refuses it.
+     * Starts what a decision asks for, or refuses it.
      *
-     * @param now when it was learned; what was due until then is reported first, save that a lease that ends this very
-     *     moment may still be renewed
+     * @param now when the decision arrived. Whatever was due by then is reported first, except that a lease that ends
+     *     at this very time can still be renewed
      */
     public List<ActuationReport> take(Decision decision, Instant now) {
         var reports = new ArrayList<ActuationReport>();
@@ -174,7 +181,7 @@ public final class Actuation {
         return reports;
     }
 
-    /** Does, and reports, everything that is due by now, each with its own time. */
+    /** Does and reports everything that is due by now, each step with its own time. */
     public List<ActuationReport> advance(Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, true, reports);
@@ -182,8 +189,8 @@ public final class Actuation {
     }
 
     /**
-     * Who has which GPU, as reports; GPUs on which something is under way, or not yet seen again after a restart, are left out, and domains that have decided nothing yet. A
-     * scheduler that believes otherwise has missed something.
+     * Reports on the tenant of each GPU, from which a scheduler can tell that it missed a report. Left out are GPUs
+     * that change, GPUs that no driver has confirmed since a restart, and domains without a decision so far.
      */
     public List<ActuationReport> stock() {
         var reports = new ArrayList<ActuationReport>();
@@ -211,17 +218,16 @@ public final class Actuation {
         return reports;
     }
 
-    /** What drivers are to do, since this was last asked. */
+    /** The orders for drivers since the last call. */
     public List<Order> orders() {
         return state.orders().take();
     }
 
     /**
-     * All that drivers are to bring about or to keep, to be given again after a restart. What ran before it may be gone without a
-     * word.
+     * All orders that are in force, to be given to drivers again after a restart.
      *
-     * @param isSeen whether the driver sees itself what runs: what it does not say in time to be there is killed then, and counts as
-     *     gone. Silence of one who asks others may mean that those are away, and calls for nothing
+     * @param isSeen whether the driver observes processes itself. If so, whatever it does not confirm in time is killed
+     *     and reported as released. For a remote driver silence may mean an outage, so nothing is done
      */
     public List<Order> resume(Instant now, boolean isSeen) {
         state.orders().take();
@@ -251,7 +257,7 @@ public final class Actuation {
         return standing;
     }
 
-    /** What a driver tells; returns what there is to report of it. */
+    /** Applies an event of a driver, and returns the reports that follow from it. */
     public List<ActuationReport> done(DriverEvent driverEvent, Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, false, reports);

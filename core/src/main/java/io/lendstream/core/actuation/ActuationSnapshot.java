@@ -5,16 +5,16 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * All that an actuator has to remember over a restart. Nodes, jobs and services are not part of it: it is told them anew.
+ * What an actuator keeps over a restart. Nodes, jobs and services are not part of it; they are declared again.
  *
- * @param clock up to when it has done what was due
- * @param nextOrder number of the next step to be planned
- * @param latest the last decision of each domain that it has seen
- * @param holdings who has which GPU
- * @param steps what is under way
- * @param places how tenants of drivers are to run
+ * @param clock the time up to which everything due is done
+ * @param nextOrder number of the next step
+ * @param latest the last decision of each domain that arrived
+ * @param holdings the tenants of GPUs
+ * @param steps the steps of changes that are not finished
+ * @param places the last order about each tenant of a driver
  * @param cuts GPUs that drivers are cutting
- * @param refusals how often it refused, by cause
+ * @param refusals how many decisions were refused, by cause
  */
 public record ActuationSnapshot(
         Instant clock,
@@ -34,10 +34,10 @@ public record ActuationSnapshot(
         refusals = List.copyOf(refusals);
     }
 
-    /** How often it refused for one cause. */
+    /** How many decisions were refused for one cause. */
     public record Count(Refusal refusal, long times) {}
 
-    /** Nothing seen and nothing held. */
+    /** The state of an actuator that has done nothing yet. */
     public static ActuationSnapshot empty() {
         return new ActuationSnapshot(
                 Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());

@@ -256,7 +256,9 @@ final class ActuationState {
         }
     }
 
-    /** Extends the lease of a GPU; false if it is not on loan, or already on its way back. A lease never gets shorter. */
+    /**
+     * Extends the lease of a GPU; false if it is not on loan, or already on its way back. A lease never gets shorter.
+     */
     boolean renewLoan(GpuId gpu, Instant until) {
         Optional<Holding> renewed = holdings.of(gpu)
                 .filter(holding -> holding.phase() != Holding.Phase.RELEASING)

@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What carrying out a decision comes to, given what its tenant holds.
+ * The facts about a change of a tenant from which a {@link DelayModel} says how it goes.
  *
  * @param released GPUs that the tenant leaves
- * @param gained GPUs that it gets
- * @param before how many GPUs it held
- * @param after how many it holds afterwards
- * @param localBatch batch of one replica, in samples; 0 where nothing trains afterwards
- * @param remaining how long an earlier change of the same tenant, not yet in force, would still have taken
- * @param job the job's submission, where it is known
- * @param service the service's spec, where it is known
+ * @param gained GPUs that the tenant gets
+ * @param before how many GPUs the tenant has before
+ * @param after how many GPUs the tenant has afterwards
+ * @param localBatch batch of one replica, in samples; 0 if nothing trains afterwards
+ * @param remaining how long an earlier change of the same job that is not in force yet would still take
+ * @param job the job's submission, if known
+ * @param service the service's spec, if known
  */
 public record ChangeFacts(
         DecisionId decision,

@@ -3,21 +3,21 @@ package io.lendstream.core.actuation;
 import java.time.Duration;
 
 /**
- * How a change of a tenant goes, in time.
+ * How long the parts of a change take in simulation, or who carries it out instead.
  *
  * @param release until nothing of the tenant runs on the GPUs that it leaves
  * @param bind from then until the tenant runs on the GPUs that it gets
- * @param ready from the beginning until the whole of it is in force
+ * @param ready from the start until the whole change is in force
  */
 public record ChangeTiming(Duration release, Duration bind, Duration ready, FailureMode trouble) {
-    /** Done the moment it is begun. */
+    /** The change takes no time. */
     public static final ChangeTiming AT_ONCE =
             new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.NONE);
 
-    /** Nobody knows beforehand: a driver is ordered to do it, and tells. */
+    /** A driver carries the change out and reports each step. */
     public static final ChangeTiming DRIVEN =
             new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.DRIVEN);
-    /** No driver here can do it. */
+    /** No driver here can do it, so the decision is refused. */
     public static final ChangeTiming NONE =
             new ChangeTiming(Duration.ZERO, Duration.ZERO, Duration.ZERO, FailureMode.NO_DRIVER);
 
@@ -38,18 +38,18 @@ public record ChangeTiming(Duration release, Duration bind, Duration ready, Fail
         return trouble == FailureMode.NO_DRIVER;
     }
 
-    /** What goes wrong, or is not known. */
+    /** What goes wrong in simulation, or why there is no timing. */
     public enum FailureMode {
         NONE,
         /** The tenant does not leave by itself and is killed at the deadline. */
         STUCK_RELEASE,
         /** The tenant does not come up on the GPUs that it gets. */
         BIND_FAILS,
-        /** All goes well, but nobody hears of it. */
+        /** All goes well, but is not reported. */
         UNREPORTED,
-        /** What goes wrong will be seen. */
+        /** A driver reports what goes wrong. */
         DRIVEN,
-        /** It is not even tried. */
+        /** No driver can do it. */
         NO_DRIVER
     }
 }

@@ -49,7 +49,10 @@ final class DecisionFence {
         };
     }
 
-    /** The GPU or the job of another domain that a decision is about, as text. A job without GPUs joins the decision's domain. */
+    /**
+     * The GPU or the job of another domain that a decision is about, as text. A job without GPUs joins the decision's
+     * domain.
+     */
     private Optional<String> foreign(Decision decision) {
         DomainId domain = decision.id().domain();
         Optional<GpuId> elsewhere = decision.action().gpus().stream()

@@ -73,7 +73,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         }
         List<GpuId> gained = serve.warm() ? List.of() : serve.gpus();
         TenantChange change = state.change(service, List.of(), state.active(service), gained);
-        return start(new AcceptedChange(decision, change, decision.deadline(), Optional.empty(), ""));
+        return start(new AcceptedChange(decision, change, decision.deadline(), Optional.empty(), ""), List.of());
     }
 
     @Override
@@ -82,7 +82,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         SortedSet<GpuId> kept = state.active(service);
         kept.removeAll(Set.copyOf(idle.gpus()));
         TenantChange change = state.change(service, idle.gpus(), kept, List.of());
-        return start(new AcceptedChange(decision, change, idle.by(), Optional.empty(), ""));
+        return start(new AcceptedChange(decision, change, idle.by(), Optional.empty(), ""), idle.gpus());
     }
 
     @Override
@@ -153,8 +153,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     /**
-     * Changes a job to an allocation. Training GPUs that the allocation names, but the decision does not, are bound as well,
-     * unless the job left them by itself, or the decision is a {@link Action.Resize}.
+     * Changes a job to an allocation. Training GPUs that the allocation names, but the decision does not, are bound as
+     * well, unless the job left them by itself, or the decision is a {@link Action.Resize}.
      *
      * @param lease end of the lease of the GPUs named, where they are lent
      */
@@ -186,10 +186,13 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             }
             gained.add(gpu);
         }
+        if (!lost.isEmpty()) {
+            state.count(Refusal.NOT_ON_LOAN);
+        }
         var kept = new TreeSet<>(active);
         kept.retainAll(all);
         TenantChange change = state.change(job, named, kept, gained);
-        start(new AcceptedChange(decision, change, by, Optional.of(allocation), remark(lost)));
+        start(new AcceptedChange(decision, change, by, Optional.of(allocation), remark(lost)), named);
         lease.ifPresent(until -> state.lend(job, named, new Holding.Loan(decision.id(), until)));
         return this;
     }
@@ -202,15 +205,16 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
     }
 
     private String remark(List<GpuId> lost) {
-        if (lost.isEmpty()) {
-            return "";
-        }
-        state.count(Refusal.NOT_ON_LOAN);
-        return "goes on without %s: %s".formatted(ReasonText.names(lost), availability.describe(lost.get(0)));
+        return lost.isEmpty()
+                ? ""
+                : "goes on without %s: %s".formatted(ReasonText.names(lost), availability.describe(lost.get(0)));
     }
 
-    /** Refuses a change that only names GPUs of others or that no driver here can do; otherwise reports it and starts it. */
-    private DecisionHandler start(AcceptedChange accepted) {
+    /**
+     * Refuses a change that only names GPUs of others or that no driver here can do; otherwise reports it and starts
+     * it.
+     */
+    private DecisionHandler start(AcceptedChange accepted, List<GpuId> named) {
         TenantChange change = accepted.change();
         state.reuseVacated(change.gained());
         if (change.isForeignOnly()) {
@@ -218,7 +222,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         }
         ChangeTiming timing = state.delays().changeTiming(facts(accepted));
         if (timing.isUnsupported()) {
-            return refused(Refusal.UNSUPPORTED, change.named(), "no driver here runs " + change.tenant());
+            return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + change.tenant());
         }
         accepted(accepted.about(), accepted.remark());
         if (!change.foreign().isEmpty()) {

@@ -3,15 +3,18 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.repartition.RepartitionTimes;
 import java.time.Duration;
 
-/** How long carrying out decisions takes, and what goes wrong. Equal undertakings take equal courses. */
+/** How long changes take and what goes wrong, or who carries them out instead. Equal facts give equal timings. */
 @FunctionalInterface
 public interface DelayModel {
+    /** How a change of a tenant goes. */
     ChangeTiming changeTiming(ChangeFacts facts);
 
     /**
-     * How cutting a GPU anew goes, if so many of its instances go and so many come, one after the other.
+     * How changing the MIG instances of a GPU goes. Instances are destroyed and created one after the other.
      *
-     * @param switches whether it enters or leaves MIG mode
+     * @param going how many instances are destroyed
+     * @param coming how many instances are created
+     * @param switches whether the GPU enters or leaves MIG mode
      */
     default ChangeTiming recut(int going, int coming, boolean switches) {
         RepartitionTimes usual = RepartitionTimes.DEFAULT;
@@ -20,7 +23,7 @@ public interface DelayModel {
         return new ChangeTiming(Duration.ZERO, Duration.ZERO, all, ChangeTiming.FailureMode.NONE);
     }
 
-    /** How a service's batching is changed. */
+    /** How a change of a service's batching goes. */
     default ChangeTiming batching() {
         return ChangeTiming.AT_ONCE;
     }

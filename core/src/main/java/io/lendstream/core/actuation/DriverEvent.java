@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** What a driver tells of what has happened. One that is told again changes nothing. */
+/** What has happened, reported by a driver. A repeated event changes nothing. */
 public sealed interface DriverEvent {
     /**
      * Nothing of a tenant runs on these units any more.
      *
-     * @param forced whether it had to be killed
-     * @param reason what there is to say beside that; usually empty
+     * @param forced whether the tenant had to be killed
+     * @param reason added to the report; usually empty
      */
     record Stopped(Tenant tenant, List<GpuId> units, boolean forced, String reason) implements DriverEvent {
         public Stopped {
@@ -29,9 +29,10 @@ public sealed interface DriverEvent {
     }
 
     /**
-     * All of a decision, and of those before it about the same tenant, is in force.
+     * A decision, and all earlier decisions about the same tenant, are in force.
      *
-     * @param pause how long a job did not train for it, where that was measured; from the order where it did not train before
+     * @param pause how long the job did not train because of the change, if measured; counted from the order if the job
+     *     did not train before
      */
     record InForce(Tenant tenant, DecisionId decision, Optional<Duration> pause) implements DriverEvent {
         public InForce(Tenant tenant, DecisionId decision) {
@@ -39,13 +40,13 @@ public sealed interface DriverEvent {
         }
     }
 
-    /** A decision about a tenant cannot be brought about. What it was to gain will be ordered to be killed. */
+    /** A decision about a tenant cannot be carried out. What may have started on GPUs that it was to get is killed. */
     record Failed(Tenant tenant, DecisionId decision, String reason) implements DriverEvent {}
 
     /**
-     * A GPU was cut anew, or could not be.
+     * The MIG instances of a GPU were changed, or could not be.
      *
-     * @param reason why it could not be; empty where it was
+     * @param reason why they could not be changed; empty if they were
      */
     record Cut(DecisionId decision, GpuId gpu, boolean done, String reason) implements DriverEvent {}
 }

@@ -122,7 +122,10 @@ final class DriverFeedback {
         }
     }
 
-    /** The tenant keeps what it has. What it was to gain may have started in part, so it is killed before it counts as free. */
+    /**
+     * The tenant keeps what it has. What it was to gain may have started in part, so it is killed before it counts as
+     * free.
+     */
     private void failed(DriverEvent.Failed failed) {
         steps.removeIf(step -> step.returns(failed.tenant()));
         for (PendingStep step : steps.awaited(
@@ -184,7 +187,10 @@ final class DriverFeedback {
         }
     }
 
-    /** A GPU is not bound again before the killed tenant is gone; otherwise the driver would start it again after the kill. */
+    /**
+     * A GPU is not bound again before the killed tenant is gone; otherwise the driver would start it again after the
+     * kill.
+     */
     private void kill(PendingStep step, PendingStep.Kind kind, String why) {
         state.markReleasing(step.gpus());
         orderKill(step, kind, ReasonText.join(step.reason(), why));

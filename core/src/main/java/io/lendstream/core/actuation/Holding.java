@@ -7,12 +7,12 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A GPU that somebody has, as its actuator knows.
+ * A GPU that has a tenant, as the actuator knows.
  *
  * @param loan the lease by which a job has an inference GPU
  */
 public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan) {
-    /** How far a tenant has got on a GPU. */
+    /** What the tenant does on the GPU. */
     public enum Phase {
         BINDING,
         BOUND,
@@ -23,7 +23,7 @@ public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan
      * A lease.
      *
      * @param granted the decision that granted it
-     * @param until when the GPU returns by itself
+     * @param until when the actuator takes the GPU back by itself
      */
     public record Loan(DecisionId granted, Instant until) {}
 

@@ -14,7 +14,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Who has which GPU, found by GPU, by tenant, and by the end of the lease. */
+/** The tenants of GPUs, by GPU, by tenant, and by the end of the lease. */
 final class Holdings {
     private final TreeMap<GpuId, Holding> byGpu = new TreeMap<>();
     private final Map<Tenant, SortedSet<GpuId>> byTenant = new HashMap<>();
@@ -61,7 +61,7 @@ final class Holdings {
         });
     }
 
-    /** The next moment at which a lease ends that nobody has begun to end yet. */
+    /** When the next lease ends whose GPU is not being released yet. */
     Optional<Instant> nextLeaseEnd() {
         return byLeaseEnd.isEmpty() ? Optional.empty() : Optional.of(byLeaseEnd.firstKey());
     }

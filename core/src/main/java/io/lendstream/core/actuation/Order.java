@@ -11,20 +11,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a driver is to bring about. It says how things are to be, not what is to be done: an order that is given again, after a
- * restart, is the same order.
+ * A state that a driver has to bring about. It is not a step: after a restart the same order can be given again.
  */
 public sealed interface Order {
-    /** By whose decision. */
+    /** The decision that it follows. */
     DecisionId decision();
 
     /**
      * A tenant runs on these units and on no others.
      *
-     * @param units what it holds and is to hold; nothing where it is to stop
-     * @param leaving what it holds and is to leave
-     * @param allocation with what a job trains there; empty where nothing about that changes
-     * @param by when it should have left what it is to leave
+     * @param units what the tenant is to have; empty if it is to stop
+     * @param leaving what the tenant has and is to leave
+     * @param allocation what a job trains with; empty if that does not change
+     * @param by when the tenant has to be gone from the units that it leaves
      */
     record Place(
             DecisionId decision,
@@ -46,20 +45,20 @@ public sealed interface Order {
         }
     }
 
-    /** What still runs of a tenant on these units is killed at once. */
+    /** Whatever still runs of a tenant on these units is killed at once. */
     record Force(DecisionId decision, Tenant tenant, List<GpuId> units) implements Order {
         public Force {
             units = units.stream().sorted().toList();
         }
     }
 
-    /** A GPU has these MIG instances, by profile and place, and no others; none for a whole GPU. */
+    /** A GPU has these MIG instances, by profile and place, and no others; an empty list means a whole GPU. */
     record Cut(DecisionId decision, GpuId gpu, List<String> places) implements Order {
         public Cut {
             places = List.copyOf(places);
         }
     }
 
-    /** A service batches so. */
+    /** A service batches as an action says. */
     record Batch(DecisionId decision, Action.Batching batching) implements Order {}
 }

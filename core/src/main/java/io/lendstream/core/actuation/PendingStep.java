@@ -11,16 +11,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Something an actuator will have done at a moment to come.
+ * A step of a change that is not done yet.
  *
- * @param since when it was begun
- * @param order tells steps of the same moment apart: the one planned first goes first
- * @param decision the decision under which it will be reported
- * @param tenant whom it is about; nobody where GPUs are cut anew
- * @param gpus the GPUs that it is about; where they are cut anew, with the instances that go
- * @param reported whether it will be reported at all
- * @param driven whether it is done when a driver says so; then {@code due} is when patience ends
- * @param reason what the report says beside the plain course; usually empty
+ * @param due when it is done; for a driven step, the deadline
+ * @param since when it was started
+ * @param order separates steps that are due at the same time: the one with the lower number is first
+ * @param decision the decision under which it is reported
+ * @param tenant the tenant that it is about; empty if MIG instances are changed
+ * @param gpus the GPUs that it is about; if MIG instances are changed, the GPU and the instances that are destroyed
+ * @param timings what the report says about times; computed when a driven step is done
+ * @param reported whether it is reported at all
+ * @param driven whether it is done when a driver reports it, and not by itself
+ * @param reason what the report says about it; usually empty
  */
 public record PendingStep(
         Instant due,
@@ -38,7 +40,7 @@ public record PendingStep(
     private static final Comparator<PendingStep> ORDER =
             Comparator.comparing(PendingStep::due).thenComparingLong(PendingStep::order);
 
-    /** What will have been done. */
+    /** What the step does. */
     public enum Kind {
         RELEASE,
         FORCE,
@@ -46,11 +48,11 @@ public record PendingStep(
         FAIL,
         APPLY,
         RECUT,
-        /** What was there before a restart is there still, or again. */
+        /** A driver confirms that a tenant still runs after a restart. */
         RETURN,
-        /** A driver did not cut, or not in time. */
+        /** A driver did not cut a GPU, or not in time. */
         NOT_CUT,
-        /** A driver did not get done in time. */
+        /** A change was not in force in time. */
         GIVE_UP
     }
 
@@ -75,7 +77,7 @@ public record PendingStep(
         return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings, reported, driven, other);
     }
 
-    /** The same when it is over. */
+    /** The same step when it is done. */
     PendingStep ended(Kind how, Instant at, String why) {
         Optional<Duration> took = Optional.of(Duration.between(since, at));
         Timings measured = switch (how) {
@@ -86,33 +88,34 @@ public record PendingStep(
         return new PendingStep(due, since, order, how, decision, tenant, gpus, measured, reported, driven, why);
     }
 
-    /** The same where a job did not train for so long. */
+    /** The same step of a job that did not train for a time. */
     PendingStep pausing(Optional<Duration> pause) {
         return new PendingStep(
                 due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reported, driven, reason);
     }
 
-    /** The same with more time. */
+    /** The same step with another deadline. */
     PendingStep until(Instant other, Kind how, String why) {
         return new PendingStep(other, since, order, how, decision, tenant, gpus, timings, reported, driven, why);
     }
 
     /**
-     * The same under another decision, which asks for the release of its GPUs: what had failed to come up is a release from then on.
+     * The same step under another decision, which asks for the release of its GPUs. A tenant that failed to start is
+     * being released from then on.
      *
-     * @param place its own order, as the step that it is a part of may remain
+     * @param place a number of its own, as a part of the step may remain
      */
     PendingStep owedBy(DecisionId other, Instant by, long place, String why) {
         Kind release = kind == Kind.FAIL ? Kind.FORCE : kind;
         return new PendingStep(by, since, place, release, other, tenant, gpus, timings, reported, driven, why);
     }
 
-    /** Whether a tenant is not to be on its GPUs any more, or may not have come to be. */
+    /** Whether a tenant leaves its GPUs, or starts there. */
     boolean ends() {
         return frees() || binds();
     }
 
-    /** Whether what runs is being killed. */
+    /** Whether a kill has been ordered. */
     boolean kills() {
         return kind == Kind.FORCE || kind == Kind.FAIL;
     }

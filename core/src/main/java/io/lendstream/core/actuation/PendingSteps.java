@@ -106,7 +106,10 @@ final class PendingSteps {
         steps.removeIf(which);
     }
 
-    /** Takes some GPUs out of a step, and returns the part of it that is about them. The step is dropped if none is left. */
+    /**
+     * Takes some GPUs out of a step, and returns the part of it that is about them. The step is dropped if none is
+     * left.
+     */
     PendingStep takeOut(PendingStep step, List<GpuId> gpus) {
         steps.remove(step);
         List<GpuId> rest =
@@ -138,8 +141,8 @@ final class PendingSteps {
     }
 
     /**
-     * Moves releases of GPUs to a newer decision that asks for them too, by its own deadline. So does the kill of a tenant
-     * that did not start.
+     * Moves releases of GPUs to a newer decision that asks for them too, by its own deadline. So does the kill of a
+     * tenant that did not start.
      */
     void expedite(DecisionId decision, Collection<GpuId> gpus, Instant by, Instant now) {
         Instant deadline = PendingStep.later(now, by);

@@ -10,10 +10,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * What a decision changes of what its tenant holds. A GPU that the decision names is in one of the lists from
- * {@code kept} on.
+ * What a decision changes of what its tenant holds. Each GPU that the decision names is in one of the lists.
  *
- * @param named the GPUs that the decision asks to release or to bind
  * @param kept GPUs that the tenant has and keeps
  * @param leaving GPUs that the tenant has and is to leave
  * @param gained GPUs that the tenant is to get
@@ -23,7 +21,6 @@ import java.util.TreeSet;
  */
 record TenantChange(
         Tenant tenant,
-        List<GpuId> named,
         List<GpuId> kept,
         List<GpuId> leaving,
         List<GpuId> gained,
@@ -31,7 +28,6 @@ record TenantChange(
         List<GpuId> nobodys,
         List<GpuId> foreign) {
     TenantChange {
-        named = List.copyOf(named);
         kept = List.copyOf(kept);
         leaving = List.copyOf(leaving);
         gained = List.copyOf(gained);
@@ -43,6 +39,7 @@ record TenantChange(
     /**
      * The change of a tenant that keeps some of what it has, leaves the rest, and gets other GPUs.
      *
+     * @param named the GPUs that the decision asks to release or to bind
      * @param kept some of the GPUs that the tenant has and is not leaving
      */
     static TenantChange of(
@@ -65,8 +62,7 @@ record TenantChange(
                 foreign.add(gpu);
             }
         }
-        return new TenantChange(
-                tenant, named, List.copyOf(kept), List.copyOf(leaving), gained, underWay, nobodys, foreign);
+        return new TenantChange(tenant, List.copyOf(kept), List.copyOf(leaving), gained, underWay, nobodys, foreign);
     }
 
     /** The GPUs that are not as before afterwards, or are free already; sorted. */

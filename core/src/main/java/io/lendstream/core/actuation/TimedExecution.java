@@ -50,7 +50,9 @@ final class TimedExecution implements Execution {
         }
     }
 
-    /** Plans when a tenant has left GPUs, and returns that time. A tenant that would not leave in time is killed then. */
+    /**
+     * Plans when a tenant has left GPUs, and returns that time. A tenant that would not leave in time is killed then.
+     */
     private Instant release(UnitRelease release) {
         if (release.gpus().isEmpty()) {
             return now;

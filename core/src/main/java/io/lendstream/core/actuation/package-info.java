@@ -1,4 +1,8 @@
-/** What an actuator owes the scheduler: to obey each decision once, never a stale or an advisory one, to free a GPU before anybody else gets it, and to return what is lent when the lease ends. It is a state machine without a clock or a driver of its own, so that services, replays and tests run the very same rules. */
+/**
+ * The rules that an actuator keeps: obey each decision once, never an outdated or advisory one; free a GPU before
+ * another tenant gets it; take a lent GPU back when its lease ends. The state machine has no clock and no driver of its
+ * own, so that services, replays and tests run the same rules.
+ */
 @NullMarked
 package io.lendstream.core.actuation;
 

@@ -50,7 +50,7 @@ final class AgentCost {
 
     private AgentCost() {}
 
-    static BenchMain.Result measure() {
+    static BenchReport measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
@@ -63,7 +63,7 @@ final class AgentCost {
                     "--set", "agent.node=" + PlayedNode.NAME);
             measure("hz_1_with_pods", 1, discovery, 0.02, metrics, reference, ratio);
         }
-        return new BenchMain.Result(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio);
     }
 
     private static void prepare(Stack stack) {
@@ -238,41 +238,47 @@ final class AgentCost {
         MigProfile smallest = kind.profile("1g.10gb").orElseThrow();
         List<String> lines = new ArrayList<>(List.of("driver 570.124.06"));
         for (int gpu = 0; gpu < GPUS; gpu++) {
-            lines.add("gpu GPU-%d".formatted(gpu));
-            lines.add(" name NVIDIA H100 80GB HBM3");
-            lines.add(" pci 00000000:%02X:00.0".formatted(7 + 8 * gpu));
-            lines.add(" capability 9 0");
-            lines.add(" memory %d %d %d".formatted(80L << 30, 600L << 20, 2048L << 20));
-            lines.addAll(List.of(
-                    " power 143250",
-                    " energy 9876543210",
-                    " temperature 41",
-                    " memoryTemperature 47",
-                    " clocks 1410 1593",
-                    " reasons 0x4",
-                    " ecc 3 0",
-                    " mig 1 1"));
-            lines.add(" profile 0 %d 1 7 %d %d 1 1g.10gb %s"
-                    .formatted(
-                            smallest.id(),
-                            smallest.sms().orElse(0),
-                            Math.round(smallest.memoryGib().orElse(0) * 1024),
-                            smallest.starts().stream().map(String::valueOf).collect(Collectors.joining(" "))));
-            for (int i = 0; i < INSTANCES; i++) {
-                lines.add(" instance %d 0 %d %d %d MIG-%d-%d %d %d %d %d 0 1"
-                        .formatted(
-                                7 + i,
-                                smallest.id(),
-                                i,
-                                smallest.memorySlices(),
-                                gpu,
-                                i,
-                                10L << 30,
-                                37L << 20,
-                                10 * i,
-                                8 * i));
-            }
+            lines.addAll(gpu(gpu, smallest));
         }
         return String.join("\n", lines) + "\n";
+    }
+
+    private static List<String> gpu(int gpu, MigProfile profile) {
+        List<String> lines = new ArrayList<>();
+        lines.add("gpu GPU-%d".formatted(gpu));
+        lines.add(" name NVIDIA H100 80GB HBM3");
+        lines.add(" pci 00000000:%02X:00.0".formatted(7 + 8 * gpu));
+        lines.add(" capability 9 0");
+        lines.add(" memory %d %d %d".formatted(80L << 30, 600L << 20, 2048L << 20));
+        lines.addAll(List.of(
+                " power 143250",
+                " energy 9876543210",
+                " temperature 41",
+                " memoryTemperature 47",
+                " clocks 1410 1593",
+                " reasons 0x4",
+                " ecc 3 0",
+                " mig 1 1"));
+        lines.add(" profile 0 %d 1 7 %d %d 1 1g.10gb %s"
+                .formatted(
+                        profile.id(),
+                        profile.sms().orElse(0),
+                        Math.round(profile.memoryGib().orElse(0) * 1024),
+                        profile.starts().stream().map(String::valueOf).collect(Collectors.joining(" "))));
+        for (int i = 0; i < INSTANCES; i++) {
+            lines.add(" instance %d 0 %d %d %d MIG-%d-%d %d %d %d %d 0 1"
+                    .formatted(
+                            7 + i,
+                            profile.id(),
+                            i,
+                            profile.memorySlices(),
+                            gpu,
+                            i,
+                            10L << 30,
+                            37L << 20,
+                            10 * i,
+                            8 * i));
+        }
+        return lines;
     }
 }

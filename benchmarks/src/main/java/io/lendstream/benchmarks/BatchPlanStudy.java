@@ -9,7 +9,6 @@ import io.lendstream.core.batching.PackingPlanner;
 import io.lendstream.core.batching.PlannedService;
 import io.lendstream.core.batching.ServiceCapacity;
 import io.lendstream.core.mig.MigGpu;
-import io.lendstream.core.mig.MigLayouts;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.simulator.batching.LatencyTable;
 import io.lendstream.simulator.batching.LatencyTables;
@@ -17,13 +16,9 @@ import io.lendstream.simulator.batching.MeasuredLatency;
 import io.lendstream.simulator.batching.PlanPlayer;
 import io.lendstream.simulator.batching.PlanStudy;
 import io.lendstream.simulator.batching.ServiceLine;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -31,38 +26,34 @@ import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
-import org.ojalgo.optimisation.Expression;
-import org.ojalgo.optimisation.ExpressionsBasedModel;
-import org.ojalgo.optimisation.Optimisation;
-import org.ojalgo.optimisation.Variable;
 
 /**
  * Plans of batches and MIG instances: GPUs beside the exact optimum, bounds and simpler ways, whether all requests are in time, and
  * how long planning takes. On ParvaGPU's six scenarios and measurements (SC 2024), on MIGPerf's encoders with inputs of many
  * lengths (arXiv 2301.00407), and on services drawn at random from the former.
  */
-final class BatchPlanStudy {
+final class BatchPlanStudy implements Bench {
     private static final String PARVAGPU = "mig/parvagpu";
     private static final String MIGPERF = "mig/migperf_a100_40gb";
-    private static final int SCENARIOS = 6;
     private static final int SEEDS = 5;
     private static final int REQUESTS = 100_000;
     private static final double MARGIN = .05;
     private static final int PROBES = 5;
     private static final int WARM = 40;
-    private static final long SOLVER_MILLIS = 20_000;
     private static final int RANDOM_SCENARIOS = 6;
     private static final int ENCODER_RUNS = 8;
 
     private final Path data = PublicData.with("batch-plan", PARVAGPU, MIGPERF);
+    private final ParvaGpuData parvaGpu = new ParvaGpuData(data.resolve(PARVAGPU));
     private final Map<String, Double> metrics = new TreeMap<>();
     private final Map<String, Double> reference = new TreeMap<>();
     private final Map<String, Double> ratio = new TreeMap<>();
     private double worst;
 
-    BenchMain.Result measure() {
+    @Override
+    public BenchReport measure() {
         MigGpu gpu = MigGpu.named("A100-80GB").orElseThrow().plain();
-        List<LatencyTable> tables = LatencyTables.read(data.resolve(PARVAGPU).resolve("prof_data"), gpu);
+        List<LatencyTable> tables = parvaGpu.tables(gpu);
         scenarios(gpu, tables);
         random(gpu, tables);
         many(gpu, tables);
@@ -72,7 +63,7 @@ final class BatchPlanStudy {
             throw new IllegalStateException(
                     "an instance answers too late: its p99 is %.2f of the objective".formatted(worst));
         }
-        return new BenchMain.Result(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio);
     }
 
     private static PlanStudy study(
@@ -90,84 +81,65 @@ final class BatchPlanStudy {
     }
 
     private void scenarios(MigGpu gpu, List<LatencyTable> tables) {
-        System.out.println("ParvaGPU's scenarios, A100-80GB; p99 as a share of the objective");
-        System.out.printf(
-                "%8s %5s %6s %10s %6s %6s | %7s %6s %7s %8s | %14s %13s | %6s %5s%n",
-                "scenario",
-                "GPUs",
-                "slices",
-                "exact",
-                "LP",
-                "p99",
-                "MIG off",
-                "shared",
-                "all 1g",
-                "ParvaGPU",
-                "half objective",
-                "no margin",
-                "probes",
-                "p99");
+        PlannedScenario.printHeader();
         double saved = 0;
         double greedyMillis = 0;
         double improvedMillis = 0;
         int planned = 0;
         int probed = 0;
-        for (int number = 1; number <= SCENARIOS; number++) {
-            List<ServiceLine> lines = scenario(number, tables);
-            PlanStudy.Result all = run(study(gpu, tables, lines, OptionalInt.empty(), OptionalInt.empty()));
-            PlanStudy.Result few = run(study(gpu, tables, lines, OptionalInt.of(PROBES), OptionalInt.empty()));
+        for (int number = 1; number <= ParvaGpuData.SCENARIOS; number++) {
+            PlannedScenario scenario = plan(number, gpu, tables);
+            scenario.print();
+            put(scenario);
+            saved += 1 - (double) scenario.gpus() / scenario.off();
+            planned += scenario.gpus();
+            probed += scenario.few().plan().gpus();
+            List<ServiceCapacity> services = scenario.all().plan().services();
             List<Packing.Demand> demands =
-                    all.plan().services().stream().map(ServiceCapacity::demand).toList();
-            BatchPlan careless = careless(gpu, tables, lines);
-            double carelessWorst = worst(careless, tables);
-            int off = all.comparison().migOff().orElseThrow();
-            OptionalInt exact = exact(gpu, demands, all.plan().gpus());
-            System.out.printf(
-                    "%8d %5d %6d %10s %6.2f %6.2f | %7d %6.2f %7d %8d | %6d at %4.2f %5d at %4.2f | %6d %5.2f%n",
-                    number,
-                    all.plan().gpus(),
-                    all.plan().packing().slices(),
-                    exact.isPresent() ? String.valueOf(exact.getAsInt()) : "not proved",
-                    all.plan().bounds().linear(),
-                    all.worst(all.played()),
-                    off,
-                    all.comparison().migOffFractional().orElseThrow(),
-                    all.comparison().uniform().getOrDefault("1g.10gb", 0),
-                    published(number),
-                    all.comparison().halfObjective(),
-                    all.comparison().halfObjectiveWorst(),
-                    careless.gpus(),
-                    carelessWorst,
-                    few.plan().gpus(),
-                    few.worst(few.played()));
-            String name = "scenario " + number;
-            metrics.put(name + " GPUs", (double) all.plan().gpus());
-            metrics.put(name + " GPUs from " + PROBES + " probes", (double)
-                    few.plan().gpus());
-            exact.ifPresent(gpus -> reference.put(name + " GPUs", (double) gpus));
-            reference.put(name + " GPUs from " + PROBES + " probes", (double)
-                    all.plan().gpus());
-            saved += 1 - (double) all.plan().gpus() / off;
-            planned += all.plan().gpus();
-            probed += few.plan().gpus();
+                    services.stream().map(ServiceCapacity::demand).toList();
             greedyMillis = Math.max(
                     greedyMillis,
                     millis(() ->
                             new PackingPlanner(gpu, demands).greedy().gpus().size()));
             improvedMillis = Math.max(
-                    improvedMillis,
-                    millis(() -> BatchPlan.of(gpu, all.plan().services(), 1).gpus()));
+                    improvedMillis, millis(() -> BatchPlan.of(gpu, services, 1).gpus()));
         }
         System.out.printf(
                 "saved against MIG off, a service a GPU: %.1f %% in the mean; %d GPUs from %d probes a model for %d from all measurements%n",
-                100 * saved / SCENARIOS, probed, PROBES, planned);
+                100 * saved / ParvaGpuData.SCENARIOS, probed, PROBES, planned);
         System.out.printf(
                 "the slowest scenario takes %.2f ms to plan by prices alone, %.1f ms improved (median of %d, warm)%n",
                 greedyMillis, improvedMillis, WARM);
-        metrics.put("saved", saved / SCENARIOS);
+        metrics.put("saved", saved / ParvaGpuData.SCENARIOS);
         metrics.put("greedy ms", greedyMillis);
         metrics.put("improved ms", improvedMillis);
         ratio.put("GPUs from " + PROBES + " probes", (double) probed / planned);
+    }
+
+    private PlannedScenario plan(int number, MigGpu gpu, List<LatencyTable> tables) {
+        List<ServiceLine> lines = parvaGpu.scenario(number, tables);
+        PlanStudy.Result all = run(study(gpu, tables, lines, OptionalInt.empty(), OptionalInt.empty()));
+        PlanStudy.Result few = run(study(gpu, tables, lines, OptionalInt.of(PROBES), OptionalInt.empty()));
+        List<Packing.Demand> demands =
+                all.plan().services().stream().map(ServiceCapacity::demand).toList();
+        BatchPlan careless = careless(gpu, tables, lines);
+        return new PlannedScenario(
+                number,
+                all,
+                few,
+                careless,
+                worst(careless, tables),
+                ExactPacking.gpus(gpu, demands, all.plan().gpus()),
+                parvaGpu.published(number));
+    }
+
+    private void put(PlannedScenario scenario) {
+        String name = "scenario " + scenario.number() + " GPUs";
+        String probes = name + " from " + PROBES + " probes";
+        metrics.put(name, (double) scenario.gpus());
+        metrics.put(probes, (double) scenario.few().plan().gpus());
+        scenario.exact().ifPresent(gpus -> reference.put(name, (double) gpus));
+        reference.put(probes, (double) scenario.gpus());
     }
 
     /** By formula, without any margin: what plans need that only just hold on paper. */
@@ -203,94 +175,6 @@ final class BatchPlanStudy {
     private static PlannedService service(ServiceLine line, ModelLatency latency) {
         return new PlannedService(
                 line.service(), line.ratePerSecond(), line.sloMillis(), line.cv2(), latency, line.sizes());
-    }
-
-    private List<ServiceLine> scenario(int number, List<LatencyTable> tables) {
-        String[] objectives = line(data.resolve(PARVAGPU).resolve("SLO/SLO_latency.csv"), number);
-        String[] rates = line(data.resolve(PARVAGPU).resolve("SLO/SLO_req_rate.csv"), number);
-        List<ServiceLine> lines = new ArrayList<>();
-        for (int i = 0; i < tables.size(); i++) {
-            if (!rates[i].equals("N/A")) {
-                String model = tables.get(i).model();
-                lines.add(new ServiceLine(
-                        model,
-                        model,
-                        Double.parseDouble(rates[i]),
-                        Double.parseDouble(objectives[i]),
-                        1,
-                        new TreeMap<>()));
-            }
-        }
-        return lines;
-    }
-
-    private static String[] line(Path file, int number) {
-        return lines(file).get(number - 1).split(",", -1);
-    }
-
-    private static List<String> lines(Path file) {
-        try {
-            return Files.readAllLines(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** GPUs of the plan that ParvaGPU published, which runs up to three processes on an instance. */
-    private int published(int number) {
-        Path file = data.resolve(PARVAGPU).resolve("deployment/SLO%d_ParvaGPU_deploy.csv".formatted(number));
-        return (int) lines(file).stream()
-                .skip(1)
-                .filter(line -> !line.isBlank())
-                .map(line -> Arrays.asList(line.split(",")).subList(0, 2))
-                .distinct()
-                .count();
-    }
-
-    /** The fewest GPUs, as a mixed-integer solver of others proves them; empty if it proves nothing in its time. */
-    private static OptionalInt exact(MigGpu gpu, List<Packing.Demand> demands, int planned) {
-        ExpressionsBasedModel model = new ExpressionsBasedModel();
-        model.options.time_abort = SOLVER_MILLIS;
-        model.options.time_suffice = SOLVER_MILLIS;
-        List<List<MigProfile>> cuts = MigLayouts.of(gpu).cuts();
-        List<Expression> room = new ArrayList<>();
-        for (MigProfile profile : gpu.profiles()) {
-            room.add(model.newExpression(profile.name()).upper(0));
-        }
-        for (int c = 0; c < cuts.size(); c++) {
-            Variable gpus = model.newVariable("cut" + c).lower(0).integer(true).weight(1);
-            for (int p = 0; p < room.size(); p++) {
-                room.get(p)
-                        .set(
-                                gpus,
-                                -Collections.frequency(
-                                        cuts.get(c), gpu.profiles().get(p)));
-            }
-        }
-        for (Packing.Demand demand : demands) {
-            Expression served = model.newExpression(demand.service()).lower(1);
-            for (int p = 0; p < room.size(); p++) {
-                double capacity =
-                        demand.capacities().getOrDefault(gpu.profiles().get(p), 0.0);
-                if (capacity > 0) {
-                    Variable instances =
-                            model.newVariable(demand.service() + p).lower(0).integer(true);
-                    served.set(instances, capacity / demand.ratePerSecond());
-                    room.get(p).set(instances, 1);
-                }
-            }
-        }
-        Optimisation.Result result = model.minimise();
-        if (!result.getState().isOptimal()) {
-            return OptionalInt.empty();
-        }
-        int proved = (int) Math.round(result.getValue());
-        if (planned < proved) {
-            throw new IllegalStateException(
-                    "the solver says that %d GPUs are the fewest, but a plan has %d: its model is wrong"
-                            .formatted(proved, planned));
-        }
-        return OptionalInt.of(proved);
     }
 
     private static double millis(IntSupplier work) {
@@ -390,43 +274,57 @@ final class BatchPlanStudy {
         List<LatencyTable> tables = LatencyTables.read(data.resolve(MIGPERF), gpu);
         MigGpu measured = gpu.only(profile ->
                 tables.get(0).rows().stream().anyMatch(row -> row.profile().equals(profile)));
-        NavigableMap<Integer, Double> lengths = new TreeMap<>();
         SplittableRandom random = new SplittableRandom(13);
+        NavigableMap<Integer, Double> lengths = lengths(random);
+        for (double each : new double[] {100, 1000, 3000}) {
+            encoders(measured, tables, lengths, each, random);
+        }
+    }
+
+    private static NavigableMap<Integer, Double> lengths(SplittableRandom random) {
+        NavigableMap<Integer, Double> lengths = new TreeMap<>();
         for (int i = 0; i < 20_000; i++) {
             double length = Math.exp(4.347 + .819 * gaussian(random));
             lengths.merge((int) Math.max(1, Math.min(512, Math.round(length))), 1.0, Double::sum);
         }
-        for (double each : new double[] {100, 1000, 3000}) {
-            int padded = 0;
-            int bucketed = 0;
-            int paddedOff = 0;
-            int bucketedOff = 0;
-            for (int run = 0; run < ENCODER_RUNS; run++) {
-                List<ServiceLine> lines = tables.stream()
-                        .map(table -> new ServiceLine(
-                                table.model(), table.model(), each * (.5 + random.nextDouble()), 200, 1, lengths))
-                        .toList();
-                PlanStudy.Result one = run(study(measured, tables, lines, OptionalInt.empty(), OptionalInt.of(1)));
-                PlanStudy.Result four = run(study(measured, tables, lines, OptionalInt.empty(), OptionalInt.of(4)));
-                padded += one.plan().gpus();
-                bucketed += four.plan().gpus();
-                paddedOff += one.comparison().migOff().orElseThrow();
-                bucketedOff += four.comparison().migOff().orElseThrow();
-            }
-            System.out.printf(
-                    "encoders at about %.0f texts/s each, %d runs: padded to 512 %.2f GPUs (without MIG %.2f), 4 buckets %.2f (without MIG %.2f)%n",
-                    each,
-                    ENCODER_RUNS,
-                    (double) padded / ENCODER_RUNS,
-                    (double) paddedOff / ENCODER_RUNS,
-                    (double) bucketed / ENCODER_RUNS,
-                    (double) bucketedOff / ENCODER_RUNS);
-            String name = "encoders at %.0f".formatted(each);
-            metrics.put(name + " GPUs of 4 buckets", (double) bucketed / ENCODER_RUNS);
-            reference.put(name + " GPUs of 4 buckets", (double) padded / ENCODER_RUNS);
-            ratio.put(name + " GPUs of 4 buckets to 1", (double) bucketed / padded);
-            ratio.put(name + " GPUs of 4 buckets to MIG off", (double) bucketed / bucketedOff);
+        return lengths;
+    }
+
+    private void encoders(
+            MigGpu gpu,
+            List<LatencyTable> tables,
+            NavigableMap<Integer, Double> lengths,
+            double each,
+            SplittableRandom random) {
+        int padded = 0;
+        int bucketed = 0;
+        int paddedOff = 0;
+        int bucketedOff = 0;
+        for (int run = 0; run < ENCODER_RUNS; run++) {
+            List<ServiceLine> lines = tables.stream()
+                    .map(table -> new ServiceLine(
+                            table.model(), table.model(), each * (.5 + random.nextDouble()), 200, 1, lengths))
+                    .toList();
+            PlanStudy.Result one = run(study(gpu, tables, lines, OptionalInt.empty(), OptionalInt.of(1)));
+            PlanStudy.Result four = run(study(gpu, tables, lines, OptionalInt.empty(), OptionalInt.of(4)));
+            padded += one.plan().gpus();
+            bucketed += four.plan().gpus();
+            paddedOff += one.comparison().migOff().orElseThrow();
+            bucketedOff += four.comparison().migOff().orElseThrow();
         }
+        System.out.printf(
+                "encoders at about %.0f texts/s each, %d runs: padded to 512 %.2f GPUs (without MIG %.2f), 4 buckets %.2f (without MIG %.2f)%n",
+                each,
+                ENCODER_RUNS,
+                (double) padded / ENCODER_RUNS,
+                (double) paddedOff / ENCODER_RUNS,
+                (double) bucketed / ENCODER_RUNS,
+                (double) bucketedOff / ENCODER_RUNS);
+        String name = "encoders at %.0f".formatted(each);
+        metrics.put(name + " GPUs of 4 buckets", (double) bucketed / ENCODER_RUNS);
+        reference.put(name + " GPUs of 4 buckets", (double) padded / ENCODER_RUNS);
+        ratio.put(name + " GPUs of 4 buckets to 1", (double) bucketed / padded);
+        ratio.put(name + " GPUs of 4 buckets to MIG off", (double) bucketed / bucketedOff);
     }
 
     private static double gaussian(SplittableRandom random) {

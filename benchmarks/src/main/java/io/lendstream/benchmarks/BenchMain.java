@@ -12,55 +12,71 @@ import java.util.function.Supplier;
 
 /** {@code ./dev bench NAME [RUNS]}. */
 public final class BenchMain {
-    private static final int RUNS = 3;
+    /** Reads the options of a benchmark; empty if it does not know them. */
+    private interface Reader {
+        Optional<? extends Bench> read(List<String> options);
+    }
+
+    private static final Map<String, Reader> BENCHES = new TreeMap<>(Map.of(
+            "afe",
+            ElasticTraining::parse,
+            "agent",
+            withoutOptions(() -> AgentCost::measure),
+            "batch-plan",
+            withoutOptions(BatchPlanStudy::new),
+            "decision-latency",
+            ReclaimLatency::parse,
+            "forecast",
+            withoutOptions(ForecastStudy::new),
+            "forecaster",
+            ForecasterPace::parse,
+            "ingest",
+            SchedulerThroughput::parse,
+            "plan",
+            withoutOptions(() -> PlanTime::measure),
+            "published",
+            withoutOptions(PublishedFigures::new),
+            "replay",
+            ReplayTime::parse));
 
     private BenchMain() {}
 
     public static void main(String[] arguments) throws IOException {
-        boolean counts =
-                arguments.length == 2 && arguments[0].equals("replay") && arguments[1].matches("[1-9]\\d{0,2}");
-        int runs = counts ? Integer.parseInt(arguments[1]) : RUNS;
         String name = arguments.length == 0 ? "" : arguments[0];
         List<String> options = List.of(arguments).subList(Math.min(1, arguments.length), arguments.length);
-        Optional<ElasticTraining> afe = ElasticTraining.parse(name.equals("afe") ? options : List.of());
-        Optional<ReclaimLatency> latency = ReclaimLatency.parse(name.equals("decision-latency") ? options : List.of());
-        Optional<ForecasterPace> pace = ForecasterPace.parse(name.equals("forecaster") ? options : List.of());
-        Optional<SchedulerThroughput> throughput =
-                SchedulerThroughput.parse(name.equals("ingest") ? options : List.of());
-        Map<String, Supplier<Result>> benches = new TreeMap<>(Map.of(
-                "afe", () -> afe.orElseThrow().measure(),
-                "agent", AgentCost::measure,
-                "batch-plan", () -> new BatchPlanStudy().measure(),
-                "decision-latency", () -> latency.orElseThrow().measure(),
-                "forecast", () -> new ForecastStudy().measure(),
-                "forecaster", () -> pace.orElseThrow().measure(),
-                "plan", PlanTime::measure,
-                "published", () -> new PublishedFigures().measure(),
-                "replay", () -> new ReplayTime(runs).measure(),
-                "ingest", () -> throughput.orElseThrow().measure()));
-        boolean understood = switch (name) {
-            case "afe" -> afe.isPresent();
-            case "decision-latency" -> latency.isPresent();
-            case "forecaster" -> pace.isPresent();
-            case "ingest" -> throughput.isPresent();
-            default -> options.isEmpty() || counts;
-        };
-        if (!understood || !benches.containsKey(name)) {
-            System.err.printf(
-                    "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
-                            + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
-                            + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
-                            + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
-                            + "       ./dev bench ingest [--guarantee at_least_once|exactly_once_v2] [--records N]%n",
-                    String.join(", ", benches.keySet()), RUNS);
+        Optional<? extends Bench> bench =
+                Optional.ofNullable(BENCHES.get(name)).flatMap(reader -> reader.read(options));
+        if (bench.isEmpty()) {
+            explain();
             System.exit(2);
         }
-        Result result = benches.getOrDefault(name, () -> Result.NONE).get();
+        BenchReport report = bench.orElseThrow().measure();
+        System.out.println(new ObjectMapper().writeValueAsString(line(name, report)));
+        report.misses().forEach(miss -> System.err.printf("%s misses its bound: %s%n", name, miss));
+        System.exit(report.misses().isEmpty() ? 0 : 1);
+    }
+
+    private static Reader withoutOptions(Supplier<Bench> bench) {
+        return options -> options.isEmpty() ? Optional.of(bench.get()) : Optional.empty();
+    }
+
+    private static void explain() {
+        System.err.printf(
+                "Usage: ./dev bench NAME [RUNS], where NAME is: %s; and RUNS, for replay, how often each is run (%d);%n"
+                        + "       ./dev bench afe [--resizes N] [--crashes N] [--seconds-cap S]%n"
+                        + "       ./dev bench decision-latency [--samples N] [--warm-up S] [--records N] [--spikes N] [--crowd NODES] [--setting GUARANTEE_MILLIS]%n"
+                        + "       ./dev bench forecaster [--services N] [--delivery GUARANTEE] [--windows N] [--rounds N]%n"
+                        + "       ./dev bench ingest [--guarantee at_least_once|exactly_once_v2] [--records N]%n",
+                String.join(", ", BENCHES.keySet()), ReplayTime.RUNS);
+    }
+
+    /** The report as it is kept, with the machine and the commit that it is of. */
+    private static Map<String, Object> line(String name, BenchReport report) throws IOException {
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("name", name);
-        line.put("metrics", result.metrics());
-        line.put("reference", result.reference());
-        line.put("ratio", result.ratio());
+        line.put("metrics", report.metrics());
+        line.put("reference", report.reference());
+        line.put("ratio", report.ratio());
         line.put(
                 "machine",
                 "%d cores, Java %s, %s %s"
@@ -70,27 +86,7 @@ public final class BenchMain {
                                 System.getProperty("os.name"),
                                 System.getProperty("os.arch")));
         line.put("commit", commit());
-        System.out.println(new ObjectMapper().writeValueAsString(line));
-        result.misses().forEach(miss -> System.err.printf("%s misses its bound: %s%n", name, miss));
-        System.exit(result.misses().isEmpty() ? 0 : 1);
-    }
-
-    /**
-     * Figures by name: what was measured, what it is compared with, and the one over the other.
-     *
-     * @param misses bounds that were not kept, in words; with any, the command ends with 1
-     */
-    record Result(
-            Map<String, Double> metrics,
-            Map<String, Double> reference,
-            Map<String, Double> ratio,
-            List<String> misses) {
-        static final Result NONE = new Result(Map.of(), Map.of(), Map.of());
-
-        /** Figures that are held to no bound. */
-        Result(Map<String, Double> metrics, Map<String, Double> reference, Map<String, Double> ratio) {
-            this(metrics, reference, ratio, List.of());
-        }
+        return line;
     }
 
     private static String commit() throws IOException {

@@ -1,23 +1,16 @@
 package io.lendstream.benchmarks;
 
-import io.lendstream.benchmarks.BenchMain.Result;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.Models;
 import io.lendstream.simulator.forecasting.Evaluation;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -26,7 +19,7 @@ import java.util.TreeMap;
  * The forecast model on public series, against figures of {@code select} that were measured before this project began, with another
  * program: see forecast-reference.csv. And what it costs: processor time and state. It is held to the bounds of docs/forecasting.md.
  */
-final class ForecastStudy {
+final class ForecastStudy implements Bench {
     private static final String OURS = "lendstream";
     private static final String THEIRS = "select";
     private static final int RESAMPLES = 400;
@@ -51,23 +44,21 @@ final class ForecastStudy {
         data = PublicData.with("forecast", "traces/series").resolve("traces/series");
     }
 
+    /** A series of the reference, and the part of it that is taken. */
+    private record Source(String series, int stepSeconds, int trainDays, OptionalDouble untilDays) {
+        private String key() {
+            return series + " " + stepSeconds / 60 + "m";
+        }
+    }
+
     /** A line of the reference. */
     private record Line(
-            String series,
-            int stepSeconds,
-            int trainDays,
-            OptionalDouble untilDays,
-            int horizonMinutes,
-            double nmae,
-            OptionalDouble pinball99,
-            OptionalDouble p99OverMean) {
+            Source source, int horizonMinutes, double nmae, OptionalDouble pinball99, OptionalDouble p99OverMean) {
         private static Line of(String text) {
             String[] parts = text.split(",", -1);
+            var source = new Source(parts[0], Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), number(parts[3]));
             return new Line(
-                    parts[0],
-                    Integer.parseInt(parts[1]),
-                    Integer.parseInt(parts[2]),
-                    number(parts[3]),
+                    source,
                     Integer.parseInt(parts[4]),
                     Double.parseDouble(parts[5]) / 100,
                     number(parts[6]).isPresent()
@@ -78,10 +69,6 @@ final class ForecastStudy {
 
         private static OptionalDouble number(String text) {
             return text.isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(text));
-        }
-
-        private String key() {
-            return series + " " + stepSeconds / 60 + "m";
         }
     }
 
@@ -102,79 +89,105 @@ final class ForecastStudy {
         }
     }
 
-    Result measure() {
+    /** Our model and our select against select as printed, over all series. */
+    private static final class Comparison {
+        private final Ratios mae = new Ratios();
+        private final Ratios selectMae = new Ratios();
+        private final Ratios ownSelect = new Ratios();
+        private final Ratios pinball = new Ratios();
+        private final Ratios cost = new Ratios();
+        private final PooledCoverage pooled = new PooledCoverage();
+        private final PooledCoverage pooledSelect = new PooledCoverage();
+
+        void add(Line line, Score our, Score their) {
+            mae.add(our.nmae() / line.nmae());
+            selectMae.add(their.nmae() / line.nmae());
+            ownSelect.add(our.nmae() / their.nmae());
+            line.pinball99().ifPresent(printed -> pinball.add(our.pinball99() / printed));
+            line.p99OverMean().ifPresent(printed -> cost.add(our.p99OverMean() / printed));
+            pooled.add(our);
+            pooledSelect.add(their);
+        }
+
+        void print() {
+            System.out.printf(
+                    "geometric means: MAE %.4f (worst %.3f), pinball99 %.4f (worst %.3f), mean p99 %.4f; our select's MAE %.4f of the printed, ours %.4f of our select's%n",
+                    mae.mean(),
+                    mae.worst,
+                    pinball.mean(),
+                    pinball.worst,
+                    cost.mean(),
+                    selectMae.mean(),
+                    ownSelect.mean());
+            System.out.printf("pooled: %s%nselect: %s%n", pooled, pooledSelect);
+        }
+    }
+
+    @Override
+    public BenchReport measure() {
         Map<String, List<Line>> byKey = new LinkedHashMap<>();
         for (Line line : lines()) {
-            byKey.computeIfAbsent(line.key(), any -> new ArrayList<>()).add(line);
+            byKey.computeIfAbsent(line.source().key(), any -> new ArrayList<>()).add(line);
         }
-        Ratios mae = new Ratios();
-        Ratios selectMae = new Ratios();
-        Ratios ownSelect = new Ratios();
-        Ratios pinball = new Ratios();
-        Ratios cost = new Ratios();
-        PooledCoverage pooled = new PooledCoverage();
-        PooledCoverage pooledSelect = new PooledCoverage();
-        System.out.println(
-                "series and step, minutes ahead | MAE, pinball loss at 0.99 and mean p99 of lendstream over those of select as printed | MAE of our select over the printed | share under p90 and p99 (twice their standard deviations), under p99 on steep rises");
-        byKey.forEach((key, lines) -> {
-            RateSeries series = read(lines.get(0));
-            List<Covered> covered = new ArrayList<>();
-            List<Score> ours = evaluate(series, lines, OURS, covered);
-            List<Score> theirs = evaluate(series, lines, THEIRS, new ArrayList<>());
-            for (int i = 0; i < lines.size(); i++) {
-                Line line = lines.get(i);
-                Score our = ours.get(i);
-                Score their = theirs.get(i);
-                mae.add(our.nmae() / line.nmae());
-                selectMae.add(their.nmae() / line.nmae());
-                ownSelect.add(our.nmae() / their.nmae());
-                line.pinball99().ifPresent(printed -> pinball.add(our.pinball99() / printed));
-                line.p99OverMean().ifPresent(printed -> cost.add(our.p99OverMean() / printed));
-                pooled.add(our);
-                pooledSelect.add(their);
-                String at = "%s, %d min ahead".formatted(key, line.horizonMinutes());
-                boolean keeps90 = keeps(
-                        at + ": p90", 0.9, our.coverage90(), covered.get(i).p90());
-                boolean keeps99 = keeps(
-                        at + ": p99", 0.99, our.coverage99(), covered.get(i).p99());
-                System.out.printf(
-                        "%-36s %2d | %.3f %s %s | %.3f | %.3f (%.3f) %.4f (%.4f) %.3f%s%s%n",
-                        key,
-                        line.horizonMinutes(),
-                        our.nmae() / line.nmae(),
-                        text(line.pinball99(), our.pinball99()),
-                        text(line.p99OverMean(), our.p99OverMean()),
-                        their.nmae() / line.nmae(),
-                        our.coverage90(),
-                        2 * covered.get(i).p90().deviation(),
-                        our.coverage99(),
-                        2 * covered.get(i).p99().deviation(),
-                        our.riseCoverage99(),
-                        keeps90 ? "" : " MISSES p90",
-                        keeps99 ? "" : " MISSES p99");
-            }
-        });
-        put("MAE over select's", mae);
-        put("pinball99 over select's", pinball);
-        put("mean p99 over select's", cost);
-        put("MAE over our select's", ownSelect);
-        put("our select's MAE over select's", selectMae);
-        pooled.put(OURS, metrics);
-        pooledSelect.put(THEIRS, metrics);
-        System.out.printf(
-                "geometric means: MAE %.4f (worst %.3f), pinball99 %.4f (worst %.3f), mean p99 %.4f; our select's MAE %.4f of the printed, ours %.4f of our select's%n",
-                mae.mean(), mae.worst, pinball.mean(), pinball.worst, cost.mean(), selectMae.mean(), ownSelect.mean());
-        System.out.printf("pooled: %s%nselect: %s%n", pooled, pooledSelect);
-        bound("MAE over select's, geometric mean", mae.mean(), MOST_MAE);
-        bound("pinball loss at 0.99 over select's, geometric mean", pinball.mean(), MOST_PINBALL);
-        keeps("all series: p90", 0.9, pooled.under90(), COVERAGE_BOUND);
-        keeps("all series: p99", 0.99, pooled.under99(), COVERAGE_BOUND);
+        againstPrinted(byKey);
         sideBySide(byKey);
         coldStart(byKey);
         time();
         System.out.printf("bounds missed: %d%n", misses.size());
         misses.forEach(miss -> System.out.println("  " + miss));
-        return new Result(metrics, reference, ratio, misses);
+        return new BenchReport(metrics, reference, ratio, misses);
+    }
+
+    /** Our model and our select beside the printed figures. */
+    private void againstPrinted(Map<String, List<Line>> byKey) {
+        var all = new Comparison();
+        System.out.println(
+                "series and step, minutes ahead | MAE, pinball loss at 0.99 and mean p99 of lendstream over those of select as printed | MAE of our select over the printed | share under p90 and p99 (twice their standard deviations), under p99 on steep rises");
+        byKey.forEach((key, lines) -> {
+            RateSeries series = read(lines.get(0).source());
+            List<Covered> covered = new ArrayList<>();
+            List<Score> ours = evaluate(series, lines, OURS, covered);
+            List<Score> theirs = evaluate(series, lines, THEIRS, new ArrayList<>());
+            for (int i = 0; i < lines.size(); i++) {
+                all.add(lines.get(i), ours.get(i), theirs.get(i));
+                print(lines.get(i), ours.get(i), theirs.get(i), covered.get(i));
+            }
+        });
+        put("MAE over select's", all.mae);
+        put("pinball99 over select's", all.pinball);
+        put("mean p99 over select's", all.cost);
+        put("MAE over our select's", all.ownSelect);
+        put("our select's MAE over select's", all.selectMae);
+        all.pooled.put(OURS, metrics);
+        all.pooledSelect.put(THEIRS, metrics);
+        all.print();
+        bound("MAE over select's, geometric mean", all.mae.mean(), MOST_MAE);
+        bound("pinball loss at 0.99 over select's, geometric mean", all.pinball.mean(), MOST_PINBALL);
+        keeps("all series: p90", 0.9, all.pooled.under90(), COVERAGE_BOUND);
+        keeps("all series: p99", 0.99, all.pooled.under99(), COVERAGE_BOUND);
+    }
+
+    /** Prints one line and notes the bounds of coverage that it misses. */
+    private void print(Line line, Score our, Score their, Covered covered) {
+        String key = line.source().key();
+        String at = "%s, %d min ahead".formatted(key, line.horizonMinutes());
+        boolean keeps90 = keeps(at + ": p90", 0.9, our.coverage90(), covered.p90());
+        boolean keeps99 = keeps(at + ": p99", 0.99, our.coverage99(), covered.p99());
+        System.out.printf(
+                "%-36s %2d | %.3f %s %s | %.3f | %.3f (%.3f) %.4f (%.4f) %.3f%s%s%n",
+                key,
+                line.horizonMinutes(),
+                our.nmae() / line.nmae(),
+                text(line.pinball99(), our.pinball99()),
+                text(line.p99OverMean(), our.p99OverMean()),
+                their.nmae() / line.nmae(),
+                our.coverage90(),
+                2 * covered.p90().deviation(),
+                our.coverage99(),
+                2 * covered.p99().deviation(),
+                our.riseCoverage99(),
+                keeps90 ? "" : " MISSES p90",
+                keeps99 ? "" : " MISSES p99");
     }
 
     /** All models, tuned on the training parts, beside our select on the same forecasts. */
@@ -203,7 +216,7 @@ final class ForecastStudy {
     }
 
     private List<Score> scores(List<Line> lines, String model) {
-        return evaluate(read(lines.get(0)), lines, model, new ArrayList<>());
+        return evaluate(read(lines.get(0).source()), lines, model, new ArrayList<>());
     }
 
     private void coldStart(Map<String, List<Line>> byKey) {
@@ -211,7 +224,7 @@ final class ForecastStudy {
         Ratios fourth = new Ratios();
         System.out.println("MAE over a moving average's on the second day | on the fourth");
         byKey.forEach((key, lines) -> {
-            RateSeries series = read(lines.get(0));
+            RateSeries series = read(lines.get(0).source());
             List<Duration> horizons = horizons(lines);
             double afterOne = ColdStart.overMovingAverage(series, horizons, 1);
             double afterThree = ColdStart.overMovingAverage(series, horizons, 3);
@@ -256,7 +269,7 @@ final class ForecastStudy {
         List<Duration> horizons = horizons(lines);
         int perDay = (int) (Duration.ofDays(1).toMillis() / series.step().toMillis());
         horizons.forEach(horizon -> covered.add(new Covered(new Coverage(perDay), new Coverage(perDay))));
-        return new Evaluation(series, horizons, lines.get(0).trainDays() * perDay)
+        return new Evaluation(series, horizons, lines.get(0).source().trainDays() * perDay)
                 .run(
                         model,
                         (origin, target, said) -> {
@@ -276,26 +289,16 @@ final class ForecastStudy {
                 .toList();
     }
 
-    private RateSeries read(Line line) {
+    private RateSeries read(Source source) {
         RateSeries series =
-                RateSeries.read(data.resolve(line.series() + ".csv.gz"), Duration.ofSeconds(line.stepSeconds()));
-        return line.untilDays().isPresent()
-                ? series.first((int) (line.untilDays().getAsDouble() * 86_400 / line.stepSeconds()))
+                RateSeries.read(data.resolve(source.series() + ".csv.gz"), Duration.ofSeconds(source.stepSeconds()));
+        return source.untilDays().isPresent()
+                ? series.first((int) (source.untilDays().getAsDouble() * 86_400 / source.stepSeconds()))
                 : series;
     }
 
     private static List<Line> lines() {
-        try (BufferedReader in = new BufferedReader(new InputStreamReader(
-                Objects.requireNonNull(ForecastStudy.class.getResourceAsStream("forecast-reference.csv")),
-                StandardCharsets.UTF_8))) {
-            return in.lines()
-                    .filter(line -> !line.startsWith("#"))
-                    .skip(1)
-                    .map(Line::of)
-                    .toList();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return PublicData.reference("forecast-reference.csv").map(Line::of).toList();
     }
 
     /** How often demand stayed under two quantiles of one horizon. */

@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * to, and how long after event time closes a step of every service the forecasts can be read; at both delivery guarantees, read by
  * consumers that see only what was committed.
  */
-final class ForecasterPace {
+final class ForecasterPace implements Bench {
     private static final List<Integer> SERVICES = List.of(1000, 10_000);
     private static final List<Guarantee> GUARANTEES =
             List.of(new Guarantee("at-least-once", 10), new Guarantee("exactly-once", 1));
@@ -66,7 +66,8 @@ final class ForecasterPace {
                         options.getOrDefault("--rounds", 0)));
     }
 
-    BenchMain.Result measure() {
+    @Override
+    public BenchReport measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         for (int count : services) {
@@ -85,7 +86,7 @@ final class ForecasterPace {
         }
         Map<String, Double> ratio = new LinkedHashMap<>();
         reference.forEach((name, bound) -> ratio.put(name, metrics.getOrDefault(name, Double.NaN) / bound));
-        return new BenchMain.Result(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio);
     }
 
     private void measure(ForecasterLoad load, int count, String name, Map<String, Double> metrics) {

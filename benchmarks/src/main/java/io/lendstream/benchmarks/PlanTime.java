@@ -151,7 +151,7 @@ public class PlanTime {
         }
     }
 
-    static BenchMain.Result measure() {
+    static BenchReport measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
@@ -181,7 +181,7 @@ public class PlanTime {
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
-        return new BenchMain.Result(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio);
     }
 
     private static Iterable<RunResult> timed() {

@@ -17,7 +17,7 @@ import java.util.stream.LongStream;
  * overhead of DeepBoot's simulator, averages of the artefact of Pollux. Policies that fit step times online run from several
  * starts in the former, of which the mean counts.
  */
-final class PublishedFigures {
+final class PublishedFigures implements Bench {
     private static final int STARTS = 5;
     /** Policies whose runs hang on the last bit of a fit. */
     private static final Set<String> CHAOTIC = Set.of("deepboot", "pollux");
@@ -26,8 +26,9 @@ final class PublishedFigures {
     private record Range(double least, double most) {
         private static final double MARGIN = .05;
 
-        static Range of(double only) {
-            return new Range(only, only);
+        static Range parse(String text) {
+            String[] ends = text.split("-", -1);
+            return new Range(Double.parseDouble(ends[0]), Double.parseDouble(ends[ends.length - 1]));
         }
 
         /** Whether a figure is in it, or nearly. */
@@ -43,25 +44,13 @@ final class PublishedFigures {
     }
 
     /**
-     * A published run.
+     * A published run: policy, workload and options of the simulator.
      *
      * @param keepsWarm AISS
      * @param halves ARYL
-     * @param average JCT in seconds; so are p50 and p95
      */
-    private record Row(
-            String policy,
-            boolean lending,
-            String workload,
-            boolean keepsWarm,
-            boolean afe,
-            boolean halves,
-            double average,
-            Range p50,
-            Range p95,
-            Range restarts,
-            Range coldStarts,
-            Range overhead) {
+    private record Run(
+            String policy, boolean lending, String workload, boolean keepsWarm, boolean afe, boolean halves) {
         String name() {
             return "%s-%s%s%s%s%s"
                     .formatted(
@@ -74,84 +63,30 @@ final class PublishedFigures {
         }
     }
 
-    private static Row alone(String policy, boolean afe, double average, Range p50, Range p95, Range restarts) {
-        return new Row(policy, false, "small", true, afe, false, average, p50, p95, restarts, Range.of(0), Range.of(0));
-    }
+    /**
+     * A published run and its figures.
+     *
+     * @param average JCT in seconds; so are p50 and p95
+     */
+    private record Row(
+            Run run, double average, Range p50, Range p95, Range restarts, Range coldStarts, Range overhead) {
+        static Row of(String line) {
+            String[] parts = line.split(",", -1);
+            var run = new Run(parts[0], isYes(parts[1]), parts[2], isYes(parts[3]), isYes(parts[4]), isYes(parts[5]));
+            return new Row(
+                    run,
+                    Double.parseDouble(parts[6]),
+                    Range.parse(parts[7]),
+                    Range.parse(parts[8]),
+                    Range.parse(parts[9]),
+                    Range.parse(parts[10]),
+                    Range.parse(parts[11]));
+        }
 
-    private static Row once(
-            String policy,
-            String workload,
-            boolean keepsWarm,
-            boolean afe,
-            boolean halves,
-            double average,
-            double p50,
-            double p95,
-            double restarts,
-            double coldStarts,
-            double overhead) {
-        return new Row(
-                policy,
-                true,
-                workload,
-                keepsWarm,
-                afe,
-                halves,
-                average,
-                Range.of(p50),
-                Range.of(p95),
-                Range.of(restarts),
-                Range.of(coldStarts),
-                Range.of(overhead));
+        private static boolean isYes(String text) {
+            return text.equals("yes");
+        }
     }
-
-    private static final List<Row> ROWS = List.of(
-            alone("tiresias", false, 7017, Range.of(1664), Range.of(16612), Range.of(31)),
-            alone("afs", false, 5932, Range.of(1258), Range.of(17360), Range.of(367)),
-            alone("optimus", false, 7814, Range.of(4724), Range.of(28305), Range.of(492)),
-            once("tiresias", "small", false, false, false, 2618, 716, 5358, 137, 3200, 5.81),
-            once("tiresias", "small", true, false, false, 2740, 704, 6317, 181, 435, .76),
-            once("tiresias", "small", true, true, false, 2713, 704, 5306, 190, 410, .72),
-            once("afs", "small", false, false, true, 2785, 938, 6946, 2372, 3200, 5.81),
-            once("afs", "small", true, true, true, 2662, 834, 6593, 2359, 1582, 2.81),
-            once("optimus", "small", false, false, true, 4808, 2076, 17088, 2767, 3200, 5.67),
-            once("optimus", "small", true, true, true, 4598, 2012, 17015, 2802, 1112, 1.91),
-            once("tiresias", "middle", true, false, false, 4192, 852, 9848, 598, 3273, 1.15),
-            once("afs", "middle", true, false, true, 4044, 1011, 11793, 2726, 6058, 2.15),
-            once("optimus", "middle", true, false, true, 5929, 2506, 24191, 3349, 4217, 1.47),
-            alone("pollux", false, 4435, new Range(1070, 1078), new Range(12184, 12312), new Range(664, 667)),
-            once("pollux", "small", true, false, false, 2389, 800, 5510, 1681, 1717, 3.07),
-            alone("deepboot", false, 4222, new Range(1256, 1327), new Range(11581, 12024), new Range(501, 508)),
-            alone("deepboot", true, 4057, Range.of(1229), Range.of(11890), Range.of(485)),
-            // Twelve runs of the reference; the published one, of 2365 s, is below them all (ADR 12).
-            new Row(
-                    "deepboot",
-                    true,
-                    "small",
-                    true,
-                    false,
-                    false,
-                    2467,
-                    new Range(924, 1092),
-                    new Range(5977, 6912),
-                    new Range(1830, 1955),
-                    new Range(1561, 1628),
-                    new Range(2.78, 2.89)),
-            new Row(
-                    "deepboot",
-                    true,
-                    "small",
-                    true,
-                    true,
-                    false,
-                    2334,
-                    new Range(912, 921),
-                    new Range(6328, 6361),
-                    new Range(1828, 1833),
-                    new Range(1577, 1606),
-                    new Range(2.80, 2.85)),
-            once("deepboot", "middle", true, false, false, 2837, 1040, 7421, 3427, 6694, 2.37),
-            once("deepboot", "middle", true, true, false, 2674, 940, 7378, 3415, 6634, 2.35));
 
     /** Averages in the artefact of Pollux, of its workloads 1 to 5 at a load. */
     private record Load(String policy, String workloads, List<Double> averages) {}
@@ -175,33 +110,36 @@ final class PublishedFigures {
     private final Map<String, Double> published = new LinkedHashMap<>();
     private final Map<String, Double> ratio = new LinkedHashMap<>();
 
-    BenchMain.Result measure() {
+    @Override
+    public BenchReport measure() {
         System.out.println("Ours of what is published; ! is outside of what the reference gives by more than 5 %.");
-        ROWS.forEach(this::measure);
+        PublicData.reference("published-reference.csv").map(Row::of).forEach(this::measure);
         LOADS.forEach(this::measure);
-        return new BenchMain.Result(ours, published, ratio);
+        return new BenchReport(ours, published, ratio);
     }
 
     private void measure(Row row) {
-        PublishedSettings settings = PublishedSettings.of(row.policy, 16, 4)
-                .withWarmReplicas(row.keepsWarm)
-                .withAfe(row.afe)
-                .withHalves(row.halves);
-        Path workload = data.resolve("deepboot/workload").resolve(row.workload + ".csv");
-        List<Summary> runs = LongStream.rangeClosed(1, CHAOTIC.contains(row.policy) ? STARTS : 1)
-                .mapToObj(seed -> run(row.policy, row.lending, settings, workload, seed))
+        Run run = row.run;
+        PublishedSettings settings = PublishedSettings.of(run.policy, 16, 4)
+                .withWarmReplicas(run.keepsWarm)
+                .withAfe(run.afe)
+                .withHalves(run.halves);
+        Path workload = data.resolve("deepboot/workload").resolve(run.workload + ".csv");
+        List<Summary> runs = LongStream.rangeClosed(1, CHAOTIC.contains(run.policy) ? STARTS : 1)
+                .mapToObj(seed -> run(run.policy, run.lending, settings, workload, seed))
                 .toList();
-        took(row.name(), mean(runs, run -> run.jctSeconds().mean()), row.average);
+        took(run.name(), mean(runs, each -> each.jctSeconds().mean()), row.average);
         System.out.printf(
                 "    p50 %s, p95 %s, restarts %s%n",
-                row.p50.beside(mean(runs, run -> run.jctSeconds().quantile(.5))),
-                row.p95.beside(mean(runs, run -> run.jctSeconds().quantile(.95))),
+                row.p50.beside(mean(runs, each -> each.jctSeconds().quantile(.5))),
+                row.p95.beside(mean(runs, each -> each.jctSeconds().quantile(.95))),
                 row.restarts.beside(mean(runs, Summary::restarts)));
-        if (row.lending) {
+        if (run.lending) {
             System.out.printf(
                     "    cold starts %s, response overhead %s%n",
                     row.coldStarts.beside(mean(runs, Summary::coldStarts)),
-                    row.overhead.beside(mean(runs, run -> run.overheadSeconds().mean())));
+                    row.overhead.beside(
+                            mean(runs, each -> each.overheadSeconds().mean())));
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.TreeMap;
  * committed; at 1,000 GPUs and 2,000 records a second. Beside it, in the same run, a record written and read on the same broker.
  * For each processing guarantee and commit interval that was considered.
  */
-final class ReclaimLatency {
+final class ReclaimLatency implements Bench {
     private static final int GPUS = 1000;
     private static final int SAMPLES_PER_SECOND = GPUS / 8;
     private static final int BURST = 750;
@@ -97,7 +97,8 @@ final class ReclaimLatency {
         }
     }
 
-    BenchMain.Result measure() {
+    @Override
+    public BenchReport measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
@@ -127,7 +128,7 @@ final class ReclaimLatency {
                 compare(setting, reclaims, crowded, metrics, ratio, misses);
             }
         }
-        return new BenchMain.Result(metrics, reference, ratio, misses);
+        return new BenchReport(metrics, reference, ratio, misses);
     }
 
     private void compare(

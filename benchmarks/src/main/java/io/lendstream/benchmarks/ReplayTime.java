@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -17,7 +18,10 @@ import java.util.stream.Stream;
  * How long a replay takes whoever types it: {@code ./lendstream replay}, from the start of the process to its end, on one core
  * where {@code taskset} is there; and the most memory that it had resident, as Linux counts it, read every 20 ms.
  */
-final class ReplayTime {
+final class ReplayTime implements Bench {
+    /** How often each replay is run where the command does not say it. */
+    static final int RUNS = 3;
+
     private static final Path PROCESSES = Path.of("/proc");
     private static final int POLL_MILLIS = 20;
     private static final double MOST_MEBIBYTES = 1024;
@@ -39,11 +43,22 @@ final class ReplayTime {
     private final Map<String, Double> goals = new LinkedHashMap<>();
     private final Map<String, Double> ratio = new LinkedHashMap<>();
 
-    ReplayTime(int runs) {
+    private ReplayTime(int runs) {
         this.runs = runs;
     }
 
-    BenchMain.Result measure() {
+    /** Reads {@code [RUNS]}; empty where that is not what the arguments say. */
+    static Optional<ReplayTime> parse(List<String> arguments) {
+        if (arguments.isEmpty()) {
+            return Optional.of(new ReplayTime(RUNS));
+        }
+        return arguments.size() == 1 && arguments.get(0).matches("[1-9]\\d{0,2}")
+                ? Optional.of(new ReplayTime(Integer.parseInt(arguments.get(0))))
+                : Optional.empty();
+    }
+
+    @Override
+    public BenchReport measure() {
         try {
             Path directory = Files.createTempDirectory("lendstream-bench-");
             try {
@@ -64,7 +79,7 @@ final class ReplayTime {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new BenchMain.Result(metrics, goals, ratio);
+        return new BenchReport(metrics, goals, ratio);
     }
 
     private List<Case> cases() {

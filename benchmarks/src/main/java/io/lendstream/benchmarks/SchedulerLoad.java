@@ -12,30 +12,14 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Jvm;
-import io.lendstream.launcher.stack.Ports;
-import io.lendstream.launcher.stack.Readiness;
-import io.lendstream.launcher.stack.RunningChild;
-import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.codec.Codecs;
-import io.lendstream.schemas.registry.RegistryClient;
-import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.serde.SerdeFactory;
-import io.lendstream.schemas.topics.SchemaSet;
-import io.lendstream.schemas.topics.TopicAdmin;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.kafka.RecordWriter;
-import io.lendstream.service.settings.CommonKeys;
-import io.lendstream.service.settings.Settings;
-import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -43,15 +27,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.avro.generic.GenericRecord;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -66,18 +46,13 @@ import org.apache.kafka.common.serialization.Deserializer;
  */
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
-    private static final String BARE = "bench-bare";
-    /** Compiled as brokers are, rather than to be there soon, and with its heap from the start, as Kafka's own script has it. */
-    private static final Jvm BROKER = Jvm.thorough(384).withWholeHeap();
-
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Pattern NEED = Pattern.compile("^service (\\S+) needs (\\d+) ");
     /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */
     private static final int AGENT_LINGER_MILLIS = 5;
 
     private final Plan plan;
-    private final Stack stack;
-    private final RunningChild scheduler;
+    private final SchedulerStack stack;
     private final KafkaSettings kafka;
     private final SteadyTraffic traffic;
     private final RecordWriter writer;
@@ -124,66 +99,15 @@ final class SchedulerLoad implements AutoCloseable {
 
     SchedulerLoad(Plan plan) {
         this.plan = plan;
-        this.stack = Stack.start(StackSettings.defaults().withBroker(BROKER), Installation.find(), line -> {});
-        this.kafka = kafka(0);
-        try (Admin admin = Admin.create(kafka.admin())) {
-            new TopicAdmin(admin, TOPICS).create(1, (short) 1);
-            admin.createTopics(List.of(new NewTopic(BARE, 1, (short) 1))).all().get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
-        }
-        new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), TOPICS).register();
-        this.scheduler = startScheduler();
+        this.stack = new SchedulerStack(plan.guarantee, plan.commitMillis, plan.heapMegabytes);
+        this.kafka = stack.kafka(0);
         this.writer = RecordWriter.open(kafka, TOPICS, "/lendstream/bench");
         for (int i = 0; i < plan.domains; i++) {
             var domain = new LoadedDomain(i, plan.gpus);
             domain.describe(writer);
             domains.add(domain);
         }
-        this.traffic = new SteadyTraffic(kafka(AGENT_LINGER_MILLIS), domains);
-    }
-
-    private KafkaSettings kafka(int lingerMillis) {
-        return KafkaSettings.of(
-                "bench",
-                Settings.of(
-                        CommonKeys.ALL,
-                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
-                        "schema.registry.url=" + stack.confluentUrl(),
-                        "kafka.producer.linger.ms=" + lingerMillis));
-    }
-
-    private RunningChild startScheduler() {
-        int port = Ports.free();
-        RunningChild child = stack.start(ServiceKind.SCHEDULER
-                .child(stack.installation())
-                .withJvm(Jvm.thorough(plan.heapMegabytes).withWholeHeap())
-                .withArguments(
-                        "--bootstrap-server",
-                        stack.bootstrapServers(),
-                        "--registry",
-                        stack.confluentUrl().toString(),
-                        "--set",
-                        "health.port=" + port,
-                        "--set",
-                        "kafka.processing.guarantee=" + plan.guarantee,
-                        "--set",
-                        "kafka.commit.interval.ms=" + plan.commitMillis,
-                        "--set",
-                        "scheduler.policy=lendstream:plan-every=10s:protect-scale=0",
-                        "--set",
-                        "scheduler.max-loans-per-minute=1000000",
-                        "--set",
-                        "scheduler.max-transfers=1000000",
-                        "--set",
-                        "scheduler.min-hold=1s",
-                        "--set",
-                        "kafka.state.dir=" + stack.dataDirectory().resolve("state")));
-        stack.awaitReady(child, Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")), PATIENCE);
-        return child;
+        this.traffic = new SteadyTraffic(stack.kafka(AGENT_LINGER_MILLIS), domains);
     }
 
     /** Starts the load. */
@@ -211,13 +135,13 @@ final class SchedulerLoad implements AutoCloseable {
         domains.forEach(domain -> byId.put(domain.id(), domain));
         try (var consumer = new KafkaConsumer<byte[], byte[]>(kafka.consumer());
                 RecordWriter own = RecordWriter.open(kafka, TOPICS, "/lendstream/bench")) {
-            consumer.assign(List.of(new TopicPartition(decisions, 0), new TopicPartition(BARE, 0)));
+            consumer.assign(List.of(new TopicPartition(decisions, 0), new TopicPartition(SchedulerStack.BARE, 0)));
             consumer.seekToBeginning(consumer.assignment());
             while (!over.get()) {
                 var records = consumer.poll(Duration.ofMillis(100));
                 long nanos = System.nanoTime();
                 for (ConsumerRecord<byte[], byte[]> record : records) {
-                    if (record.topic().equals(BARE)) {
+                    if (record.topic().equals(SchedulerStack.BARE)) {
                         readBare(ByteBuffer.wrap(record.key()).getLong(), nanos);
                     } else {
                         Decision decision = Codecs.decode(
@@ -367,7 +291,8 @@ final class SchedulerLoad implements AutoCloseable {
         long number = ++sequence;
         bares.put(number, due);
         byte[] key = ByteBuffer.allocate(Long.BYTES).putLong(number).array();
-        writer.send(new ProducerRecord<>(BARE, key, "a record of about the size of a request rate's".getBytes(UTF_8)));
+        writer.send(new ProducerRecord<>(
+                SchedulerStack.BARE, key, "a record of about the size of a request rate's".getBytes(UTF_8)));
     }
 
     private void calm() {
@@ -427,39 +352,17 @@ final class SchedulerLoad implements AutoCloseable {
 
     /** Records of all inputs that the scheduler has not committed yet. */
     long behind() {
-        try (Admin admin = Admin.create(kafka.admin())) {
-            Map<TopicPartition, Long> taken = new HashMap<>();
-            admin.listConsumerGroupOffsets(TOPICS.prefix() + "scheduler")
-                    .partitionsToOffsetAndMetadata()
-                    .get()
-                    .forEach((partition, offset) -> taken.put(partition, offset.offset()));
-            Map<TopicPartition, OffsetSpec> newest = new HashMap<>();
-            taken.keySet().forEach(partition -> newest.put(partition, OffsetSpec.latest()));
-            return admin.listOffsets(newest).all().get().entrySet().stream()
-                    .mapToLong(end -> end.getValue().offset() - taken.getOrDefault(end.getKey(), 0L))
-                    .sum();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
-        }
+        return stack.behind();
     }
 
     /** Processor seconds that a process of the control plane has used. */
     Map<String, Double> processorSeconds() {
-        Map<String, Double> seconds = new TreeMap<>();
-        for (RunningChild child : stack.children()) {
-            ProcessHandle.of(child.pid())
-                    .flatMap(process -> process.info().totalCpuDuration())
-                    .ifPresent(used -> seconds.put(child.name(), used.toMillis() / 1000.0));
-        }
-        return seconds;
+        return stack.processorSeconds();
     }
 
     /** Process number of the scheduler. */
     long schedulerPid() {
-        return scheduler.pid();
+        return stack.schedulerPid();
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * How many records of nodes, eight GPUs each, a scheduler of 10,000 GPUs in ten domains takes in a second while its decisions are
@@ -14,7 +15,7 @@ import java.util.Optional;
  * pace that ten thousand GPUs need at one sample a second; the first that cannot be held is the last. Beside the nodes, every
  * service says every five seconds how much is asked of it, and every job every ten how it trains.
  */
-final class SchedulerThroughput {
+final class SchedulerThroughput implements Bench {
     private static final int DOMAINS = 10;
     private static final int GPUS = 1000;
     private static final List<String> GUARANTEES = List.of("at_least_once", "exactly_once_v2");
@@ -58,7 +59,8 @@ final class SchedulerThroughput {
         return Optional.of(new SchedulerThroughput(guarantees, paces));
     }
 
-    BenchMain.Result measure() {
+    @Override
+    public BenchReport measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
@@ -74,7 +76,7 @@ final class SchedulerThroughput {
                 ratio.put(guarantee + "_most_per_second", pace / 5000.0);
             }
         }
-        return new BenchMain.Result(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio);
     }
 
     /** The p99 of decisions at this pace; empty where the pace was not held. */
@@ -83,11 +85,7 @@ final class SchedulerThroughput {
         var plan = new SchedulerLoad.Plan(DOMAINS, GPUS, pace, RATES_PER_SECOND, guarantee, commit, HEAP_MEGABYTES);
         try (var load = new SchedulerLoad(plan)) {
             load.start();
-            long warm = System.nanoTime() + WARM_UP.toNanos();
-            do {
-                load.burst(SPIKES, SPIKES_PER_SECOND, false);
-            } while (System.nanoTime() < warm
-                    || (load.behind() > SECONDS_CAUGHT_UP * pace && System.nanoTime() < warm + CATCH_UP.toNanos()));
+            warmUp(load, pace);
             long sent = load.nodeSamples();
             Map<String, Double> used = load.processorSeconds();
             long began = System.nanoTime();
@@ -97,43 +95,61 @@ final class SchedulerThroughput {
             double held = (load.nodeSamples() - sent) / seconds;
             long behind = load.behind();
             SchedulerLoad.Samples samples = load.take();
-            double p50 = Quantiles.of(samples.reclaims, 0.5);
-            double p90 = Quantiles.of(samples.reclaims, 0.9);
             double p99 = Quantiles.of(samples.reclaims, 0.99);
             metrics.put(name + "_written_per_second", held);
             metrics.put(name + "_behind_records", (double) behind);
-            metrics.put(name + "_p50_ms", p50);
-            metrics.put(name + "_p90_ms", p90);
+            metrics.put(name + "_p50_ms", Quantiles.of(samples.reclaims, 0.5));
+            metrics.put(name + "_p90_ms", Quantiles.of(samples.reclaims, 0.9));
             metrics.put(name + "_p99_ms", p99);
-            StringBuilder cores = new StringBuilder();
-            load.processorSeconds().forEach((process, now) -> {
-                double share = (now - used.getOrDefault(process, 0.0)) / seconds;
+            Map<String, Double> cores = new TreeMap<>();
+            load.processorSeconds()
+                    .forEach((process, now) -> cores.put(process, (now - used.getOrDefault(process, 0.0)) / seconds));
+            cores.forEach((process, share) -> {
                 metrics.put(name + "_cores_" + process, share);
                 if (pace == PACES.get(0)) {
                     metrics.put(guarantee + "_cores_per_1000_gpus_" + process, share / DOMAINS);
                 }
-                cores.append(String.format(Locale.ROOT, " %s %.2f", process, share));
             });
             double resident = RunningChild.residentBytes(load.schedulerPid()).orElse(0) / 1e6;
             metrics.put(name + "_scheduler_megabytes", resident);
-            System.out.printf(
-                    Locale.ROOT,
-                    "%-16s %6d records/s: written %7.0f/s, %d behind, %d reclaims p50 %.1f ms, p90 %.1f, p99 %.1f; cores:%s; scheduler %.0f MB%n",
-                    guarantee,
-                    pace,
-                    held,
-                    behind,
-                    samples.reclaims.size(),
-                    p50,
-                    p90,
-                    p99,
-                    cores,
-                    resident);
+            print(guarantee, pace, name, samples.reclaims.size(), cores, metrics);
             boolean isHeld = held > 0.98 * pace && behind < MOST_SECONDS_BEHIND * pace;
             return isHeld ? Optional.of(p99) : Optional.empty();
         } catch (IllegalStateException e) {
             System.out.printf("%-16s %6d records/s: not held: %s%n", guarantee, pace, e.getMessage());
             return Optional.empty();
         }
+    }
+
+    private static void warmUp(SchedulerLoad load, int pace) {
+        long warm = System.nanoTime() + WARM_UP.toNanos();
+        do {
+            load.burst(SPIKES, SPIKES_PER_SECOND, false);
+        } while (System.nanoTime() < warm
+                || (load.behind() > SECONDS_CAUGHT_UP * pace && System.nanoTime() < warm + CATCH_UP.toNanos()));
+    }
+
+    private static void print(
+            String guarantee,
+            int pace,
+            String name,
+            int reclaims,
+            Map<String, Double> cores,
+            Map<String, Double> metrics) {
+        StringBuilder used = new StringBuilder();
+        cores.forEach((process, share) -> used.append(String.format(Locale.ROOT, " %s %.2f", process, share)));
+        System.out.printf(
+                Locale.ROOT,
+                "%-16s %6d records/s: written %7.0f/s, %.0f behind, %d reclaims p50 %.1f ms, p90 %.1f, p99 %.1f; cores:%s; scheduler %.0f MB%n",
+                guarantee,
+                pace,
+                metrics.get(name + "_written_per_second"),
+                metrics.get(name + "_behind_records"),
+                reclaims,
+                metrics.get(name + "_p50_ms"),
+                metrics.get(name + "_p90_ms"),
+                metrics.get(name + "_p99_ms"),
+                used,
+                metrics.get(name + "_scheduler_megabytes"));
     }
 }

@@ -1,0 +1,144 @@
+package io.lendstream.benchmarks;
+
+import io.lendstream.launcher.stack.Installation;
+import io.lendstream.launcher.stack.Jvm;
+import io.lendstream.launcher.stack.Ports;
+import io.lendstream.launcher.stack.Readiness;
+import io.lendstream.launcher.stack.RunningChild;
+import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.launcher.stack.Stack;
+import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.schemas.registry.RegistryClient;
+import io.lendstream.schemas.registry.RegistrySettings;
+import io.lendstream.schemas.topics.SchemaSet;
+import io.lendstream.schemas.topics.TopicAdmin;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.KafkaSettings;
+import io.lendstream.service.settings.CommonKeys;
+import io.lendstream.service.settings.Settings;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
+
+/** The processes of a load: a broker with its registry and all topics, and a scheduler. */
+final class SchedulerStack implements AutoCloseable {
+    /** A topic of records that only the benchmark reads. */
+    static final String BARE = "bench-bare";
+
+    private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
+    /** Compiled as brokers are, rather than to be there soon, and with its heap from the start, as Kafka's own script has it. */
+    private static final Jvm BROKER = Jvm.thorough(384).withWholeHeap();
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final Stack stack;
+    private final KafkaSettings kafka;
+    private final RunningChild scheduler;
+
+    SchedulerStack(String guarantee, int commitMillis, int heapMegabytes) {
+        this.stack = Stack.start(StackSettings.defaults().withBroker(BROKER), Installation.find(), line -> {});
+        this.kafka = kafka(0);
+        try (Admin admin = Admin.create(kafka.admin())) {
+            new TopicAdmin(admin, TOPICS).create(1, (short) 1);
+            admin.createTopics(List.of(new NewTopic(BARE, 1, (short) 1))).all().get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+        new SchemaSet(new RegistryClient(RegistrySettings.from(kafka.serdes())), TOPICS).register();
+        this.scheduler = startScheduler(guarantee, commitMillis, heapMegabytes);
+    }
+
+    /** Settings of a client of the broker. */
+    KafkaSettings kafka(int lingerMillis) {
+        return KafkaSettings.of(
+                "bench",
+                Settings.of(
+                        CommonKeys.ALL,
+                        "kafka.bootstrap.servers=" + stack.bootstrapServers(),
+                        "schema.registry.url=" + stack.confluentUrl(),
+                        "kafka.producer.linger.ms=" + lingerMillis));
+    }
+
+    private RunningChild startScheduler(String guarantee, int commitMillis, int heapMegabytes) {
+        int port = Ports.free();
+        RunningChild child = stack.start(ServiceKind.SCHEDULER
+                .child(stack.installation())
+                .withJvm(Jvm.thorough(heapMegabytes).withWholeHeap())
+                .withArguments(
+                        "--bootstrap-server",
+                        stack.bootstrapServers(),
+                        "--registry",
+                        stack.confluentUrl().toString(),
+                        "--set",
+                        "health.port=" + port,
+                        "--set",
+                        "kafka.processing.guarantee=" + guarantee,
+                        "--set",
+                        "kafka.commit.interval.ms=" + commitMillis,
+                        "--set",
+                        "scheduler.policy=lendstream:plan-every=10s:protect-scale=0",
+                        "--set",
+                        "scheduler.max-loans-per-minute=1000000",
+                        "--set",
+                        "scheduler.max-transfers=1000000",
+                        "--set",
+                        "scheduler.min-hold=1s",
+                        "--set",
+                        "kafka.state.dir=" + stack.dataDirectory().resolve("state")));
+        stack.awaitReady(child, Readiness.http(URI.create("http://127.0.0.1:" + port + "/health/ready")), PATIENCE);
+        return child;
+    }
+
+    /** Records of all inputs that the scheduler has not committed yet. */
+    long behind() {
+        try (Admin admin = Admin.create(kafka.admin())) {
+            Map<TopicPartition, Long> taken = new HashMap<>();
+            admin.listConsumerGroupOffsets(TOPICS.prefix() + "scheduler")
+                    .partitionsToOffsetAndMetadata()
+                    .get()
+                    .forEach((partition, offset) -> taken.put(partition, offset.offset()));
+            Map<TopicPartition, OffsetSpec> newest = new HashMap<>();
+            taken.keySet().forEach(partition -> newest.put(partition, OffsetSpec.latest()));
+            return admin.listOffsets(newest).all().get().entrySet().stream()
+                    .mapToLong(end -> end.getValue().offset() - taken.getOrDefault(end.getKey(), 0L))
+                    .sum();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Processor seconds that a process of the control plane has used. */
+    Map<String, Double> processorSeconds() {
+        Map<String, Double> seconds = new TreeMap<>();
+        for (RunningChild child : stack.children()) {
+            ProcessHandle.of(child.pid())
+                    .flatMap(process -> process.info().totalCpuDuration())
+                    .ifPresent(used -> seconds.put(child.name(), used.toMillis() / 1000.0));
+        }
+        return seconds;
+    }
+
+    /** Process number of the scheduler. */
+    long schedulerPid() {
+        return scheduler.pid();
+    }
+
+    @Override
+    public void close() {
+        stack.close();
+    }
+}

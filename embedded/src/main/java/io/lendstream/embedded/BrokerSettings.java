@@ -98,7 +98,16 @@ record BrokerSettings(
     /** Kafka's configuration: one node, one copy of everything, little memory, and then the overrides. */
     Properties toKafka() {
         var kafka = new Properties();
-        kafka.putAll(Map.of(
+        kafka.putAll(place());
+        kafka.putAll(alone());
+        kafka.putAll(small());
+        kafka.putAll(overrides);
+        return kafka;
+    }
+
+    /** Where it listens and keeps its data. */
+    private Map<String, String> place() {
+        return Map.of(
                 "process.roles",
                 "broker,controller",
                 "node.id",
@@ -116,8 +125,12 @@ record BrokerSettings(
                 "advertised.listeners",
                 "PLAINTEXT://" + bootstrapServers(),
                 "log.dirs",
-                metadataDirectory().toString()));
-        kafka.putAll(Map.of(
+                metadataDirectory().toString());
+    }
+
+    /** There is one broker, and so one copy of everything. */
+    private static Map<String, String> alone() {
+        return Map.of(
                 "auto.create.topics.enable", "false",
                 "default.replication.factor", "1",
                 "min.insync.replicas", "1",
@@ -126,9 +139,12 @@ record BrokerSettings(
                 "transaction.state.log.min.isr", "1",
                 "share.coordinator.state.topic.replication.factor", "1",
                 "share.coordinator.state.topic.min.isr", "1",
-                "group.initial.rebalance.delay.ms", "0"));
-        // Eight processes share two cores and two gigabytes: few threads, few partitions, small buffers.
-        kafka.putAll(Map.of(
+                "group.initial.rebalance.delay.ms", "0");
+    }
+
+    /** Eight processes share two cores and two gigabytes: few threads, few partitions, small buffers. */
+    private static Map<String, String> small() {
+        return Map.of(
                 "offsets.topic.num.partitions", "4",
                 "transaction.state.log.num.partitions", "4",
                 "share.coordinator.state.topic.num.partitions", "1",
@@ -138,9 +154,7 @@ record BrokerSettings(
                 "group.coordinator.threads", "1",
                 "log.cleaner.dedupe.buffer.size", String.valueOf(8 << 20),
                 "log.index.size.max.bytes", String.valueOf(1 << 20),
-                "log.segment.bytes", String.valueOf(64 << 20)));
-        kafka.putAll(overrides);
-        return kafka;
+                "log.segment.bytes", String.valueOf(64 << 20));
     }
 
     private static String valueOf(String option, Iterator<String> rest) {

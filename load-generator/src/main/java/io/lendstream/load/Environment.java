@@ -34,28 +34,26 @@ final class Environment {
     private long decidedBefore;
 
     /**
+     * How time passes.
+     *
      * @param start the virtual time at which the play begins
-     * @param others services whose answers are waited for, by name
      * @param quantum longest step while something happens
      * @param stallTimeout wall-clock time without any answer after which the run is given up
      */
-    Environment(
-            Play play,
-            Wire wire,
-            DomainId domain,
-            Instant start,
-            List<String> others,
-            Duration quantum,
-            Duration stallTimeout,
-            Pace pace) {
+    record Timing(Instant start, Duration quantum, Duration stallTimeout, Pace pace) {}
+
+    /**
+     * @param others services whose answers are waited for, by name
+     */
+    Environment(Play play, Wire wire, DomainId domain, List<String> others, Timing timing) {
         this.play = play;
         this.wire = wire;
         this.domain = domain;
-        this.now = start;
+        this.now = timing.start;
         this.others = List.copyOf(others);
-        this.quantum = quantum;
-        this.stallTimeout = stallTimeout;
-        this.pace = pace;
+        this.quantum = timing.quantum;
+        this.stallTimeout = timing.stallTimeout;
+        this.pace = timing.pace;
     }
 
     Instant now() {

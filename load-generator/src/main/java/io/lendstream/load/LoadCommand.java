@@ -246,11 +246,12 @@ final class LoadCommand extends ServiceCommand {
                             play,
                             wire,
                             domain(context),
-                            start,
                             context.settings().get(LoadKeys.WAITS_FOR),
-                            quantum,
-                            context.settings().get(LoadKeys.STALL_TIMEOUT),
-                            pace(start, context))
+                            new Environment.Timing(
+                                    start,
+                                    quantum,
+                                    context.settings().get(LoadKeys.STALL_TIMEOUT),
+                                    pace(start, context)))
                     .run(stop);
         } else {
             byTheWallClock(play, wire, start, stop);

@@ -30,11 +30,9 @@ class EnvironmentTest {
                 play,
                 wire,
                 DOMAIN,
-                START,
                 List.of(others),
-                Duration.ofSeconds(5),
-                Duration.ofMillis(200),
-                Environment.Pace.UNBOUNDED);
+                new Environment.Timing(
+                        START, Duration.ofSeconds(5), Duration.ofMillis(200), Environment.Pace.UNBOUNDED));
     }
 
     @Test

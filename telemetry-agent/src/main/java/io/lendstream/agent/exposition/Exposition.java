@@ -119,7 +119,7 @@ public final class Exposition {
     private static MetricSample sample(Line line) {
         String name = line.metricName();
         line.skipSpace();
-        var labels = line.take('{') ? line.labels() : Map.<String, String>of();
+        Map<String, String> labels = line.labels();
         line.skipSpace();
         double value = line.number();
         line.skipSpace();

@@ -130,8 +130,11 @@ final class Line {
         return plain.toString();
     }
 
-    /** Labels up to the closing brace; the opening one has been taken. */
+    /** Labels in braces; none without braces. */
     Map<String, String> labels() {
+        if (!take('{')) {
+            return Map.of();
+        }
         var labels = new LinkedHashMap<String, String>();
         skipSpace();
         while (!take('}')) {
@@ -233,7 +236,7 @@ final class Line {
     /** What follows a sample after a hash: labels, a value, perhaps a time. */
     void exemplar() {
         skipSpace();
-        if (!take('{')) {
+        if (atEnd() || peek() != '{') {
             throw wrong("an exemplar must begin with labels in braces");
         }
         labels();

@@ -21,11 +21,6 @@ import java.util.function.Function;
  * @see <a href="https://opentelemetry.io/docs/specs/semconv/hardware/gpu/">OpenTelemetry's hardware metrics</a>
  */
 public final class GpuPages {
-    private static final double MIB = 1L << 20;
-    private static final double HERTZ_PER_MEGAHERTZ = 1e6;
-    private static final double MILLIS = 1e3;
-    private static final double PERCENT = 100;
-
     private GpuPages() {}
 
     /** By dcgm-exporter's names and units: percent, MiB, MHz, mJ. Sampled values of links are left out: theirs are counters. */
@@ -42,50 +37,9 @@ public final class GpuPages {
         each(sight, (gpu, instance, sample) -> {
             Map<String, String> labels = dcgmLabels(node, gpu, instance);
             labels.putAll(userLabels(sample));
-            Adder gauge = (name, help, value) -> page.add(name, "gauge", help, labels, value);
-            Adder counter = (name, help, value) -> page.add(name, "counter", help, labels, value);
-            gauge.add("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", megahertz(sample.smClockHertz()));
-            gauge.add(
-                    "DCGM_FI_DEV_MEM_CLOCK", "Memory clock frequency (in MHz).", megahertz(sample.memoryClockHertz()));
-            gauge.add("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", sample.memoryTemperatureCelsius());
-            gauge.add("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", sample.temperatureCelsius());
-            gauge.add("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", sample.powerWatts());
-            counter.add(
-                    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
-                    "Total energy consumption since boot (in mJ).",
-                    sample.energyJoules().map(joules -> joules * MILLIS));
-            // Of an instance, utilisation is what its graphics engine did: NVML's counter is the whole GPU's alone.
-            gauge.add(
-                    "DCGM_FI_DEV_GPU_UTIL",
-                    "GPU utilization (in %).",
-                    instance.isPresent() ? Optional.empty() : percent(sample.utilization()));
-            gauge.add("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", percent(sample.memoryUtilization()));
-            gauge.add("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", sample.lastXid());
-            gauge.add(
-                    "DCGM_FI_DEV_FB_FREE",
-                    "Framebuffer memory free (in MiB).",
-                    sample.memoryTotalBytes()
-                            .flatMap(total -> sample.memoryUsedBytes().map(used -> Math.max(0, total - used) / MIB)));
-            gauge.add(
-                    "DCGM_FI_DEV_FB_USED",
-                    "Framebuffer memory used (in MiB).",
-                    sample.memoryUsedBytes().map(used -> used / MIB));
-            gauge.add(
-                    "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
-                    "Ratio of time the graphics engine is active.",
-                    instance.isPresent() ? sample.utilization() : Optional.empty());
-            gauge.add(
-                    "DCGM_FI_PROF_SM_ACTIVE",
-                    "The ratio of cycles an SM has at least 1 warp assigned.",
-                    sample.smActivity());
-            gauge.add(
-                    "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
-                    "Ratio of cycles the tensor (HMMA) pipe is active.",
-                    sample.tensorActivity());
-            gauge.add(
-                    "DCGM_FI_PROF_DRAM_ACTIVE",
-                    "Ratio of cycles the device memory interface is active sending or receiving data.",
-                    sample.dramActivity());
+            for (DcgmMetric metric : DcgmMetric.ALL) {
+                page.add(metric.name(), metric.type(), metric.help(), labels, metric.in(sample, instance.isPresent()));
+            }
         });
         return page.toString();
     }
@@ -124,6 +78,11 @@ public final class GpuPages {
                     and(labels, "error_type", "uncorrected"),
                     sample.eccUncorrected());
         });
+        addStatus(page, node, sight);
+        return page.toString();
+    }
+
+    private static void addStatus(Page page, NodeId node, GpuSnapshot sight) {
         String state =
                 sight.status() == NodeStatus.READY ? "ok" : sight.status() == NodeStatus.PAUSED ? "degraded" : "failed";
         for (Gpu gpu : sight.gpus()) {
@@ -134,7 +93,6 @@ public final class GpuPages {
                     and(hardwareLabels(node, gpu, Optional.empty()), "hw_state", state),
                     Optional.of(1));
         }
-        return page.toString();
     }
 
     private interface Adder {
@@ -207,13 +165,5 @@ public final class GpuPages {
         var more = new LinkedHashMap<>(labels);
         more.put(name, value);
         return more;
-    }
-
-    private static Optional<Double> percent(Optional<Double> share) {
-        return share.map(part -> part * PERCENT);
-    }
-
-    private static Optional<Double> megahertz(Optional<Long> hertz) {
-        return hertz.map(clock -> clock / HERTZ_PER_MEGAHERTZ);
     }
 }

@@ -6,10 +6,6 @@ import io.lendstream.agent.rates.EndpointPresets;
 import io.lendstream.agent.rates.Preset;
 import io.lendstream.core.id.ServiceId;
 import java.net.URI;
-import java.time.Instant;
-import java.time.format.DateTimeParseException;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -80,7 +76,7 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
                 "it has annotations %s..., but not %spreset. Say by which preset its server is read, such as vllm."
                         .formatted(OURS, OURS));
         Preset preset = presets.named(named.strip());
-        Containers containers = Containers.of(pod);
+        PodContainers containers = PodContainers.of(pod);
         int port = port(annotations, containers);
         Optional<ServiceId> service =
                 Optional.ofNullable(annotations.get(OURS + "service")).map(ServiceId::new);
@@ -92,15 +88,8 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
         need(
                 scheme.equals("http") || scheme.equals("https"),
                 "the scheme is '%s', but must be http or https.".formatted(scheme));
-        Optional<URI> stats = Optional.ofNullable(annotations.get(OURS + "stats"))
-                .map(text -> {
-                    Matcher parts = PORT_AND_PATH.matcher(text.strip());
-                    need(
-                            parts.matches(),
-                            "%sstats is '%s', but must be a port and a path, such as 8000/v2/models/stats."
-                                    .formatted(OURS, text));
-                    return url(scheme, host, Integer.parseInt(parts.group(1)), parts.group(2));
-                });
+        Optional<URI> stats =
+                Optional.ofNullable(annotations.get(OURS + "stats")).map(text -> statistics(text, scheme, host));
         var endpoint = new Endpoint(
                 preset,
                 url(scheme, host, port, said(annotations, "path").orElse("/metrics")),
@@ -116,7 +105,15 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
                 containers.isRunning(port)));
     }
 
-    private static int port(Map<String, String> annotations, Containers containers) {
+    private static URI statistics(String text, String scheme, String host) {
+        Matcher parts = PORT_AND_PATH.matcher(text.strip());
+        need(
+                parts.matches(),
+                "%sstats is '%s', but must be a port and a path, such as 8000/v2/models/stats.".formatted(OURS, text));
+        return url(scheme, host, Integer.parseInt(parts.group(1)), parts.group(2));
+    }
+
+    private static int port(Map<String, String> annotations, PodContainers containers) {
         Optional<String> said = said(annotations, "port");
         if (said.isEmpty()) {
             return containers
@@ -161,68 +158,6 @@ public record PodReader(EndpointPresets presets, Set<String> namespaces)
     private static void need(boolean holds, String otherwise) {
         if (!holds) {
             throw new IllegalArgumentException(otherwise);
-        }
-    }
-
-    /**
-     * A pod's containers.
-     *
-     * @param ports by the container's name
-     * @param runningSince by the container's name, of those that run
-     */
-    private record Containers(Map<String, List<Integer>> ports, Map<String, Instant> runningSince) {
-        static Containers of(JsonNode pod) {
-            var ports = new TreeMap<String, List<Integer>>();
-            for (JsonNode container : pod.path("spec").path("containers")) {
-                var of = new ArrayList<Integer>();
-                for (Iterator<JsonNode> each = container.path("ports").elements(); each.hasNext(); ) {
-                    JsonNode port = each.next();
-                    if (port.path("protocol").asText("TCP").equals("TCP")) {
-                        of.add(port.path("containerPort").asInt());
-                    }
-                }
-                ports.put(container.path("name").asText(""), of);
-            }
-            var since = new TreeMap<String, Instant>();
-            for (JsonNode status : pod.path("status").path("containerStatuses")) {
-                JsonNode running = status.path("state").path("running");
-                if (running.isObject()) {
-                    since.put(
-                            status.path("name").asText(""),
-                            instant(running.path("startedAt").asText("")));
-                }
-            }
-            return new Containers(ports, since);
-        }
-
-        /** One that cannot be read is long past: nothing has been started since. */
-        private static Instant instant(String text) {
-            try {
-                return Instant.parse(text);
-            } catch (DateTimeParseException e) {
-                return Instant.EPOCH;
-            }
-        }
-
-        Optional<Integer> onlyPort() {
-            List<Integer> all = ports.values().stream().flatMap(List::stream).toList();
-            return all.size() == 1 ? Optional.of(all.get(0)) : Optional.empty();
-        }
-
-        /** Whose port it is; the only container's where nobody says. */
-        private Optional<String> of(int port) {
-            return ports.entrySet().stream()
-                    .filter(each -> each.getValue().contains(port) || ports.size() == 1)
-                    .map(Map.Entry::getKey)
-                    .findFirst();
-        }
-
-        Optional<Instant> started(int port) {
-            return of(port).map(runningSince::get);
-        }
-
-        boolean isRunning(int port) {
-            return of(port).map(runningSince::containsKey).orElse(!runningSince.isEmpty());
         }
     }
 }

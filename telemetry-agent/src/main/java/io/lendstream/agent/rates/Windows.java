@@ -183,12 +183,13 @@ public final class Windows {
         double difference = growth.finished.getOrDefault(service, 0.0) + growth.inside.getOrDefault(service, 0.0);
         return new Numbers(
                 service,
-                growth.counted
-                        .map(arrivals -> whole(arrivals.getOrDefault(service, 0.0)))
-                        .orElseGet(() -> derived(service, difference)),
-                whole(growth.completions.getOrDefault(service, 0.0)),
-                level(change, preset.inFlight(), service),
-                level(change, preset.queue(), service),
+                new Requests(
+                        growth.counted
+                                .map(arrivals -> whole(arrivals.getOrDefault(service, 0.0)))
+                                .orElseGet(() -> derived(service, difference)),
+                        whole(growth.completions.getOrDefault(service, 0.0)),
+                        level(change, preset.inFlight(), service),
+                        level(change, preset.queue(), service)),
                 quantile(change, latency, service, .5),
                 quantile(change, latency, service, .99),
                 Optional.ofNullable(growth.sizes.get(service))
@@ -197,20 +198,21 @@ public final class Windows {
                 growth.batches.getOrDefault(service, List.of()));
     }
 
+    /** Requests that came and went between two readings, and those that were there at the end. */
+    private record Requests(long arrivals, long completions, int inFlight, int queueDepth) {}
+
     /** What is said of one service between two readings. */
     private record Numbers(
             ServiceId service,
-            long arrivals,
-            long completions,
-            int inFlight,
-            int queueDepth,
+            Requests requests,
             Optional<Double> p50,
             Optional<Double> p99,
             List<SizeCount> sizes,
             List<BatchTimes> batches) {
 
         static Numbers nothing(ServiceId service) {
-            return new Numbers(service, 0, 0, 0, 0, Optional.empty(), Optional.empty(), List.of(), List.of());
+            return new Numbers(
+                    service, new Requests(0, 0, 0, 0), Optional.empty(), Optional.empty(), List.of(), List.of());
         }
     }
 
@@ -259,10 +261,10 @@ public final class Windows {
                             sequences.merge(numbers.service, 1L, Long::sum),
                             start.plusMillis(millis * part / parts),
                             ends ? now.at() : start.plusMillis(millis * (part + 1) / parts),
-                            share(numbers.arrivals, part, parts),
-                            share(numbers.completions, part, parts),
-                            ends ? numbers.inFlight : 0,
-                            ends ? numbers.queueDepth : 0,
+                            share(numbers.requests.arrivals, part, parts),
+                            share(numbers.requests.completions, part, parts),
+                            ends ? numbers.requests.inFlight : 0,
+                            ends ? numbers.requests.queueDepth : 0,
                             ends ? numbers.p50 : Optional.empty(),
                             ends ? numbers.p99 : Optional.empty(),
                             ends ? numbers.sizes : List.of(),

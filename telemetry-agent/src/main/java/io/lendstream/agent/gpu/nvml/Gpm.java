@@ -38,10 +38,11 @@ final class Gpm {
             Optional<Double> sm,
             Optional<Double> tensor,
             Optional<Double> dram,
-            Optional<Double> pcieTx,
-            Optional<Double> pcieRx,
-            Optional<Double> nvlinkTx,
-            Optional<Double> nvlinkRx) {}
+            Traffic pcie,
+            Traffic nvlink) {}
+
+    /** Bytes per second of a link, in both directions. */
+    record Traffic(Optional<Double> sent, Optional<Double> received) {}
 
     /** A sample that was taken, one to take next, and what the two before said. */
     private static final class Window {
@@ -155,8 +156,9 @@ final class Gpm {
         if (!calls.has(who, "nvmlGpmMetricsGet", request)) {
             return Optional.empty();
         }
-        return Optional.of(
-                new Activity(share(0), share(1), share(2), share(3), bytes(4), bytes(5), bytes(6), bytes(7)));
+        var pcie = new Traffic(bytes(4), bytes(5));
+        var nvlink = new Traffic(bytes(6), bytes(7));
+        return Optional.of(new Activity(share(0), share(1), share(2), share(3), pcie, nvlink));
     }
 
     private Optional<Double> metric(int place) {

@@ -228,10 +228,10 @@ final class GpuReader {
         activity.sm().ifPresent(sample::smActivity);
         activity.tensor().ifPresent(sample::tensorActivity);
         activity.dram().ifPresent(sample::dramActivity);
-        activity.pcieTx().ifPresent(sample::pcieTxBytesPerSecond);
-        activity.pcieRx().ifPresent(sample::pcieRxBytesPerSecond);
-        activity.nvlinkTx().ifPresent(sample::nvlinkTxBytesPerSecond);
-        activity.nvlinkRx().ifPresent(sample::nvlinkRxBytesPerSecond);
+        activity.pcie().sent().ifPresent(sample::pcieTxBytesPerSecond);
+        activity.pcie().received().ifPresent(sample::pcieRxBytesPerSecond);
+        activity.nvlink().sent().ifPresent(sample::nvlinkTxBytesPerSecond);
+        activity.nvlink().received().ifPresent(sample::nvlinkRxBytesPerSecond);
     }
 
     static void told(GpuSampleBuilder sample, Xids.Told xids, boolean audible) {

@@ -3,7 +3,7 @@ package io.lendstream.actuator;
 import io.lendstream.actuator.jobs.PrivateFiles;
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
-import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.service.settings.SettingsException;
 import java.io.File;
 import java.io.IOException;

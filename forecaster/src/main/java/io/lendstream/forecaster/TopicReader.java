@@ -3,7 +3,7 @@ package io.lendstream.forecaster;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Limits;
 import io.lendstream.schemas.codec.Codecs;
-import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.registry.RegistrySettings;

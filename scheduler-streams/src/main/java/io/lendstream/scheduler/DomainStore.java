@@ -20,7 +20,7 @@ import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
-import io.lendstream.schemas.codec.InvalidRecordException;
+import io.lendstream.schemas.codec.mapping.InvalidRecordException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;

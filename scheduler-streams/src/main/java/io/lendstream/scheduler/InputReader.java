@@ -5,7 +5,7 @@ import io.lendstream.core.event.Limits;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.codec.Codecs;
-import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.serde.SerdeFactory;

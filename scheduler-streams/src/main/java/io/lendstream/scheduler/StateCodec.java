@@ -2,7 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.schemas.codec.RecordMapper;
 import io.lendstream.schemas.codec.SchemaDerivation;
-import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;

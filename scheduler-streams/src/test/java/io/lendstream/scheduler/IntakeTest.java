@@ -14,7 +14,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.schemas.codec.Codecs;
-import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.registry.FakeRegistry;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.serde.SerdeFactory;

@@ -1,6 +1,6 @@
 package io.lendstream.service;
 
-import io.lendstream.schemas.codec.Clamped;
+import io.lendstream.schemas.codec.mapping.Clamped;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;

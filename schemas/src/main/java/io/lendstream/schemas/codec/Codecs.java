@@ -3,6 +3,8 @@ package io.lendstream.schemas.codec;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.schemas.codec.mapping.OutOfBoundsException;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.schemas.topics.WireSchemas;

@@ -1,5 +1,6 @@
 package io.lendstream.schemas.codec;
 
+import io.lendstream.schemas.codec.mapping.Shape;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ public final class SchemaDerivation {
     private Schema schema(Type type) {
         Shape shape = Shape.of(type);
         if (shape instanceof Shape.Scalar scalar) {
-            return Schema.create(scalarType(scalar.type()));
+            return Schema.create(Shape.scalarType(scalar.type()));
         }
         if (shape instanceof Shape.Time) {
             return LogicalTypes.timestampMillis().addToSchema(Schema.create(Schema.Type.LONG));
@@ -107,21 +108,5 @@ public final class SchemaDerivation {
     private static String name(Class<?> type) {
         Class<?> around = type.getDeclaringClass();
         return around == null ? type.getSimpleName() : name(around) + type.getSimpleName();
-    }
-
-    static Schema.Type scalarType(Class<?> type) {
-        if (type == String.class) {
-            return Schema.Type.STRING;
-        }
-        if (type == boolean.class || type == Boolean.class) {
-            return Schema.Type.BOOLEAN;
-        }
-        if (type == int.class || type == Integer.class) {
-            return Schema.Type.INT;
-        }
-        if (type == long.class || type == Long.class) {
-            return Schema.Type.LONG;
-        }
-        return type == float.class || type == Float.class ? Schema.Type.FLOAT : Schema.Type.DOUBLE;
     }
 }

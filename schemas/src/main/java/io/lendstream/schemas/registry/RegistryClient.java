@@ -1,31 +1,17 @@
 package io.lendstream.schemas.registry;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.IOException;
-import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.apache.avro.Schema;
-import org.apache.kafka.common.config.ConfigDef;
-import org.apache.kafka.common.security.ssl.DefaultSslEngineFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Speaks to a schema registry over Confluent's REST interface: Confluent's own, Apicurio's {@code /apis/ccompat/v7},
@@ -37,15 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegistryClient {
     private static final int FORBIDDEN = 403;
-    private static final String CONTENT_TYPE = "application/vnd.schemaregistry.v1+json";
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int MOST_REFERENCES = 100;
     private static final int DEEPEST_REFERENCE = 16;
     private static final ConcurrentHashMap<RegistrySettings, RegistryClient> SHARED = new ConcurrentHashMap<>();
 
-    private final RegistrySettings settings;
-    private final HttpClient http;
-    private final AtomicInteger preferred = new AtomicInteger();
+    private final RegistryConnection connection;
     private final ConcurrentHashMap<Integer, Schema> schemas = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<SubjectSchema, Integer> registered = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<SubjectSchema, Integer> found = new ConcurrentHashMap<>();
@@ -59,18 +42,8 @@ public final class RegistryClient {
 
     /** @param nanoClock as {@link System#nanoTime} */
     RegistryClient(RegistrySettings settings, LongSupplier nanoClock) {
-        this.settings = settings;
+        this.connection = new RegistryConnection(settings);
         this.unknown = new UnknownIds(nanoClock);
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .connectTimeout(settings.connectTimeout())
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .version(HttpClient.Version.HTTP_1_1);
-        if (!settings.ssl().isEmpty()) {
-            DefaultSslEngineFactory ssl = new DefaultSslEngineFactory();
-            ssl.configure(new ConfigDef().withClientSslSupport().parse(settings.ssl()));
-            builder.sslContext(ssl.sslContext());
-        }
-        this.http = builder.build();
     }
 
     /** One client, with its threads and what it remembers, for all serializers with equal settings in this process. */
@@ -94,7 +67,7 @@ public final class RegistryClient {
         });
         Schema schema;
         try {
-            schema = schema("schema id " + id, get("/schemas/ids/" + id));
+            schema = schema("schema id " + id, connection.get("/schemas/ids/" + id));
         } catch (SchemaNotFoundException | UnreadableSchemaException e) {
             unknown.add(id, e);
             throw e;
@@ -115,12 +88,15 @@ public final class RegistryClient {
     /** Makes a schema the subject's newest version unless it is one of its versions already; its id either way. */
     public int register(String subject, Schema schema) {
         return remembered(
-                registered, subject, schema, () -> post("/subjects/" + encoded(subject) + "/versions", body(schema)));
+                registered,
+                subject,
+                schema,
+                () -> connection.post("/subjects/" + encoded(subject) + "/versions", body(schema)));
     }
 
     /** The id of a schema that is one of the subject's versions; fails where it is not. */
     public int idOf(String subject, Schema schema) {
-        return remembered(found, subject, schema, () -> post("/subjects/" + encoded(subject), body(schema)));
+        return remembered(found, subject, schema, () -> connection.post("/subjects/" + encoded(subject), body(schema)));
     }
 
     /** The subject's newest version, if there is any. */
@@ -153,7 +129,8 @@ public final class RegistryClient {
     public List<Integer> versions(String subject) {
         return unlessNotFound(() -> {
                     List<Integer> versions = new ArrayList<>();
-                    get("/subjects/" + encoded(subject) + "/versions")
+                    connection
+                            .get("/subjects/" + encoded(subject) + "/versions")
                             .forEach(version -> versions.add(version.asInt()));
                     return versions;
                 })
@@ -162,7 +139,7 @@ public final class RegistryClient {
 
     public List<String> subjects() {
         List<String> subjects = new ArrayList<>();
-        get("/subjects").forEach(subject -> subjects.add(subject.asText()));
+        connection.get("/subjects").forEach(subject -> subjects.add(subject.asText()));
         return subjects;
     }
 
@@ -173,7 +150,7 @@ public final class RegistryClient {
     public Compatibility check(String subject, Schema schema) {
         String path = "/compatibility/subjects/" + encoded(subject) + "/versions/latest?verbose=true";
         return unlessNotFound(() -> {
-                    JsonNode answer = post(path, body(schema));
+                    JsonNode answer = connection.post(path, body(schema));
                     List<String> messages = new ArrayList<>();
                     answer.path("messages").forEach(message -> messages.add(message.asText()));
                     return new Compatibility(answer.path("is_compatible").asBoolean(), messages);
@@ -184,7 +161,8 @@ public final class RegistryClient {
     /** The level set for the subject itself, if any; the registry's default otherwise applies. */
     public Optional<CompatibilityLevel> compatibility(String subject) {
         return unlessNotFound(() -> {
-            String level = get("/config/" + encoded(subject))
+            String level = connection
+                    .get("/config/" + encoded(subject))
                     .path("compatibilityLevel")
                     .asText();
             try {
@@ -202,11 +180,11 @@ public final class RegistryClient {
 
     public void setCompatibility(String subject, CompatibilityLevel level) {
         ObjectNode body = JSON.createObjectNode().put("compatibility", level.name());
-        send("PUT", "/config/" + encoded(subject), body);
+        connection.put("/config/" + encoded(subject), body);
     }
 
     private RegisteredSchema version(String subject, String version) {
-        JsonNode answer = get("/subjects/" + encoded(subject) + "/versions/" + version);
+        JsonNode answer = connection.get("/subjects/" + encoded(subject) + "/versions/" + version);
         Schema schema = schema(subject + " version " + version, answer);
         return new RegisteredSchema(
                 subject, answer.path("version").asInt(), answer.path("id").asInt(), schema);
@@ -271,8 +249,8 @@ public final class RegistryClient {
                                 .formatted(what, MOST_REFERENCES, DEEPEST_REFERENCE),
                         null);
             }
-            JsonNode referred =
-                    get("/subjects/" + encoded(reference.path("subject").asText()) + "/versions/"
+            JsonNode referred = connection.get(
+                    "/subjects/" + encoded(reference.path("subject").asText()) + "/versions/"
                             + reference.path("version").asInt());
             parseReferences(parser, what, referred, depth + 1, asked);
             parser.parse(referred.path("schema").asText());
@@ -289,158 +267,5 @@ public final class RegistryClient {
         } catch (SchemaNotFoundException e) {
             return Optional.empty();
         }
-    }
-
-    private JsonNode get(String path) {
-        return send("GET", path, null);
-    }
-
-    private JsonNode post(String path, JsonNode body) {
-        return send("POST", path, body);
-    }
-
-    private JsonNode send(String method, String path, @Nullable JsonNode body) {
-        Duration wait = settings.retryWait();
-        for (int round = 0; ; round++) {
-            RegistryUnavailableException failure = null;
-            int first = preferred.get();
-            for (int i = 0; i < settings.urls().size(); i++) {
-                int index = (first + i) % settings.urls().size();
-                try {
-                    JsonNode answer = ask(settings.urls().get(index), method, path, body);
-                    preferred.set(index);
-                    return answer;
-                } catch (RegistryUnavailableException e) {
-                    failure = e;
-                }
-            }
-            if (failure != null
-                    && (round >= settings.retries() || Thread.currentThread().isInterrupted())) {
-                throw failure;
-            }
-            pause(wait);
-            wait = wait.multipliedBy(2);
-            if (wait.compareTo(settings.longestRetryWait()) > 0) {
-                wait = settings.longestRetryWait();
-            }
-        }
-    }
-
-    private static void pause(Duration wait) {
-        try {
-            Thread.sleep(wait.toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new RegistryUnavailableException(
-                    "interrupted while waiting to ask the schema registry again", 0, 0, e);
-        }
-    }
-
-    private JsonNode ask(URI url, String method, String path, @Nullable JsonNode body) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
-                .timeout(settings.readTimeout())
-                .header("Accept", CONTENT_TYPE + ", application/json");
-        settings.authorization().ifPresent(value -> request.header("Authorization", value.value()));
-        if (body == null) {
-            request.method(method, HttpRequest.BodyPublishers.noBody());
-        } else {
-            request.header("Content-Type", CONTENT_TYPE)
-                    .method(method, HttpRequest.BodyPublishers.ofString(body.toString(), StandardCharsets.UTF_8));
-        }
-        String what = "%s %s%s".formatted(method, url, path);
-        CompletableFuture<HttpResponse<String>> exchange = http.sendAsync(request.build(), answer -> new BoundedBody());
-        // The request's own time limit ends with the answer's headers.
-        Duration patience = settings.connectTimeout().plus(settings.readTimeout());
-        try {
-            return answer(what, exchange.get(patience.toMillis(), TimeUnit.MILLISECONDS));
-        } catch (ExecutionException e) {
-            throw failed(what, e.getCause() == null ? e : e.getCause());
-        } catch (TimeoutException e) {
-            exchange.cancel(true);
-            throw failed(what, new IOException("no whole answer within %d ms".formatted(patience.toMillis()), e));
-        } catch (InterruptedException e) {
-            exchange.cancel(true);
-            Thread.currentThread().interrupt();
-            throw new RegistryUnavailableException("interrupted while asking the schema registry: " + what, 0, 0, e);
-        }
-    }
-
-    private static RegistryException failed(String what, Throwable failure) {
-        for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof BoundedBody.TooLargeException) {
-                return new UnreadableSchemaException(
-                        "%s was answered with more than %d bytes, which is no schema that this client reads"
-                                .formatted(what, BoundedBody.LARGEST_BYTES),
-                        failure);
-            }
-        }
-        String detail = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
-        return new RegistryUnavailableException(
-                "no answer from the schema registry to %s: %s".formatted(what, detail), 0, 0, failure);
-    }
-
-    private static JsonNode answer(String what, HttpResponse<String> response) {
-        int status = response.statusCode();
-        String text = response.body();
-        Optional<JsonNode> json = json(text);
-        if (status >= 200 && status < 300) {
-            return json.orElseThrow(() -> new RegistryUnavailableException(
-                    "%s was answered with something other than JSON, so %s may not be a schema registry: %s"
-                            .formatted(what, RegistrySettings.URL, shortened(text)),
-                    status,
-                    0,
-                    null));
-        }
-        if (status >= 300 && status < 400) {
-            throw new RegistryException(
-                    "%s was answered with a redirect to %s, which is not followed. Set %s to the registry's own address"
-                            .formatted(
-                                    what,
-                                    shortened(response.headers()
-                                            .firstValue("Location")
-                                            .orElse("nowhere")),
-                                    RegistrySettings.URL),
-                    status,
-                    0,
-                    null);
-        }
-        int code = json.map(node -> node.path("error_code").asInt(0)).orElse(0);
-        String reason = json.map(node -> node.path("message").asText(""))
-                .filter(message -> !message.isEmpty())
-                .orElseGet(() -> shortened(text));
-        String message =
-                "%s was refused with HTTP %d%s: %s".formatted(what, status, code == 0 ? "" : ", error " + code, reason);
-        if (status >= 500 || status == 429 || status == 408) {
-            throw new RegistryUnavailableException(message, status, code, null);
-        }
-        throw switch (status) {
-            case 401, 403 ->
-                new RegistryException(
-                        message + ". Check " + RegistrySettings.USER_INFO + " and what that user may do",
-                        status,
-                        code,
-                        null);
-            // A registry names what is missing; a 404 without such a name comes from a wrong address.
-            case 404 ->
-                json.isPresent() && code != 0 && code != 404
-                        ? new SchemaNotFoundException(message, status, code)
-                        : new RegistryException(
-                                message + ". Check the path of " + RegistrySettings.URL, status, code, null);
-            case 409 -> new IncompatibleSchemaException(message, status, code);
-            default -> new RegistryException(message, status, code, null);
-        };
-    }
-
-    private static Optional<JsonNode> json(String text) {
-        try {
-            JsonNode node = JSON.readTree(text);
-            return node == null || node.isMissingNode() ? Optional.empty() : Optional.of(node);
-        } catch (JsonProcessingException e) {
-            return Optional.empty();
-        }
-    }
-
-    private static String shortened(String text) {
-        return text.length() > 200 ? text.substring(0, 200) + "..." : text;
     }
 }

@@ -2,6 +2,7 @@ package io.lendstream.schemas.codec;
 
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.schemas.codec.mapping.Shape;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.time.Duration;

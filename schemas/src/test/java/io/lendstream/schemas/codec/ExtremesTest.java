@@ -32,6 +32,7 @@ import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.serde.PoisonRecordException;
 import io.lendstream.schemas.topics.Topic;

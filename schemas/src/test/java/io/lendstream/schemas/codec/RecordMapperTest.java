@@ -10,6 +10,8 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.Owner;
+import io.lendstream.schemas.codec.mapping.InvalidRecordException;
+import io.lendstream.schemas.codec.mapping.MismatchException;
 import io.lendstream.schemas.topics.WireSchemas;
 import java.time.Duration;
 import java.time.Instant;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.schemas.codec.mapping.UnknownKindException;
 import io.lendstream.schemas.serde.AvroBytes;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;

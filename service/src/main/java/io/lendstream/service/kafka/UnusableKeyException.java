@@ -1,7 +1,7 @@
 package io.lendstream.service.kafka;
 
 import io.lendstream.core.event.Limits;
-import io.lendstream.schemas.codec.Strictness;
+import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.PoisonRecordException;
 
 /** A record whose key cannot be a name. */

@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +10,7 @@ public final class OutOfBoundsException extends InvalidRecordException {
         super(message, null);
     }
 
-    OutOfBoundsException(String message, @Nullable Throwable cause) {
+    public OutOfBoundsException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

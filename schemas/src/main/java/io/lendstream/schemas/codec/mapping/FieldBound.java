@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.event.Limits;
 import java.time.Instant;

@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

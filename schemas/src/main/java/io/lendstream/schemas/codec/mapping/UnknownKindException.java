@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 /** A record of a kind that this version does not know: a newer one wrote it. */
 public final class UnknownKindException extends InvalidRecordException {

@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.schemas.serde.PoisonRecordException;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;

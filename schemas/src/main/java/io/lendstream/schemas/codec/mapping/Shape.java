@@ -1,4 +1,4 @@
-package io.lendstream.schemas.codec;
+package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.persistent.Derived;
 import io.lendstream.core.persistent.PersistentMap;
@@ -13,9 +13,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.avro.Schema;
 
-/** How a core type looks on the wire: the one place for the rules that {@link RecordMapper} and {@link SchemaDerivation} share. */
-sealed interface Shape {
+/** How a core type looks on the wire: the one place for the rules that {@link io.lendstream.schemas.codec.RecordMapper} and {@link io.lendstream.schemas.codec.SchemaDerivation} share. */
+public sealed interface Shape {
     String UNKNOWN = "UNKNOWN";
 
     /** What stands for itself: a text, a number, a truth. */
@@ -167,5 +168,22 @@ sealed interface Shape {
 
     static List<String> symbols(Class<? extends Enum<?>> type) {
         return Arrays.stream(type.getEnumConstants()).map(Enum::name).toList();
+    }
+
+    /** The type on the wire of what stands for itself. */
+    static Schema.Type scalarType(Class<?> type) {
+        if (type == String.class) {
+            return Schema.Type.STRING;
+        }
+        if (type == boolean.class || type == Boolean.class) {
+            return Schema.Type.BOOLEAN;
+        }
+        if (type == int.class || type == Integer.class) {
+            return Schema.Type.INT;
+        }
+        if (type == long.class || type == Long.class) {
+            return Schema.Type.LONG;
+        }
+        return type == float.class || type == Float.class ? Schema.Type.FLOAT : Schema.Type.DOUBLE;
     }
 }

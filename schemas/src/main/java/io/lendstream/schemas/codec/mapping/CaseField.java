@@ -1,0 +1,4 @@
+package io.lendstream.schemas.codec.mapping;
+
+/** The field of a case. */
+record CaseField(String name, int position) {}

@@ -1,0 +1,307 @@
+package io.lendstream.schemas.codec.mapping;
+
+import io.lendstream.core.event.Limits;
+import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.state.Owner;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+
+/** Makes mappings, one for each type and schema that meet, however often they do. */
+public final class Mappings {
+    private final Map<String, Mapping> structures = new HashMap<>();
+    private final Strictness strictness;
+
+    private Mappings(Strictness strictness) {
+        this.strictness = strictness;
+    }
+
+    /**
+     * The mapping between a type and a schema.
+     *
+     * @param strictness what becomes of values out of bounds when a record is read
+     * @throws MismatchException where the two do not fit, naming the first place where they do not
+     */
+    public static Mapping of(Class<?> type, Schema schema, Strictness strictness) {
+        return new Mappings(strictness).mapping(type, schema, type.getSimpleName(), new RecordField(type, "value"));
+    }
+
+    /** @param field the component that the value is part of, by which its bounds are known */
+    private Mapping mapping(Type type, Schema schema, String path, RecordField field) {
+        Shape shape = Shape.of(type);
+        if (shape instanceof Shape.Scalar scalar) {
+            return scalar(scalar.type(), schema, path, field);
+        }
+        if (shape instanceof Shape.Time) {
+            return time(schema, path, field);
+        }
+        if (shape instanceof Shape.Length) {
+            return length(schema, path, field);
+        }
+        if (shape instanceof Shape.Choice choice) {
+            return choice(choice, schema, path);
+        }
+        if (shape instanceof Shape.Wrapper wrapper) {
+            return new WrapperMapping(new RecordAccess(wrapper.type()), wrapped(wrapper, schema, path), path);
+        }
+        if (shape instanceof Shape.Maybe maybe) {
+            return new MaybeMapping(mapping(maybe.element(), notNull(schema, path), path, field));
+        }
+        if (shape instanceof Shape.Sequence sequence) {
+            return sequence(sequence, schema, path, field);
+        }
+        if (shape instanceof Shape.Dictionary dictionary) {
+            return dictionary(dictionary, schema, path, field);
+        }
+        return record(shape, type, schema, path);
+    }
+
+    /** The mapping of a record or of one of several, which is made only once. */
+    private Mapping record(Shape shape, Type type, Schema schema, String path) {
+        require(schema.getType() == Schema.Type.RECORD, path, type.getTypeName() + " needs a record", schema);
+        String pair = type.getTypeName() + " as " + schema.getFullName();
+        Mapping known = structures.get(pair);
+        if (known != null) {
+            return known;
+        }
+        Mapping made = shape instanceof Shape.Union union
+                ? union(union, schema, path)
+                : structure((Shape.Structure) shape, schema, path);
+        structures.put(pair, made);
+        return made;
+    }
+
+    private Mapping time(Schema schema, String path, RecordField field) {
+        require(isTimestampMillis(schema), path, "a time needs a long with logical type timestamp-millis", schema);
+        return new TimeMapping(guard(path, field), Limits.times(field.record(), field.component()));
+    }
+
+    private Mapping length(Schema schema, String path, RecordField field) {
+        require(schema.getType() == Schema.Type.LONG, path, "a length of time needs a long", schema);
+        return new LengthMapping(guard(path, field), Limits.lengths(field.record(), field.component()));
+    }
+
+    private Mapping sequence(Shape.Sequence sequence, Schema schema, String path, RecordField field) {
+        require(schema.getType() == Schema.Type.ARRAY, path, "a list needs an array", schema);
+        return new SequenceMapping(
+                schema,
+                mapping(sequence.element(), schema.getElementType(), path + "[]", field),
+                guard(path, field),
+                Limits.entries(field.record()));
+    }
+
+    private Mapping dictionary(Shape.Dictionary dictionary, Schema schema, String path, RecordField field) {
+        require(schema.getType() == Schema.Type.MAP, path, "a map needs a map", schema);
+        return new DictionaryMapping(
+                dictionary.persistent(),
+                mapping(dictionary.key(), Schema.create(Schema.Type.STRING), path + " key", field),
+                mapping(dictionary.value(), schema.getValueType(), path + "{}", field),
+                guard(path, field),
+                Limits.entries(field.record()));
+    }
+
+    private FieldBound guard(String path, RecordField field) {
+        return new FieldBound(strictness, path, field.record().getSimpleName(), field.component());
+    }
+
+    /** A record around a text is a name, for which there is a stricter rule than for any other text. */
+    private Mapping wrapped(Shape.Wrapper wrapper, Schema schema, String path) {
+        if (wrapper.value() == String.class && strictness == Strictness.REFUSE) {
+            scalar(String.class, schema, path, new RecordField(wrapper.type(), "value"));
+            return new NameMapping(wrapper.type().getSimpleName(), path);
+        }
+        return mapping(wrapper.value(), schema, path, new RecordField(wrapper.type(), "value"));
+    }
+
+    private Mapping scalar(Class<?> type, Schema schema, String path, RecordField field) {
+        Class<?> boxed = MethodType.methodType(type).wrap().returnType();
+        Schema.Type wanted = Shape.scalarType(boxed);
+        require(
+                schema.getType() == wanted && schema.getLogicalType() == null,
+                path,
+                "%s needs a plain %s".formatted(type.getSimpleName(), wanted.getName()),
+                schema);
+        FieldBound guard = guard(path, field);
+        if (boxed == String.class) {
+            return new TextMapping(Limits.text(field.record()), guard);
+        }
+        if (boxed == Integer.class || boxed == Long.class) {
+            return new WholeMapping(
+                    boxed == Integer.class, Limits.wholes(field.record(), field.component(), boxed), guard);
+        }
+        Optional<Limits.Real> bounds =
+                boxed == Boolean.class ? Optional.empty() : Limits.reals(field.record(), field.component());
+        return bounds.<Mapping>map(real -> new RealMapping(boxed == Float.class, real, guard))
+                .orElseGet(ScalarMapping::new);
+    }
+
+    private static Mapping choice(Shape.Choice choice, Schema schema, String path) {
+        require(schema.getType() == Schema.Type.ENUM, path, "an enum needs an enum", schema);
+        List<String> symbols = Shape.symbols(choice.type());
+        requireSame(path, "constants of " + choice.type().getName(), symbols, "symbols", schema.getEnumSymbols());
+        Map<String, Object> constants = new HashMap<>();
+        Map<Object, Object> wire = new HashMap<>();
+        for (Enum<?> constant : choice.type().getEnumConstants()) {
+            constants.put(constant.name(), constant);
+            wire.put(constant, new GenericData.EnumSymbol(schema, constant.name()));
+        }
+        return new ChoiceMapping(constants, wire);
+    }
+
+    private Mapping structure(Shape.Structure shape, Schema schema, String path) {
+        List<String> names = new ArrayList<>();
+        List<ComponentMapping> components = new ArrayList<>();
+        for (RecordComponent component : shape.components()) {
+            String name = Shape.fieldName(component);
+            Schema.Field field = schema.getField(name);
+            if (field == null) {
+                throw new MismatchException("%s: %s has a component %s, so schema %s needs a field %s, but has only %s"
+                        .formatted(
+                                path,
+                                shape.type().getName(),
+                                component.getName(),
+                                schema.getFullName(),
+                                name,
+                                fieldNames(schema)));
+            }
+            String at = path + "." + name;
+            boolean optional = component.getType() == Optional.class;
+            names.add(name);
+            components.add(new ComponentMapping(
+                    at,
+                    field.pos(),
+                    optional,
+                    mapping(
+                            component.getGenericType(),
+                            field.schema(),
+                            at,
+                            new RecordField(shape.type(), component.getName()))));
+        }
+        StructureMapping made = new StructureMapping(
+                schema, new RecordAccess(shape.type()), components, defaultsElsewhere(schema, names, path), path);
+        return strictness == Strictness.CLAMP && shape.type() == RequestRate.class
+                ? new WindowMapping(
+                        made,
+                        schema.getField("windowStart").pos(),
+                        schema.getField("windowEnd").pos())
+                : made;
+    }
+
+    private Mapping union(Shape.Union union, Schema schema, String path) {
+        Schema.Field kind = schema.getField("kind");
+        if (kind == null || kind.schema().getType() != Schema.Type.ENUM) {
+            throw new MismatchException("%s: %s is one of several, so schema %s needs an enum field 'kind', but has %s"
+                    .formatted(path, union.type().getName(), schema.getFullName(), fieldNames(schema)));
+        }
+        List<String> kinds = new ArrayList<>(List.of(Shape.UNKNOWN));
+        List<String> names = new ArrayList<>(List.of("kind"));
+        Map<Class<?>, CaseMapping> byType = new HashMap<>();
+        Map<String, CaseMapping> byKind = new HashMap<>();
+        for (Class<?> type : union.cases()) {
+            String kindName = Shape.kindName(type);
+            kinds.add(kindName);
+            CaseMapping mapped = caseMapping(type, kind.schema(), kindName, schema, path);
+            mapped.field().ifPresent(field -> names.add(field.name()));
+            byType.put(type, mapped);
+            byKind.put(kindName, mapped);
+        }
+        requireSame(
+                path,
+                "cases of " + union.type().getName(),
+                kinds,
+                "kinds",
+                kind.schema().getEnumSymbols());
+        Map<Integer, Object> defaults = defaultsElsewhere(schema, names, path);
+        return new UnionMapping(schema, kind.pos(), byType, byKind, defaults, unknown(union.type()), path);
+    }
+
+    /** What a kind that this version does not know is taken for, where the type says so. */
+    private static Optional<Object> unknown(Class<?> union) {
+        return union == Owner.class ? Optional.of(Owner.unknown()) : Optional.empty();
+    }
+
+    private CaseMapping caseMapping(Class<?> type, Schema kinds, String kindName, Schema schema, String path) {
+        Object kind = new GenericData.EnumSymbol(kinds, kindName);
+        if (Shape.components(type).isEmpty()) {
+            RecordAccess only = new RecordAccess(type);
+            return new CaseMapping(kind, Optional.empty(), new ConstantMapping(only.construct()));
+        }
+        String name = Shape.caseFieldName(type);
+        Schema.Field field = schema.getField(name);
+        if (field == null) {
+            throw new MismatchException("%s: schema %s needs a field %s for the case %s, but has only %s"
+                    .formatted(path, schema.getFullName(), name, type.getName(), fieldNames(schema)));
+        }
+        String at = path + "." + name;
+        return new CaseMapping(
+                kind,
+                Optional.of(new CaseField(name, field.pos())),
+                mapping(type, notNull(field.schema(), at), at, new RecordField(type, "value")));
+    }
+
+    private static boolean isTimestampMillis(Schema schema) {
+        return schema.getType() == Schema.Type.LONG
+                && schema.getLogicalType() != null
+                && schema.getLogicalType().getName().equals("timestamp-millis");
+    }
+
+    private static Schema notNull(Schema schema, String path) {
+        boolean fits = schema.getType() == Schema.Type.UNION
+                && schema.getTypes().size() == 2
+                && schema.getTypes().get(0).getType() == Schema.Type.NULL;
+        require(fits, path, "what may be absent needs a union of null and one type, in this order", schema);
+        return schema.getTypes().get(1);
+    }
+
+    private static void require(boolean fits, String path, String need, Schema schema) {
+        if (!fits) {
+            throw new MismatchException("%s: %s, but the schema has %s".formatted(path, need, schema));
+        }
+    }
+
+    private static void requireSame(String path, String ours, List<String> left, String theirs, List<String> right) {
+        Set<String> onlyLeft = new TreeSet<>(left);
+        onlyLeft.removeAll(new HashSet<>(right));
+        Set<String> onlyRight = new TreeSet<>(right);
+        onlyRight.removeAll(new HashSet<>(left));
+        if (!onlyLeft.isEmpty() || !onlyRight.isEmpty()) {
+            throw new MismatchException(
+                    "%s: %s and the schema's %s must be the same, but only the type has %s and only the schema has %s"
+                            .formatted(path, ours, theirs, onlyLeft, onlyRight));
+        }
+    }
+
+    /** What to write, by position, into fields that the type knows nothing of. */
+    private static Map<Integer, Object> defaultsElsewhere(Schema schema, List<String> mapped, String path) {
+        Map<Integer, Object> defaults = new HashMap<>();
+        for (Schema.Field field : schema.getFields()) {
+            if (mapped.contains(field.name())) {
+                continue;
+            }
+            if (!field.hasDefaultValue()) {
+                throw new MismatchException(
+                        "%s: field %s of schema %s belongs to nothing in the type and has no default; add a component or a default"
+                                .formatted(path, field.name(), schema.getFullName()));
+            }
+            Object value = GenericData.get().getDefaultValue(field);
+            if (value != null) {
+                defaults.put(field.pos(), value);
+            }
+        }
+        return defaults;
+    }
+
+    private static List<String> fieldNames(Schema schema) {
+        return schema.getFields().stream().map(Schema.Field::name).toList();
+    }
+}

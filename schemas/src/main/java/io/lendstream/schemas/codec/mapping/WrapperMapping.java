@@ -1,0 +1,14 @@
+package io.lendstream.schemas.codec.mapping;
+
+/** A record that looks like its only component. */
+record WrapperMapping(RecordAccess structure, Mapping value, String path) implements Mapping {
+    @Override
+    public Object encode(Object wrapper) {
+        return value.encode(structure.get(0, wrapper));
+    }
+
+    @Override
+    public Object decode(Object wire) {
+        return structure.create(path, value.decode(wire));
+    }
+}

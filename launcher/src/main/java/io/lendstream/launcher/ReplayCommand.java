@@ -19,6 +19,7 @@ import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.PngPlots;
 import io.lendstream.simulator.report.Report;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.report.Standings;
@@ -216,7 +217,7 @@ final class ReplayCommand implements Callable<Integer> {
      *
      * @param verdict on its history, where it was checked
      */
-    private record Judged(Run run, RunOutcome outcome, RunFacts.Run facts, long events, Optional<Verdict> verdict) {}
+    private record Judged(Run run, RunOutcome outcome, ReportedRun facts, long events, Optional<Verdict> verdict) {}
 
     private List<Run> runs() {
         List<Boolean> modes = modes();
@@ -284,7 +285,7 @@ final class ReplayCommand implements Callable<Integer> {
         Optional<Verdict> verdict =
                 checker.map(judge -> judge.verdict(replayed.outcome().decisions(), replayed.leases()));
         verdict.ifPresent(judged -> judged.violations().forEach(violation -> say("  " + violation)));
-        RunFacts.Run facts = verdict.map(replayed.facts()::withVerdict).orElse(replayed.facts());
+        ReportedRun facts = verdict.map(replayed.facts()::withVerdict).orElse(replayed.facts());
         return new Judged(run, replayed.outcome(), facts, replayed.events(), verdict);
     }
 
@@ -409,7 +410,7 @@ final class ReplayCommand implements Callable<Integer> {
                 .formatted(name, 100 * progress.share(), progress.wall().toSeconds(), progress.now()));
     }
 
-    private void write(List<RunOutcome> outcomes, List<RunFacts.Run> runs, Optional<Anchors> measure) {
+    private void write(List<RunOutcome> outcomes, List<ReportedRun> runs, Optional<Anchors> measure) {
         new ResultFiles(out).write(outcomes, measure);
         RunFacts facts = new RunFacts(
                 "Lendstream replay: " + workload,

@@ -26,28 +26,6 @@ public record JobResult(
         double gpuSeconds,
         double done,
         JobPhase phase) {
-    /** A job that finished, or has not started yet. */
-    public JobResult(
-            JobId job,
-            String application,
-            Instant submitted,
-            Optional<Instant> started,
-            Optional<Instant> completed,
-            int restarts,
-            double gpuSeconds,
-            double done) {
-        this(
-                job,
-                application,
-                submitted,
-                started,
-                completed,
-                restarts,
-                gpuSeconds,
-                done,
-                completed.isPresent() ? JobPhase.FINISHED : JobPhase.QUEUED);
-    }
-
     /** From submission to completion. */
     public Optional<Duration> completionTime() {
         return completed.map(at -> Duration.between(submitted, at));

@@ -5,7 +5,6 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.TrainingProgress;
-import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -21,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
@@ -334,35 +332,11 @@ final class JobRun {
 
     /** Progress per second: iterations at the initial batch size. */
     private double goodput(int during) {
-        StepTime step = truth.stepTime(placement(), allocation.localBatch());
-        double iteration = step.seconds() + allocation.accumulation() * step.accumulationSeconds();
-        int total = totalBatch();
-        GradientNoise noise = truth.noise(during, total);
-        double scale = (double) total / batch().initial();
-        double sum = noise.variance() / scale + noise.squared();
-        double gain = sum > 0 ? (noise.variance() + noise.squared()) / sum : 1;
-        return gain / iteration;
+        return on(allocation).goodput(during);
     }
 
-    private int totalBatch() {
-        return allocation.gpus().size() * allocation.localBatch() * (allocation.accumulation() + 1);
-    }
-
-    private BatchRange batch() {
-        return task.job().batch();
-    }
-
-    private GpusByNode placement() {
-        Map<NodeId, Integer> counts = new TreeMap<>();
-        for (GpuId gpu : allocation.gpus()) {
-            Optional<NodeId> node = Optional.ofNullable(nodes.get(gpu));
-            counts.merge(
-                    node.orElseThrow(() -> new IllegalArgumentException(
-                            "job %s was given %s, which is on no node".formatted(name(), gpu))),
-                    1,
-                    Integer::sum);
-        }
-        return GpusByNode.of(counts.values());
+    private AllocatedJob on(Allocation gpus) {
+        return new AllocatedJob(task, nodes, gpus);
     }
 
     private double nextReport() {
@@ -389,9 +363,10 @@ final class JobRun {
                     Optional.empty(),
                     Optional.empty());
         }
-        GpusByNode placement = placement();
+        AllocatedJob job = on(allocation);
+        GpusByNode placement = job.placement();
         StepTime step = truth.stepTime(placement, allocation.localBatch());
-        GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), totalBatch());
+        GradientNoise noise = truth.noise(Math.min(epoch, truth.epochs() - 1), job.totalBatch());
         return new TrainingProgress(
                 name(),
                 task.job().domain(),

@@ -12,9 +12,11 @@ import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.replay.Replay;
 import io.lendstream.simulator.replay.ReplaySettings;
 import io.lendstream.simulator.replay.Replayed;
+import io.lendstream.simulator.report.Delays;
 import io.lendstream.simulator.report.FactsCollector;
 import io.lendstream.simulator.report.PngPlots;
 import io.lendstream.simulator.report.Report;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.results.ResultFiles;
@@ -68,7 +70,7 @@ final class DemoSummary {
         Replayed with = replay(workload, options.policy(), true, brokenOff);
         Replayed ceiling = replay(workload, "clairvoyant", true, brokenOff);
         Anchors anchors = new Anchors(floor.facts(), ceiling.facts());
-        RunFacts.Run seen = seen(facts, demo).withVerdict(verdict);
+        ReportedRun seen = seen(facts, demo).withVerdict(verdict);
         ResultFiles.anchorFields(seen.training(), Optional.of(anchors)).forEach(demo::put);
         JsonNode baseline = summaryOf(floor, "baseline", anchors);
         JsonNode control = summaryOf(with, "control", anchors);
@@ -121,19 +123,19 @@ final class DemoSummary {
     }
 
     /** What was seen on the topics, with the figures that only the load generator's world knows. */
-    private static RunFacts.Run seen(FactsCollector facts, JsonNode demo) {
-        RunFacts.Run seen = facts.facts();
-        RunFacts.Training training = new RunFacts.Training(
+    private static ReportedRun seen(FactsCollector facts, JsonNode demo) {
+        ReportedRun seen = facts.facts();
+        ReportedRun.Training training = new ReportedRun.Training(
                 demo.get("trainingJobs").asInt(),
                 demo.get("completedJobs").asInt(),
                 seen.training().completionSeconds(),
                 Optional.of(demo.get("restarts").asInt()),
                 Optional.of(demo.get("gpuUtilization").asDouble()));
-        RunFacts.Inference inference = new RunFacts.Inference(
+        ReportedRun.Inference inference = new ReportedRun.Inference(
                 demo.get("inferenceRequests").asLong(),
                 Optional.of(demo.get("coldStarts").asLong()),
                 Optional.empty(),
-                Optional.of(new RunFacts.Delays(
+                Optional.of(new Delays(
                         demo.get("responseOverheadMeanSeconds").asDouble(),
                         demo.get("responseOverheadP99Seconds").asDouble(),
                         demo.get("responseOverheadMaxSeconds").asDouble(),
@@ -142,7 +144,7 @@ final class DemoSummary {
         return seen.withTruth(training, inference, demo.get("complete").asBoolean());
     }
 
-    private void report(RunFacts.Run seen, Anchors anchors) {
+    private void report(ReportedRun seen, Anchors anchors) {
         RunFacts all = new RunFacts(
                 "Lendstream demo: " + options.workload(),
                 List.of(

@@ -2,6 +2,7 @@ package io.lendstream.simulator.batching;
 
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -102,8 +103,7 @@ public final class LatencyTables {
 
     private void parvaGpu(Path file) {
         String model = file.getFileName().toString().replaceFirst("\\.csv(\\.gz)?$", "");
-        for (CsvTable.Row row :
-                CsvTable.read(file, PARVAGPU.toArray(String[]::new)).rows()) {
+        for (CsvRow row : CsvTable.read(file, PARVAGPU.toArray(String[]::new)).rows()) {
             double perSecond = row.number("Throughput", 0);
             if (row.whole("Workload Number", 1) == 1) {
                 int batch = row.whole("Batch size", 1);
@@ -123,8 +123,7 @@ public final class LatencyTables {
                 .toString()
                 .replaceFirst("^infer_(bsz|seq)_", "")
                 .replaceFirst("\\.csv(\\.gz)?$", "");
-        for (CsvTable.Row row :
-                CsvTable.read(file, MIGPERF.toArray(String[]::new)).rows()) {
+        for (CsvRow row : CsvTable.read(file, MIGPERF.toArray(String[]::new)).rows()) {
             int eighths = row.whole("instance_memory", 1) * gpu.memorySlices() / MIGPERF_GPU_MEMORY;
             MigProfile profile = gpu.plain().profiles().stream()
                     .filter(each -> each.memorySlices() == eighths && each.computeSlices() != 4)
@@ -141,7 +140,7 @@ public final class LatencyTables {
 
     private void migPerfByProfile(Path file) {
         boolean sized = CsvTable.header(file).contains("seq_length");
-        for (CsvTable.Row row :
+        for (CsvRow row :
                 CsvTable.read(file, MIGPERF_PROFILES.toArray(String[]::new)).rows()) {
             int size = sized ? row.whole("seq_length", 1) : 1;
             add(
@@ -153,7 +152,7 @@ public final class LatencyTables {
         }
     }
 
-    private MigProfile profile(CsvTable.Row row, String column) {
+    private MigProfile profile(CsvRow row, String column) {
         return gpu.profile(row.text(column))
                 .orElseThrow(() -> row.bad(
                         column,
@@ -166,7 +165,7 @@ public final class LatencyTables {
     }
 
     private void ours(Path file) {
-        for (CsvTable.Row row : CsvTable.read(file, OURS.toArray(String[]::new)).rows()) {
+        for (CsvRow row : CsvTable.read(file, OURS.toArray(String[]::new)).rows()) {
             MigProfile profile = profile(row, "profile");
             if (row.text("model").isEmpty()) {
                 throw row.bad("model", "a name");

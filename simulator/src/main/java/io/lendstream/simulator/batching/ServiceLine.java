@@ -1,5 +1,6 @@
 package io.lendstream.simulator.batching;
 
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ public record ServiceLine(
     public static List<ServiceLine> read(Path file) {
         List<ServiceLine> lines = new ArrayList<>();
         Set<String> names = new HashSet<>();
-        for (CsvTable.Row row : CsvTable.read(file, "service", "model", "ratePerSecond", "sloMs")
+        for (CsvRow row : CsvTable.read(file, "service", "model", "ratePerSecond", "sloMs")
                 .rows()) {
             if (row.text("service").isEmpty() || !names.add(row.text("service"))) {
                 throw row.bad("service", "a name that no other line has");
@@ -54,7 +55,7 @@ public record ServiceLine(
 
     private static NavigableMap<Integer, Double> sizes(Path file) {
         NavigableMap<Integer, Double> sizes = new TreeMap<>();
-        for (CsvTable.Row row : CsvTable.read(file, "inputSize", "weight").rows()) {
+        for (CsvRow row : CsvTable.read(file, "inputSize", "weight").rows()) {
             sizes.merge(row.whole("inputSize", 1), row.number("weight", 0), Double::sum);
         }
         sizes.values().removeIf(weight -> weight == 0);

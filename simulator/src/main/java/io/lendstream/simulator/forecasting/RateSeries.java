@@ -1,5 +1,6 @@
 package io.lendstream.simulator.forecasting;
 
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,14 +34,14 @@ public final class RateSeries {
      * @param step the mean of all values that lie in one is its value; those with none are missing
      */
     public static RateSeries read(Path file, Duration step) {
-        List<CsvTable.Row> rows = CsvTable.read(file, "epoch_s", "value").rows();
+        List<CsvRow> rows = CsvTable.read(file, "epoch_s", "value").rows();
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("%s has no lines, expected epoch_s,value".formatted(file));
         }
         double stepSeconds = step.toMillis() / 1000.0;
         long first = Long.MAX_VALUE;
         long last = Long.MIN_VALUE;
-        for (CsvTable.Row row : rows) {
+        for (CsvRow row : rows) {
             long number = stepOf(row, stepSeconds);
             first = Math.min(first, number);
             last = Math.max(last, number);
@@ -51,7 +52,7 @@ public final class RateSeries {
         }
         double[] sums = new double[(int) (last - first + 1)];
         int[] counts = new int[sums.length];
-        for (CsvTable.Row row : rows) {
+        for (CsvRow row : rows) {
             String value = row.text("value");
             if (!value.isEmpty() && !value.equalsIgnoreCase("nan")) {
                 int index = (int) (stepOf(row, stepSeconds) - first);
@@ -70,7 +71,7 @@ public final class RateSeries {
         return series;
     }
 
-    private static long stepOf(CsvTable.Row row, double stepSeconds) {
+    private static long stepOf(CsvRow row, double stepSeconds) {
         double second = row.number("epoch_s", 0);
         if (second > LATEST_SECOND) {
             throw row.bad("epoch_s", "seconds since 1970");
@@ -78,7 +79,7 @@ public final class RateSeries {
         return (long) Math.floor(second / stepSeconds);
     }
 
-    private static double shortestGap(List<CsvTable.Row> rows) {
+    private static double shortestGap(List<CsvRow> rows) {
         double[] seconds = rows.stream()
                 .mapToDouble(row -> row.number("epoch_s", 0))
                 .sorted()

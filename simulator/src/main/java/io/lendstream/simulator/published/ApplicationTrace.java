@@ -3,6 +3,7 @@ package io.lendstream.simulator.published;
 import io.lendstream.core.goodput.Batch;
 import io.lendstream.core.goodput.BatchGrid;
 import io.lendstream.core.goodput.GradientNoise;
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import io.lendstream.simulator.workload.PolluxApplication;
 import java.nio.file.Files;
@@ -69,7 +70,7 @@ final class ApplicationTrace {
             CsvTable table = CsvTable.read(file, "progress", "iteration", "grad_sqr", "grad_var");
             Epochs read = new Epochs(epochs);
             for (int epoch = 0; epoch < epochs; epoch++) {
-                CsvTable.Row row = table.rows().get(epoch);
+                CsvRow row = table.rows().get(epoch);
                 progress[epoch] = Math.min(progress[epoch], row.number("progress", 0));
                 read.iterations[epoch] = row.number("iteration", 0);
                 read.squared[epoch] = row.number("grad_sqr", 0);

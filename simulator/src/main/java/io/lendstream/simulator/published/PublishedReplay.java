@@ -1,5 +1,6 @@
 package io.lendstream.simulator.published;
 
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
@@ -140,7 +141,8 @@ public record PublishedReplay(String policyName, boolean lending, int trainingNo
                 Optional.of(at(run.completed())),
                 run.restarts(),
                 run.attainedGpuSeconds(),
-                run.shareDone());
+                run.shareDone(),
+                JobPhase.FINISHED);
     }
 
     private static RequestResult result(RequestBatchRun request) {

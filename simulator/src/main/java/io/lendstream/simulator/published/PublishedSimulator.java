@@ -1,15 +1,9 @@
 package io.lendstream.simulator.published;
 
-import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.NodeId;
-import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.ClusterView;
-import io.lendstream.core.policy.DescribedJob;
-import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
-import io.lendstream.core.state.GpuState;
 import io.lendstream.simulator.workload.PolluxApplication;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -18,13 +12,11 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -41,21 +33,16 @@ final class PublishedSimulator {
 
     private final PublishedSettings settings;
     private final Port port;
-    private final Instant start;
     private final Pauses pauses;
     private final Pods pods;
     private final List<TrainingRun> trainings = new ArrayList<>();
     /** Training jobs that are not done, arrived or not. */
     private final List<TrainingRun> open = new ArrayList<>();
 
-    private final List<RequestBatchRun> requests = new ArrayList<>();
-    private final Map<TrainingRun, TruePace> paces = new LinkedHashMap<>();
-    private final TreeMap<Integer, Boolean> events = new TreeMap<>();
-    private final List<List<GpuState>> gpus = new ArrayList<>();
-    private final Map<GpuId, Integer> nodeOf = new HashMap<>();
-    private final TreeMap<Integer, RequestBatchRun> unfinished = new TreeMap<>();
+    private final PublishedRequests requests = new PublishedRequests();
+    private final PolicyView shown;
+    private final EventSeconds events = new EventSeconds();
     private int lastArrival;
-    private int arrivedRequests;
     private int clock;
     private int busyAt;
     private double computing;
@@ -64,7 +51,7 @@ final class PublishedSimulator {
     PublishedSimulator(PublishedWorkload workload, Path traces, PublishedSettings settings, Instant start) {
         this.settings = settings;
         this.port = Port.of(settings.policy());
-        this.start = start;
+        this.shown = new PolicyView(settings, start);
         this.pauses = new Pauses(settings.timing(), settings.afe());
         this.pods = new Pods(settings);
         Map<String, ApplicationTrace> known = new HashMap<>();
@@ -80,12 +67,9 @@ final class PublishedSimulator {
                 trainings.add(training(row, trace));
                 lastArrival = Math.max(lastArrival, row.second());
             }
-            events.put(row.second(), row.duration() > 0);
+            events.add(row.second(), row.duration() > 0);
         }
         open.addAll(trainings);
-        for (int node = 0; node < settings.nodes(); node++) {
-            gpus.add(gpusOf(node));
-        }
     }
 
     private static PolluxApplication application(Optional<PolluxApplication> found, PublishedWorkload.Row row) {
@@ -99,19 +83,8 @@ final class PublishedSimulator {
                 ? new TunedBatch(trace, trace.grid(), settings.fitStart())
                 : new OwnersBatch(trace, row.batch());
         TrainingRun run = new TrainingRun(row, trace, batches);
-        paces.put(run, new TruePace(run, row.batch(), settings.gpusPerNode()));
+        shown.add(run, new TruePace(run, row.batch(), settings.gpusPerNode()));
         return run;
-    }
-
-    private List<GpuState> gpusOf(int node) {
-        List<GpuState> there = new ArrayList<>();
-        Pool pool = node < settings.nodes() / 2 ? Pool.TRAINING : Pool.INFERENCE;
-        for (int slot = 0; slot < settings.gpusPerNode(); slot++) {
-            GpuId id = new GpuId("node-%04d/%d".formatted(node, slot));
-            nodeOf.put(id, node);
-            there.add(GpuState.free(id, new NodeId("node-%04d".formatted(node)), pool, start, 0));
-        }
-        return there;
     }
 
     /** Runs a workload to its end. */
@@ -124,7 +97,7 @@ final class PublishedSimulator {
     }
 
     PublishedRun outcome() {
-        return new PublishedRun(trainings, requests, computing, onSecondHalf);
+        return new PublishedRun(trainings, requests.all(), computing, onSecondHalf);
     }
 
     int clock() {
@@ -144,7 +117,7 @@ final class PublishedSimulator {
             advance(run, before);
         }
         open.removeIf(TrainingRun::isDone);
-        serve();
+        requests.serve(clock, pods, events);
         schedule();
         endsSometime();
     }
@@ -154,7 +127,7 @@ final class PublishedSimulator {
      * given GPUs that it loses to replicas asleep ({@link PublishedSettings#halves}).
      */
     private void endsSometime() {
-        if (arrivedRequests < requests.size() || !unfinished.isEmpty() || clock < lastArrival) {
+        if (!requests.isOver() || clock < lastArrival) {
             busyAt = clock;
         }
         if (!open.isEmpty() && clock - busyAt > PATIENCE) {
@@ -186,21 +159,14 @@ final class PublishedSimulator {
     }
 
     boolean isOver() {
-        return arrivedRequests == requests.size() && unfinished.isEmpty() && open.isEmpty();
+        return requests.isOver() && open.isEmpty();
     }
 
     private int nextEvent() {
-        int next = (clock / TICK + 1) * TICK;
-        Map.Entry<Integer, Boolean> event = events.higherEntry(clock);
-        while (event != null && event.getKey() < next) {
-            if (event.getValue()) {
-                next = event.getKey();
-            }
-            event = events.higherEntry(event.getKey());
-        }
-        List<RequestBatchRun> waiting = waiting();
+        int next = events.after(clock, (clock / TICK + 1) * TICK);
+        List<RequestBatchRun> waiting = requests.waiting();
         if (!waiting.isEmpty()) {
-            Set<String> services = new java.util.HashSet<>();
+            Set<String> services = new HashSet<>();
             waiting.forEach(request -> services.add(request.row().application()));
             int wanted =
                     pods.all().mapToInt(pod -> wakesAt(pod, services)).min().orElse(Integer.MAX_VALUE);
@@ -214,7 +180,7 @@ final class PublishedSimulator {
      * come. The published simulators run on for ever then. Here the next second is an event.
      */
     private boolean isForgotten() {
-        return pods.all().findAny().isEmpty() && !events.tailMap(clock, false).containsValue(true);
+        return pods.all().findAny().isEmpty() && events.after(clock, EventSeconds.NEVER) == EventSeconds.NEVER;
     }
 
     /** When a replica gives those who wait reason to look again. */
@@ -226,48 +192,6 @@ final class PublishedSimulator {
             case RUNNING -> own ? pod.busyUntil() : Integer.MAX_VALUE;
             case GONE -> Integer.MAX_VALUE;
         };
-    }
-
-    private List<RequestBatchRun> waiting() {
-        return unfinished.isEmpty()
-                ? List.of()
-                : unfinished.values().stream()
-                        .filter(RequestBatchRun::isWaiting)
-                        .toList();
-    }
-
-    /** Lets requests look for warm replicas and replicas come up, in the order of the workload. */
-    private void serve() {
-        while (arrivedRequests < requests.size()
-                && requests.get(arrivedRequests).row().second() <= clock) {
-            RequestBatchRun request = requests.get(arrivedRequests++);
-            unfinished.put(request.index(), request);
-        }
-        List<RequestBatchRun> done = new ArrayList<>();
-        for (RequestBatchRun request : unfinished.values()) {
-            if (request.isWaiting()) {
-                pods.warm(request.row().application()).ifPresent(pod -> {
-                    request.startWarm(clock);
-                    pod.serve(request.completed());
-                    events.put(request.completed(), true);
-                    done.add(request);
-                });
-            } else if (request.isUp(clock)) {
-                request.completes();
-                Pod pod = podOf(request);
-                pod.busyUntil(request.completed());
-                if (request.completed() <= clock) {
-                    pods.served(pod, clock);
-                }
-                done.add(request);
-            }
-        }
-        done.forEach(request -> unfinished.remove(request.index()));
-        pods.removeIf(Pod::isGone);
-    }
-
-    private Pod podOf(RequestBatchRun founder) {
-        return pods.all().filter(pod -> pod.founder() == founder).findFirst().orElseThrow();
     }
 
     private List<TrainingRun> active() {
@@ -295,7 +219,7 @@ final class PublishedSimulator {
                         pods.all()
                                 .filter(pod -> !pod.isSleeping() && pod.node() == Pod.NOWHERE)
                                 .map(pod -> new Needy(pod.founder(), Optional.of(pod))),
-                        waiting().stream().map(request -> new Needy(request, Optional.empty())))
+                        requests.waiting().stream().map(request -> new Needy(request, Optional.empty())))
                 .sorted(Comparator.comparingInt(needy -> needy.request.index()))
                 .toList();
     }
@@ -323,7 +247,7 @@ final class PublishedSimulator {
                 return;
             }
             pods.add(new Pod(request, node));
-            events.putIfAbsent(request.startCold(clock), true);
+            events.addIfAbsent(request.startCold(clock));
         }
     }
 
@@ -354,7 +278,8 @@ final class PublishedSimulator {
                 .filter(pod -> !pod.isSleeping() && pod.node() != Pod.NOWHERE)
                 .map(Pod::node)
                 .toList();
-        int tenants = active.size() + (int) pods.all().count() + waiting().size();
+        int tenants =
+                active.size() + (int) pods.all().count() + requests.waiting().size();
         Reclaim reclaim = new Reclaim(settings, jobs, asleep, serving, List.copyOf(needy));
         reclaim.place(Speedups.over((settings.gpus() + tenants - 1) / tenants));
         return reclaim;
@@ -388,6 +313,26 @@ final class PublishedSimulator {
         }
         List<Needy> needy = needy();
         BitSet inferenceNodes = new BitSet();
+        int[] taken = taken(inferenceNodes);
+        ClusterView view = shown.cluster(active, taken, needy.size(), clock);
+        Plan plan = settings.policy().plan(view);
+        Map<TrainingRun, int[]> next = targets(active, view, plan);
+        if (port == Port.OPTIMUS) {
+            next.replaceAll((run, nodes) -> without(nodes, inferenceNodes));
+        }
+        next.values().forEach(nodes -> Arrays.stream(nodes).forEach(node -> taken[node]++));
+        for (int i = 0; i < plan.left().size(); i++) {
+            int node = shown.node(plan.left().get(i));
+            needy.get(i).place(node);
+            taken[node]++;
+        }
+        keepAsleep(taken);
+        BitSet forInference = inferenceNodes();
+        next.forEach((run, nodes) -> run.allocate(without(nodes, forInference), clock, pauses));
+    }
+
+    /** GPUs of each node that replicas use, and the nodes of the second half on which they do. */
+    private int[] taken(BitSet inferenceNodes) {
         int[] taken = new int[settings.nodes()];
         pods.all().filter(pod -> !pod.isSleeping() && pod.node() != Pod.NOWHERE).forEach(pod -> {
             taken[pod.node()]++;
@@ -395,28 +340,24 @@ final class PublishedSimulator {
                 inferenceNodes.set(pod.node());
             }
         });
-        ClusterView view = view(active, taken, needy.size());
-        Plan plan = settings.policy().plan(view);
+        return taken;
+    }
+
+    /** The nodes of the GPUs that a plan has for each job. */
+    private Map<TrainingRun, int[]> targets(List<TrainingRun> active, ClusterView view, Plan plan) {
         Map<JobId, List<GpuId>> held = new HashMap<>();
         view.jobs().forEach(job -> held.put(job.job(), job.gpus()));
         Map<TrainingRun, int[]> next = new HashMap<>();
         for (TrainingRun run : active) {
             List<GpuId> target = plan.targets().getOrDefault(run.id(), held.getOrDefault(run.id(), List.of()));
-            int[] nodes = nodesOf(target);
-            if (port == Port.OPTIMUS) {
-                nodes = without(nodes, inferenceNodes);
-            }
-            next.put(run, nodes);
-            for (int node : nodes) {
-                taken[node]++;
-            }
+            next.put(run, shown.nodesOf(target));
             Optional.ofNullable(plan.standings().get(run.id())).ifPresent(run::standing);
         }
-        for (int i = 0; i < plan.left().size(); i++) {
-            int node = nodeOf.get(plan.left().get(i));
-            needy.get(i).place(node);
-            taken[node]++;
-        }
+        return next;
+    }
+
+    /** Sleeping replicas stay where their node has room left, and lose their GPU elsewhere. */
+    private void keepAsleep(int[] taken) {
         for (Pod pod : sleeping(port.tunesBatch())) {
             if (pod.node() != Pod.NOWHERE && taken[pod.node()] < settings.gpusPerNode()) {
                 taken[pod.node()]++;
@@ -427,54 +368,6 @@ final class PublishedSimulator {
         if (port == Port.POLLUX) {
             pods.removeIf(pod -> pod.isSleeping() && pod.node() == Pod.NOWHERE);
         }
-        BitSet forInference = inferenceNodes();
-        next.forEach((run, nodes) -> run.allocate(without(nodes, forInference), clock, pauses));
-    }
-
-    /** The node of each GPU, those of one node together: policies that keep a job near to where it is list them mixed. */
-    private int[] nodesOf(List<GpuId> target) {
-        Map<Integer, Integer> gpusByNode = new LinkedHashMap<>();
-        target.forEach(gpu -> gpusByNode.merge(nodeOf.get(gpu), 1, Integer::sum));
-        return gpusByNode.entrySet().stream()
-                .flatMapToInt(node -> IntStream.generate(node::getKey).limit(node.getValue()))
-                .toArray();
-    }
-
-    private ClusterView view(List<TrainingRun> active, int[] taken, int waiting) {
-        int[] slot = taken.clone();
-        List<GpuState> free = new ArrayList<>();
-        for (int node = 0; node < settings.nodes(); node++) {
-            free.addAll(gpus.get(node).subList(taken[node], settings.gpusPerNode()));
-        }
-        List<JobView> jobs = new ArrayList<>();
-        for (TrainingRun run : active) {
-            List<GpuId> held = new ArrayList<>();
-            for (int node : run.nodes()) {
-                held.add(gpus.get(node).get(slot[node]++).gpuId());
-            }
-            jobs.add(view(run, held));
-        }
-        return new ClusterView(
-                start.plusSeconds(clock), jobs, free, Set.of(), settings.nodes(), settings.gpusPerNode(), waiting);
-    }
-
-    private JobView view(TrainingRun run, List<GpuId> held) {
-        RescaleCosts costs = run.trace().application().costs();
-        return new DescribedJob(
-                run.id(),
-                start.plusSeconds(run.row().second()),
-                run.row().replicas(),
-                1,
-                port.largest(run.row(), run.trace().application(), settings.gpus()),
-                true,
-                held,
-                run.largestRun(),
-                run.restarts(),
-                run.attainedGpuSeconds(),
-                run.batches().goodput(),
-                paces.get(run),
-                run.standing(),
-                settings.afe() ? costs : costs.withoutAfe());
     }
 
     private static int[] without(int[] nodes, BitSet excluded) {

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.published;
 
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ public record PublishedWorkload(String name, List<Row> rows) {
         CsvTable table = CsvTable.read(file, COLUMNS.toArray(String[]::new));
         boolean durations = table.columns().contains("duration");
         List<Row> rows = new ArrayList<>();
-        for (CsvTable.Row row : table.rows()) {
+        for (CsvRow row : table.rows()) {
             rows.add(new Row(
                     row.text("name"),
                     row.whole("time", 0),

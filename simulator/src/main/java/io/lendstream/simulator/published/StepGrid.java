@@ -1,6 +1,7 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.simulator.published.StepTable.Point;
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -52,7 +53,7 @@ final class StepGrid {
         }
         SortedLines corners = SortedLines.read(resource);
         List<Measurement> measurements = means(placed, timing.mostGpusOfNode());
-        for (CsvTable.Row row : CsvTable.read(
+        for (CsvRow row : CsvTable.read(
                         folder.resolve("scalability.csv"),
                         "num_nodes",
                         "num_replicas",

@@ -1,5 +1,6 @@
 package io.lendstream.simulator.published;
 
+import io.lendstream.simulator.workload.CsvRow;
 import io.lendstream.simulator.workload.CsvTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ final class StepTable {
         Map<Long, List<Point>> measured = new LinkedHashMap<>();
         CsvTable rows =
                 CsvTable.read(folder.resolve("placements.csv"), "placement", "local_bsz", "step_time", "sync_time");
-        for (CsvTable.Row row : rows.rows()) {
+        for (CsvRow row : rows.rows()) {
             measured.computeIfAbsent((long) row.whole("placement", 1), any -> new ArrayList<>())
                     .add(new Point(row.whole("local_bsz", 1), row.number("step_time", 0), row.number("sync_time", 0)));
         }

@@ -2,7 +2,7 @@ package io.lendstream.simulator.replay;
 
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.state.Lease;
-import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.results.RunOutcome;
 import java.util.List;
 
@@ -14,7 +14,7 @@ import java.util.List;
  * @param log every event that the scheduler took in, in order; empty where it was not kept
  * @param leases the owner of each GPU at the end
  */
-public record Replayed(RunOutcome outcome, RunFacts.Run facts, long events, List<DomainEvent> log, List<Lease> leases) {
+public record Replayed(RunOutcome outcome, ReportedRun facts, long events, List<DomainEvent> log, List<Lease> leases) {
     public Replayed {
         log = List.copyOf(log);
         leases = List.copyOf(leases);

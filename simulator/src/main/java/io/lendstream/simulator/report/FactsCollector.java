@@ -19,14 +19,17 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.report.Bins.Bin;
-import io.lendstream.simulator.report.RunFacts.DecisionFacts;
-import io.lendstream.simulator.report.RunFacts.Inference;
-import io.lendstream.simulator.report.RunFacts.KindCount;
-import io.lendstream.simulator.report.RunFacts.Loans;
-import io.lendstream.simulator.report.RunFacts.OwnerSample;
-import io.lendstream.simulator.report.RunFacts.Run;
-import io.lendstream.simulator.report.RunFacts.Training;
-import io.lendstream.simulator.report.RunFacts.Turnover;
+import io.lendstream.simulator.report.ReportedRun.Course;
+import io.lendstream.simulator.report.ReportedRun.DecisionFacts;
+import io.lendstream.simulator.report.ReportedRun.Figures;
+import io.lendstream.simulator.report.ReportedRun.Inference;
+import io.lendstream.simulator.report.ReportedRun.KindCount;
+import io.lendstream.simulator.report.ReportedRun.Loans;
+import io.lendstream.simulator.report.ReportedRun.OwnerSample;
+import io.lendstream.simulator.report.ReportedRun.Period;
+import io.lendstream.simulator.report.ReportedRun.ServiceFacts;
+import io.lendstream.simulator.report.ReportedRun.Training;
+import io.lendstream.simulator.report.ReportedRun.Turnover;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -257,7 +260,7 @@ public final class FactsCollector {
     }
 
     /** What has been seen so far; more may be taken afterwards. */
-    public Run facts() {
+    public ReportedRun facts() {
         groups.values().forEach(steps -> steps.upTo(now));
         ownersAt = now;
         services.values().forEach(watch -> watch.upTo(now));
@@ -270,24 +273,23 @@ public final class FactsCollector {
             width = Math.max(width, watch.widthMillis());
         }
         long sampleMillis = width;
-        return new Run(
+        return new ReportedRun(
                 name,
                 lending,
-                start.orElse(Instant.EPOCH),
-                start.isPresent() ? now : Instant.EPOCH,
-                Duration.ofMillis(sampleMillis),
-                owners(sampleMillis),
-                services.values().stream()
-                        .map(watch -> watch.facts(sampleMillis, now))
-                        .sorted(Comparator.comparingLong(RunFacts.ServiceFacts::requests)
-                                .reversed()
-                                .thenComparing(RunFacts.ServiceFacts::service))
-                        .toList(),
-                servicesSeen.size(),
-                training(),
-                inference(),
-                loans(sampleMillis),
-                decisionFacts(),
+                new Period(
+                        start.orElse(Instant.EPOCH),
+                        start.isPresent() ? now : Instant.EPOCH,
+                        Duration.ofMillis(sampleMillis)),
+                new Course(
+                        owners(sampleMillis),
+                        services.values().stream()
+                                .map(watch -> watch.facts(sampleMillis, now))
+                                .sorted(Comparator.comparingLong(ServiceFacts::requests)
+                                        .reversed()
+                                        .thenComparing(ServiceFacts::service))
+                                .toList(),
+                        servicesSeen.size()),
+                new Figures(training(), inference(), loans(sampleMillis), decisionFacts()),
                 Optional.empty(),
                 true);
     }

@@ -2,12 +2,11 @@ package io.lendstream.simulator.report;
 
 import static io.lendstream.simulator.report.Text.escape;
 
-import io.lendstream.simulator.report.RunFacts.Delays;
-import io.lendstream.simulator.report.RunFacts.Run;
 import io.lendstream.simulator.report.Text.DurationUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** The headline figures of all runs side by side, and what changes from the floor. */
 final class FiguresTable {
@@ -15,10 +14,10 @@ final class FiguresTable {
 
     /** The section of the page. */
     static String html(RunFacts facts) {
-        List<Run> runs = facts.shown();
+        List<ReportedRun> runs = facts.shown();
         StringBuilder page = new StringBuilder();
-        Optional<Run> baseline = facts.baseline();
-        List<Run> changed = baseline.stream()
+        Optional<ReportedRun> baseline = facts.baseline();
+        List<ReportedRun> changed = baseline.stream()
                 .flatMap(without -> facts.runs().stream().filter(run -> !run.equals(without)))
                 .toList();
         page.append(
@@ -27,46 +26,53 @@ final class FiguresTable {
         changed.forEach(run -> page.append("<th class=\"number\">%s</th>"
                 .formatted(changed.size() == 1 ? "change" : "change, " + escape(run.name()))));
         page.append("</tr></thead>\n<tbody>\n");
-        for (Figure figure : figures()) {
-            List<Optional<Double>> values =
-                    runs.stream().map(run -> figure.of().apply(run)).toList();
-            double most = values.stream()
-                    .flatMap(Optional::stream)
-                    .filter(Double::isFinite)
-                    .mapToDouble(Math::abs)
-                    .max()
-                    .orElse(-1);
-            if (most < 0) {
-                continue;
-            }
-            page.append("<tr><th>").append(escape(figure.name())).append("</th>");
-            DurationUnit unit = DurationUnit.of(most);
-            values.forEach(value -> page.append("<td class=\"number\">%s</td>"
-                    .formatted(value.map(number -> written(figure.unit(), number, unit))
-                            .orElse(Text.NOTHING))));
-            for (Run run : changed) {
-                Optional<Double> with = figure.of().apply(run);
-                Optional<Double> without = baseline.flatMap(figure.of());
-                page.append("<td class=\"number change %s\">%s</td>"
-                        .formatted(
-                                figure.better() == Better.NEITHER ? "" : judgement(figure, with, without),
-                                figure.better() == Better.NEITHER ? "" : escape(change(figure.unit(), with, without))));
-            }
-            page.append("</tr>\n");
-        }
+        figures().forEach(figure -> page.append(row(figure, runs, changed, baseline)));
         page.append("</tbody></table></div>\n");
         baseline.ifPresent(
                 run -> page.append("<p class=\"note\">Changes are against “%s”.</p>\n".formatted(escape(run.name()))));
         runs.stream()
                 .filter(run -> run.training().completed() < run.training().submitted())
-                .forEach(run -> page.append(
-                        "<p class=\"note\">%s of %s of “%s” had not finished; completion times leave them out.</p>\n"
-                                .formatted(
-                                        Text.number(run.training().submitted()
-                                                - run.training().completed()),
-                                        Text.plural(run.training().submitted(), "job"),
-                                        escape(run.name()))));
+                .forEach(run -> page.append(unfinished(run)));
         return page.append("</section>\n").toString();
+    }
+
+    /** A row of the table; empty if no run has the figure. */
+    private static String row(
+            Figure figure, List<ReportedRun> runs, List<ReportedRun> changed, Optional<ReportedRun> baseline) {
+        List<Optional<Double>> values =
+                runs.stream().map(run -> figure.of().apply(run)).toList();
+        double most = values.stream()
+                .flatMap(Optional::stream)
+                .filter(Double::isFinite)
+                .mapToDouble(Math::abs)
+                .max()
+                .orElse(-1);
+        if (most < 0) {
+            return "";
+        }
+        StringBuilder row = new StringBuilder();
+        row.append("<tr><th>").append(escape(figure.name())).append("</th>");
+        DurationUnit unit = DurationUnit.of(most);
+        values.forEach(value -> row.append("<td class=\"number\">%s</td>"
+                .formatted(value.map(number -> written(figure.unit(), number, unit))
+                        .orElse(Text.NOTHING))));
+        for (ReportedRun run : changed) {
+            Optional<Double> with = figure.of().apply(run);
+            Optional<Double> without = baseline.flatMap(figure.of());
+            row.append("<td class=\"number change %s\">%s</td>"
+                    .formatted(
+                            figure.better() == Better.NEITHER ? "" : judgement(figure, with, without),
+                            figure.better() == Better.NEITHER ? "" : escape(change(figure.unit(), with, without))));
+        }
+        return row.append("</tr>\n").toString();
+    }
+
+    private static String unfinished(ReportedRun run) {
+        return "<p class=\"note\">%s of %s of “%s” had not finished; completion times leave them out.</p>\n"
+                .formatted(
+                        Text.number(run.training().submitted() - run.training().completed()),
+                        Text.plural(run.training().submitted(), "job"),
+                        escape(run.name()));
     }
 
     /** How a figure is written, and what a change of it is. */
@@ -83,70 +89,75 @@ final class FiguresTable {
         NEITHER
     }
 
-    private record Figure(String name, Unit unit, Better better, Function<Run, Optional<Double>> of) {
-        static Figure delay(String name, Function<Run, Optional<Delays>> delays, Function<Delays, Double> of) {
-            return new Figure(
-                    name, Unit.DURATION, Better.LESS, run -> delays.apply(run).map(of));
+    private record Figure(String name, Unit unit, Better better, Function<ReportedRun, Optional<Double>> of) {
+        static Figure duration(String name, Function<ReportedRun, Optional<Double>> of) {
+            return new Figure(name, Unit.DURATION, Better.LESS, of);
+        }
+
+        static Figure number(String name, Better better, Function<ReportedRun, Optional<Double>> of) {
+            return new Figure(name, Unit.NUMBER, better, of);
+        }
+
+        static Figure share(String name, Function<ReportedRun, Optional<Double>> of) {
+            return new Figure(name, Unit.SHARE, Better.MORE, of);
+        }
+
+        static Figure delay(String name, Function<ReportedRun, Optional<Delays>> delays, Function<Delays, Double> of) {
+            return duration(name, run -> delays.apply(run).map(of));
         }
     }
 
     private static List<Figure> figures() {
-        Function<Run, Optional<Delays>> start = run -> run.inference().startDelay();
-        Function<Run, Optional<Delays>> overhead = run -> run.inference().responseOverhead();
+        return Stream.of(trainingFigures(), loanFigures(), inferenceFigures())
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    private static List<Figure> trainingFigures() {
         return List.of(
-                new Figure(
-                        "Average job completion time",
-                        Unit.DURATION,
-                        Better.LESS,
-                        run -> run.training().meanSeconds()),
-                new Figure(
-                        "Median job completion time",
-                        Unit.DURATION,
-                        Better.LESS,
-                        run -> run.training().quantileSeconds(0.5)),
-                new Figure(
-                        "p95 job completion time",
-                        Unit.DURATION,
-                        Better.LESS,
-                        run -> run.training().quantileSeconds(0.95)),
-                new Figure(
+                Figure.duration(
+                        "Average job completion time", run -> run.training().meanSeconds()),
+                Figure.duration(
+                        "Median job completion time", run -> run.training().quantileSeconds(0.5)),
+                Figure.duration("p95 job completion time", run -> run.training().quantileSeconds(0.95)),
+                Figure.number(
                         "Jobs completed",
-                        Unit.NUMBER,
                         Better.MORE,
                         run -> known(run.training().submitted(), run.training().completed())),
-                new Figure(
+                Figure.number(
                         "Job restarts",
-                        Unit.NUMBER,
                         Better.LESS,
                         run -> run.training().restarts().map(Integer::doubleValue)),
-                new Figure(
-                        "GPU utilization",
-                        Unit.SHARE,
-                        Better.MORE,
-                        run -> run.training().gpuUtilization()),
-                new Figure(
+                Figure.share("GPU utilization", run -> run.training().gpuUtilization()));
+    }
+
+    private static List<Figure> loanFigures() {
+        return List.of(
+                Figure.number(
                         "GPU-hours lent",
-                        Unit.NUMBER,
                         Better.NEITHER,
                         run -> Optional.of(run.loans().gpuHours())),
-                new Figure(
+                Figure.number(
                         "Decisions to lend",
-                        Unit.NUMBER,
                         Better.NEITHER,
                         run -> known(run.decisions().total(), run.decisions().count("lend"))),
-                new Figure(
+                Figure.number(
                         "Decisions to reclaim",
-                        Unit.NUMBER,
                         Better.NEITHER,
-                        run -> known(run.decisions().total(), run.decisions().count("reclaim"))),
-                new Figure(
+                        run -> known(run.decisions().total(), run.decisions().count("reclaim"))));
+    }
+
+    private static List<Figure> inferenceFigures() {
+        Function<ReportedRun, Optional<Delays>> start = run -> run.inference().startDelay();
+        Function<ReportedRun, Optional<Delays>> overhead =
+                run -> run.inference().responseOverhead();
+        return List.of(
+                Figure.number(
                         "Requests offered",
-                        Unit.NUMBER,
                         Better.NEITHER,
                         run -> known(run.inference().requests(), run.inference().requests())),
-                new Figure(
+                Figure.number(
                         "Cold starts",
-                        Unit.NUMBER,
                         Better.LESS,
                         run -> run.inference().coldStarts().map(Long::doubleValue)),
                 Figure.delay("Request start delay, mean", start, Delays::meanSeconds),
@@ -154,11 +165,7 @@ final class FiguresTable {
                 Figure.delay("Response overhead, mean", overhead, Delays::meanSeconds),
                 Figure.delay("Response overhead, p99", overhead, Delays::p99Seconds),
                 Figure.delay("Response overhead, max", overhead, Delays::maxSeconds),
-                new Figure(
-                        "SLO attainment",
-                        Unit.SHARE,
-                        Better.MORE,
-                        run -> run.inference().sloAttainment()));
+                Figure.share("SLO attainment", run -> run.inference().sloAttainment()));
     }
 
     /** A count, where anything of the sort was seen at all. */

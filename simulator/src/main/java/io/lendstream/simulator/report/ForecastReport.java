@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 
 /** The report of an evaluation of forecasts: a page with the scores and the forecast bands, and the bands as PNG files. */
 public final class ForecastReport {
@@ -71,48 +72,24 @@ public final class ForecastReport {
     private static Drawing figure(Band band) {
         List<Point> points = band.points();
         Instant from = points.get(0).at();
-        double step = band.step().toMillis() / 1000.0;
-        double end = seconds(from, points.get(points.size() - 1).at()) + step;
+        double end =
+                seconds(from, points.get(points.size() - 1).at()) + band.step().toMillis() / 1000.0;
         double most = points.stream()
                 .mapToDouble(point -> Math.max(point.p99(), Double.isNaN(point.actual()) ? 0 : point.actual()))
                 .max()
                 .orElse(1);
         Panel panel = new Panel(62, Drawing.WIDE - 12, 24, 230, Scale.time(end), Scale.linear(most, 5, false));
-        List<At> p10 = new ArrayList<>();
-        List<At> p50 = new ArrayList<>();
-        List<At> p99 = new ArrayList<>();
-        List<At> actual = new ArrayList<>();
-        for (Point point : points) {
-            double x = seconds(from, point.at());
-            p10.add(new At(x, point.p10()));
-            p50.add(new At(x, point.p50()));
-            p99.add(new At(x, point.p99()));
-            if (!Double.isNaN(point.actual())) {
-                actual.add(new At(x, point.actual()));
-            }
-        }
         List<Mark> marks = new ArrayList<>(panel.yAxis("value"));
         marks.addAll(panel.xAxis("time since %s, in %s"
                 .formatted(Text.minute(from), Scale.timeUnit(end).symbol())));
+        List<At> p10 = places(points, from, Point::p10);
+        List<At> p99 = places(points, from, Point::p99);
+        List<Point> known =
+                points.stream().filter(point -> !Double.isNaN(point.actual())).toList();
         marks.addAll(panel.area(p10, p99, end, "band"));
-        marks.addAll(panel.steps(p50, end, "median"));
-        marks.addAll(panel.steps(actual, end, "demand"));
-        int stride = Math.max(1, (points.size() + HINTS - 1) / HINTS);
-        for (int i = 0; i < points.size(); i += stride) {
-            Point point = points.get(i);
-            double x = seconds(from, point.at());
-            marks.add(panel.hint(
-                    x,
-                    Math.min(end, x + stride * step),
-                    "after %s\n%s\np10 %s, p50 %s, p90 %s, p99 %s"
-                            .formatted(
-                                    Text.elapsed(from, point.at()),
-                                    Double.isNaN(point.actual()) ? "missing" : "came: " + Text.number(point.actual()),
-                                    Text.number(point.p10()),
-                                    Text.number(point.p50()),
-                                    Text.number(point.p90()),
-                                    Text.number(point.p99()))));
-        }
+        marks.addAll(panel.steps(places(points, from, Point::p50), end, "median"));
+        marks.addAll(panel.steps(places(known, from, Point::actual), end, "demand"));
+        marks.addAll(hints(band, panel, end));
         return new Drawing(
                 "%s, %s".formatted(band.series(), band.model()),
                 "What had been said %s before, and what came."
@@ -125,6 +102,36 @@ public final class ForecastReport {
                 276,
                 "Forecast band of " + band.model() + " over " + band.series(),
                 marks);
+    }
+
+    private static List<At> places(List<Point> points, Instant from, ToDoubleFunction<Point> value) {
+        return points.stream()
+                .map(point -> new At(seconds(from, point.at()), value.applyAsDouble(point)))
+                .toList();
+    }
+
+    private static List<Mark> hints(Band band, Panel panel, double end) {
+        List<Point> points = band.points();
+        Instant from = points.get(0).at();
+        double step = band.step().toMillis() / 1000.0;
+        List<Mark> hints = new ArrayList<>();
+        int stride = Math.max(1, (points.size() + HINTS - 1) / HINTS);
+        for (int i = 0; i < points.size(); i += stride) {
+            Point point = points.get(i);
+            double x = seconds(from, point.at());
+            hints.add(panel.hint(
+                    x,
+                    Math.min(end, x + stride * step),
+                    "after %s\n%s\np10 %s, p50 %s, p90 %s, p99 %s"
+                            .formatted(
+                                    Text.elapsed(from, point.at()),
+                                    Double.isNaN(point.actual()) ? "missing" : "came: " + Text.number(point.actual()),
+                                    Text.number(point.p10()),
+                                    Text.number(point.p50()),
+                                    Text.number(point.p90()),
+                                    Text.number(point.p99()))));
+        }
+        return hints;
     }
 
     private static double seconds(Instant from, Instant at) {
@@ -152,6 +159,17 @@ public final class ForecastReport {
                 <main>
                 <header><h1>Forecasts</h1></header>
                 """.formatted(HtmlReport.styleSheet()));
+        page.append(scores(scores));
+        figures.forEach((series, drawn) -> {
+            page.append("<section><h2>").append(escape(series)).append("</h2>\n");
+            drawn.forEach(figure -> page.append(figure.html()));
+            page.append("</section>\n");
+        });
+        return page.append("</main>\n</body>\n</html>\n").toString();
+    }
+
+    private static String scores(List<Score> scores) {
+        StringBuilder page = new StringBuilder();
         page.append("<section><h2>Scores</h2>\n<div class=\"scroll\"><table>\n<tr>");
         for (String column : List.of(
                 "series",
@@ -185,11 +203,6 @@ public final class ForecastReport {
                     digits(3, score.p99OverMean())));
         }
         page.append("</table></div></section>\n");
-        figures.forEach((series, drawn) -> {
-            page.append("<section><h2>").append(escape(series)).append("</h2>\n");
-            drawn.forEach(figure -> page.append(figure.html()));
-            page.append("</section>\n");
-        });
-        return page.append("</main>\n</body>\n</html>\n").toString();
+        return page.toString();
     }
 }

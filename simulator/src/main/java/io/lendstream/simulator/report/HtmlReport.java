@@ -4,9 +4,7 @@ import static io.lendstream.simulator.report.Text.escape;
 
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.simulator.report.RunFacts.Delays;
 import io.lendstream.simulator.report.RunFacts.Parameter;
-import io.lendstream.simulator.report.RunFacts.Run;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -61,7 +59,7 @@ public final class HtmlReport {
             section("GPUs by owner", Plots.owners(facts));
             section("Training", Plots.training(facts));
             section("Inference", Plots.inference(facts));
-            Run subject = facts.subject().orElseThrow();
+            ReportedRun subject = facts.subject().orElseThrow();
             facts.runs().forEach(run -> page.append(RunDetails.html(run, run.equals(subject) || !kept(run))));
             facts.shown().stream()
                     .filter(run -> !facts.runs().contains(run) && !kept(run))
@@ -94,8 +92,23 @@ public final class HtmlReport {
     }
 
     private void tiles() {
-        Run subject = facts.subject().orElseThrow();
+        ReportedRun subject = facts.subject().orElseThrow();
         page.append("<div class=\"tiles\">\n");
+        completionTile(subject);
+        tile(
+                "GPU-hours lent",
+                Text.number(subject.loans().gpuHours()),
+                "%s loans ended, %s on average"
+                        .formatted(
+                                Text.number(subject.loans().ended()),
+                                Text.duration(subject.loans().meanSeconds())),
+                "");
+        requestsTile(subject);
+        verdictTile();
+        page.append("</div>\n");
+    }
+
+    private void completionTile(ReportedRun subject) {
         Optional<Double> mean = subject.training().meanSeconds();
         Optional<Double> before = facts.baseline().flatMap(run -> run.training().meanSeconds());
         Optional<Double> gapClosed = facts.anchors().flatMap(anchors -> anchors.gapClosed(subject.training()));
@@ -115,14 +128,9 @@ public final class HtmlReport {
                                         Text.number(subject.training().completed()),
                                         Text.number(subject.training().submitted()))),
                 "");
-        tile(
-                "GPU-hours lent",
-                Text.number(subject.loans().gpuHours()),
-                "%s loans ended, %s on average"
-                        .formatted(
-                                Text.number(subject.loans().ended()),
-                                Text.duration(subject.loans().meanSeconds())),
-                "");
+    }
+
+    private void requestsTile(ReportedRun subject) {
         Optional<Delays> overhead = subject.inference().responseOverhead();
         Optional<Double> attainment = subject.inference().sloAttainment();
         if (overhead.isPresent()) {
@@ -142,8 +150,6 @@ public final class HtmlReport {
                             .formatted(Text.number(subject.inference().requests())),
                     "");
         }
-        verdictTile();
-        page.append("</div>\n");
     }
 
     private void verdictTile() {
@@ -179,7 +185,7 @@ public final class HtmlReport {
                 .formatted(style, escape(label), escape(value), escape(note)));
     }
 
-    private static boolean kept(Run run) {
+    private static boolean kept(ReportedRun run) {
         return run.verdict().map(Verdict::isContent).orElse(true);
     }
 

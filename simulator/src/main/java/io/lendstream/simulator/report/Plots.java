@@ -1,9 +1,7 @@
 package io.lendstream.simulator.report;
 
 import io.lendstream.simulator.report.Charts.Curve;
-import io.lendstream.simulator.report.RunFacts.Delays;
-import io.lendstream.simulator.report.RunFacts.OwnerSample;
-import io.lendstream.simulator.report.RunFacts.Run;
+import io.lendstream.simulator.report.ReportedRun.OwnerSample;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +18,7 @@ final class Plots {
 
     /** GPUs by owner, a figure a run on the same scales. */
     static List<Drawing> owners(RunFacts facts) {
-        List<Run> runs =
+        List<ReportedRun> runs =
                 facts.shown().stream().filter(run -> !run.owners().isEmpty()).toList();
         double longest = runs.stream()
                 .mapToDouble(run -> Duration.between(run.from(), run.to()).toMillis() / 1000.0)
@@ -65,21 +63,21 @@ final class Plots {
     }
 
     /** Demand, forecast and replicas of a run's busiest services. */
-    static List<Drawing> services(Run run) {
+    static List<Drawing> services(ReportedRun run) {
         return run.services().stream()
                 .limit(MOST_SERVICES)
-                .map(service -> Charts.service(run, service))
+                .map(service -> ServiceChart.of(run, service))
                 .toList();
     }
 
     /** What a run lent. */
-    static List<Drawing> loans(Run run) {
+    static List<Drawing> loans(ReportedRun run) {
         boolean lent = run.loans().gpuHours() > 0 || !run.loans().turnover().isEmpty();
-        return lent ? List.of(Charts.loans(run)) : List.of();
+        return lent ? List.of(LoansChart.of(run)) : List.of();
     }
 
-    private static List<Curve> curves(RunFacts facts, Function<Run, Optional<Delays>> delays) {
-        List<Run> runs = facts.shown();
+    private static List<Curve> curves(RunFacts facts, Function<ReportedRun, Optional<Delays>> delays) {
+        List<ReportedRun> runs = facts.shown();
         return IntStream.range(0, runs.size())
                 .mapToObj(i -> new Curve(
                         runs.get(i).name(),

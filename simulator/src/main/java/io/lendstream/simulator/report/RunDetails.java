@@ -5,9 +5,8 @@ import static io.lendstream.simulator.report.Text.escape;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Violation;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.simulator.report.RunFacts.DecisionFacts;
-import io.lendstream.simulator.report.RunFacts.KindCount;
-import io.lendstream.simulator.report.RunFacts.Run;
+import io.lendstream.simulator.report.ReportedRun.DecisionFacts;
+import io.lendstream.simulator.report.ReportedRun.KindCount;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,7 @@ final class RunDetails {
     private RunDetails() {}
 
     /** What is known of a run beside its figures, if anything, folded up unless it is {@code open}. */
-    static String html(Run run, boolean open) {
+    static String html(ReportedRun run, boolean open) {
         if (run.services().isEmpty()
                 && run.decisions().total() == 0
                 && run.verdict().isEmpty()) {
@@ -35,7 +34,7 @@ final class RunDetails {
         return details.page.toString();
     }
 
-    private void write(Run run, boolean open) {
+    private void write(ReportedRun run, boolean open) {
         page.append("<details class=\"run\"%s><summary><h2>%s</h2></summary>\n"
                 .formatted(open ? " open" : "", escape(run.name())));
         services(run);
@@ -45,7 +44,7 @@ final class RunDetails {
         page.append("</details>\n");
     }
 
-    private void services(Run run) {
+    private void services(ReportedRun run) {
         List<Drawing> figures = Plots.services(run);
         if (figures.isEmpty()) {
             return;
@@ -62,7 +61,7 @@ final class RunDetails {
         page.append("</div>\n");
     }
 
-    private void decisions(Run run) {
+    private void decisions(ReportedRun run) {
         DecisionFacts decisions = run.decisions();
         if (decisions.total() == 0) {
             return;
@@ -113,7 +112,7 @@ final class RunDetails {
         return kind.reasons().size() > MOST_REASONS_NAMED ? named + ", …" : named;
     }
 
-    private void decisionTable(Run run, String title, List<Decision> decisions) {
+    private void decisionTable(ReportedRun run, String title, List<Decision> decisions) {
         page.append("<h4>%s</h4>\n<div class=\"scroll tall\"><table class=\"decisions\"><thead><tr>".formatted(title))
                 .append(
                         "<th>time</th><th>kind</th><th>target</th><th class=\"number\">GPUs</th><th>reason</th></tr></thead>\n<tbody>\n");
@@ -145,7 +144,7 @@ final class RunDetails {
         return "<span class=\"badge %s\">%s</span>".formatted(style, escape(kind));
     }
 
-    private void verdict(Run run) {
+    private void verdict(ReportedRun run) {
         run.verdict().ifPresent(verdict -> {
             page.append("<h3>History checker</h3>\n<div class=\"verdict %s\"><p><b>%s</b> %s</p>\n"
                     .formatted(

@@ -1,8 +1,7 @@
 package io.lendstream.simulator.report;
 
+import io.lendstream.simulator.report.ReportedRun.Training;
 import io.lendstream.simulator.report.RunFacts.Anchors;
-import io.lendstream.simulator.report.RunFacts.Run;
-import io.lendstream.simulator.report.RunFacts.Training;
 import io.lendstream.simulator.report.Text.DurationUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,8 +21,8 @@ public final class Standings {
 
     /** A cell for each of {@link #COLUMNS}, from the floor up. */
     static List<List<String>> rows(RunFacts facts) {
-        Optional<Run> floor = facts.anchors().map(Anchors::floor);
-        Optional<Run> ceiling = facts.anchors().map(Anchors::ceiling);
+        Optional<ReportedRun> floor = facts.anchors().map(Anchors::floor);
+        Optional<ReportedRun> ceiling = facts.anchors().map(Anchors::ceiling);
         List<List<String>> rows = new ArrayList<>();
         floor.ifPresent(run -> rows.add(row(facts, "floor: ", run)));
         facts.runs().stream()
@@ -34,7 +33,7 @@ public final class Standings {
         return rows;
     }
 
-    private static List<String> row(RunFacts facts, String role, Run run) {
+    private static List<String> row(RunFacts facts, String role, ReportedRun run) {
         Training training = run.training();
         return List.of(
                 role + run.name(),

@@ -7,7 +7,7 @@ import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
-import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -100,7 +100,7 @@ public final class ResultFiles {
     }
 
     /** How a run stands between its anchors, by the names of the summary; null where that is not known. */
-    public static Map<String, @Nullable Double> anchorFields(RunFacts.Training run, Optional<Anchors> anchors) {
+    public static Map<String, @Nullable Double> anchorFields(ReportedRun.Training run, Optional<Anchors> anchors) {
         Map<String, @Nullable Double> fields = new LinkedHashMap<>();
         fields.put(
                 "floorAvgJctSeconds",

@@ -3,7 +3,8 @@ package io.lendstream.simulator.results;
 import io.lendstream.core.event.Limits;
 import io.lendstream.simulator.Distribution;
 import io.lendstream.simulator.JobResult;
-import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.Delays;
+import io.lendstream.simulator.report.ReportedRun;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,8 +18,8 @@ public final class RunFactsOf {
     private RunFactsOf() {}
 
     /** A run that nobody looked on at: its figures alone. */
-    public static RunFacts.Run figures(RunOutcome outcome) {
-        return RunFacts.Run.ofFigures(
+    public static ReportedRun figures(RunOutcome outcome) {
+        return ReportedRun.ofFigures(
                 outcome.run().title(),
                 outcome.run().lending(),
                 training(outcome),
@@ -27,17 +28,17 @@ public final class RunFactsOf {
     }
 
     /** What an onlooker saw of a run, with the figures that only its world knows. */
-    public static RunFacts.Run run(RunFacts.Run seen, RunOutcome outcome) {
+    public static ReportedRun run(ReportedRun seen, RunOutcome outcome) {
         return seen.withTruth(training(outcome), inference(Summary.of(outcome)), outcome.complete());
     }
 
-    static RunFacts.Training training(RunOutcome outcome) {
+    static ReportedRun.Training training(RunOutcome outcome) {
         List<JobResult> jobs = outcome.results().jobs();
         List<Double> completions = jobs.stream()
                 .flatMap(job -> job.completionTime().stream())
                 .map(time -> Limits.millis(time) / 1000.0)
                 .toList();
-        return new RunFacts.Training(
+        return new ReportedRun.Training(
                 jobs.size(),
                 completions.size(),
                 completions,
@@ -45,8 +46,8 @@ public final class RunFactsOf {
                 Optional.of(outcome.results().gpuUtilization()));
     }
 
-    private static RunFacts.Inference inference(Summary summary) {
-        return new RunFacts.Inference(
+    private static ReportedRun.Inference inference(Summary summary) {
+        return new ReportedRun.Inference(
                 summary.inferenceRequests(),
                 Optional.of(summary.coldStarts()),
                 delays(summary.startDelaySeconds()),
@@ -54,18 +55,18 @@ public final class RunFactsOf {
                 summary.sloAttainment());
     }
 
-    private static Optional<RunFacts.Delays> delays(Distribution sample) {
+    private static Optional<Delays> delays(Distribution sample) {
         if (sample.count() == 0) {
             return Optional.empty();
         }
-        List<RunFacts.CurvePoint> curve = new ArrayList<>();
+        List<Delays.CurvePoint> curve = new ArrayList<>();
         for (int i = 0; i < BODY_POINTS; i++) {
-            curve.add(new RunFacts.CurvePoint(sample.quantile(i / 100.0), i / 100.0));
+            curve.add(new Delays.CurvePoint(sample.quantile(i / 100.0), i / 100.0));
         }
         for (double tail = 1 - BODY_POINTS / 100.0; tail >= FINEST_TAIL; tail /= TAIL_RATIO) {
-            curve.add(new RunFacts.CurvePoint(sample.quantile(1 - tail), 1 - tail));
+            curve.add(new Delays.CurvePoint(sample.quantile(1 - tail), 1 - tail));
         }
-        curve.add(new RunFacts.CurvePoint(sample.max(), 1));
-        return Optional.of(new RunFacts.Delays(sample.mean(), sample.quantile(.99), sample.max(), curve));
+        curve.add(new Delays.CurvePoint(sample.max(), 1));
+        return Optional.of(new Delays(sample.mean(), sample.quantile(.99), sample.max(), curve));
     }
 }

@@ -19,55 +19,7 @@ import java.util.zip.ZipException;
  *
  * @param columns the header
  */
-public record CsvTable(Path file, List<String> columns, List<Row> rows) {
-    /** A line of the file, numbered as editors number it. */
-    public record Row(Path file, List<String> columns, int line, List<String> values) {
-        /** The value of a column; empty where the line or the file has none. */
-        public String text(String column) {
-            int index = columns.indexOf(column);
-            return index >= 0 && index < values.size() ? values.get(index).trim() : "";
-        }
-
-        public double number(String column, long atLeast) {
-            String value = text(column);
-            try {
-                double number = Double.parseDouble(value);
-                if (number >= atLeast && Double.isFinite(number)) {
-                    return number;
-                }
-            } catch (NumberFormatException e) {
-                // Falls through to the message that all bad values get.
-            }
-            throw bad(column, "a number of at least " + atLeast);
-        }
-
-        public double above(String column, long bound) {
-            double number = number(column, bound);
-            if (number > bound) {
-                return number;
-            }
-            throw bad(column, "a number above " + bound);
-        }
-
-        public int whole(String column, int atLeast) {
-            String value = text(column);
-            try {
-                double number = Double.parseDouble(value);
-                if (number >= atLeast && number == Math.rint(number) && number <= Integer.MAX_VALUE) {
-                    return (int) number;
-                }
-            } catch (NumberFormatException e) {
-                // Falls through to the message that all bad values get.
-            }
-            throw bad(column, "a whole number of at least " + atLeast);
-        }
-
-        public IllegalArgumentException bad(String column, String expected) {
-            return new IllegalArgumentException("%s, line %d, column %s: found '%s', expected %s"
-                    .formatted(file, line, column, text(column), expected));
-        }
-    }
-
+public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
     /** The first line of a file, by which formats are told apart. */
     public static List<String> header(Path file) {
         try (BufferedReader in = open(file)) {
@@ -93,7 +45,7 @@ public record CsvTable(Path file, List<String> columns, List<Row> rows) {
                             .formatted(file, column, first, String.join(",", required)));
                 }
             }
-            List<Row> rows = new ArrayList<>();
+            List<CsvRow> rows = new ArrayList<>();
             int line = 1;
             for (String text = in.readLine(); text != null; text = in.readLine()) {
                 line++;
@@ -105,7 +57,7 @@ public record CsvTable(Path file, List<String> columns, List<Row> rows) {
                     throw new IllegalArgumentException("%s, line %d: %d values, expected at most %d: %s"
                             .formatted(file, line, values.length, columns.size(), String.join(",", columns)));
                 }
-                rows.add(new Row(file, columns, line, List.of(values)));
+                rows.add(new CsvRow(file, columns, line, List.of(values)));
             }
             return new CsvTable(file, columns, rows);
         } catch (IOException e) {

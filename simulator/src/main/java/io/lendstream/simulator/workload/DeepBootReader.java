@@ -40,9 +40,9 @@ final class DeepBootReader {
 
     private Workload read() {
         CsvTable table = CsvTable.read(file, COLUMNS.toArray(String[]::new));
-        Map<String, List<CsvTable.Row>> requests = new TreeMap<>();
-        List<CsvTable.Row> jobs = new ArrayList<>();
-        for (CsvTable.Row row : table.rows()) {
+        Map<String, List<CsvRow>> requests = new TreeMap<>();
+        List<CsvRow> jobs = new ArrayList<>();
+        for (CsvRow row : table.rows()) {
             String application = row.text("application");
             if (application.startsWith("infer-")) {
                 requests.computeIfAbsent(application, any -> new ArrayList<>()).add(row);
@@ -61,7 +61,7 @@ final class DeepBootReader {
         return file.getFileName().toString().replaceFirst("\\.csv(\\.gz)?$", "");
     }
 
-    private List<TrainingTask> tasks(List<CsvTable.Row> jobs) {
+    private List<TrainingTask> tasks(List<CsvRow> jobs) {
         PolluxProfiles profiles = new PolluxProfiles(scene.profiles()
                 .orElseThrow(() -> new IllegalArgumentException(
                         "%s has training jobs, whose speed is not in it; give --profiles a directory with a directory an application"
@@ -69,7 +69,7 @@ final class DeepBootReader {
         return jobs.stream().map(row -> task(row, profiles)).toList();
     }
 
-    private TrainingTask task(CsvTable.Row row, PolluxProfiles profiles) {
+    private TrainingTask task(CsvRow row, PolluxProfiles profiles) {
         PolluxApplication application = PolluxApplication.named(row.text("application"))
                 .orElseThrow(() -> row.bad(
                         "application", "one of " + PolluxApplication.names() + ", or infer-<application>-<number>"));
@@ -93,7 +93,7 @@ final class DeepBootReader {
         return new TrainingTask(job, profile.truth());
     }
 
-    private ServiceLoad load(String service, List<CsvTable.Row> rows) {
+    private ServiceLoad load(String service, List<CsvRow> rows) {
         PolluxApplication application = PolluxApplication.serving(service)
                 .orElseThrow(() -> rows.get(0)
                         .bad(
@@ -102,7 +102,7 @@ final class DeepBootReader {
         List<Request> requests = new ArrayList<>();
         double busySeconds = 0;
         Duration longest = Duration.ZERO;
-        for (CsvTable.Row row : rows) {
+        for (CsvRow row : rows) {
             double seconds = row.number("duration", 0);
             if (seconds <= 0) {
                 throw row.bad("duration", "the seconds that the requests take, above 0");
@@ -125,7 +125,7 @@ final class DeepBootReader {
         return new ServiceLoad(spec, new Demand.Requests(requests, scene.start()));
     }
 
-    private String name(CsvTable.Row row) {
+    private String name(CsvRow row) {
         String name = row.text("name");
         if (name.isEmpty()) {
             throw row.bad("name", "a name");
@@ -133,7 +133,7 @@ final class DeepBootReader {
         return name;
     }
 
-    private Instant at(CsvTable.Row row) {
+    private Instant at(CsvRow row) {
         return scene.start().plusMillis(Math.round(row.number("time", 0) * 1000));
     }
 }

@@ -30,8 +30,7 @@ final class JobListReader {
         ListedJobs jobs = new ListedJobs(scene);
         List<TrainingTask> tasks = new ArrayList<>();
         Set<String> names = new HashSet<>();
-        for (CsvTable.Row row :
-                CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows()) {
+        for (CsvRow row : CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows()) {
             if (row.text("job").isEmpty()) {
                 throw row.bad("job", "a name");
             }
@@ -50,7 +49,7 @@ final class JobListReader {
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
     }
 
-    private static double bounded(CsvTable.Row row, String column, double seconds) {
+    private static double bounded(CsvRow row, String column, double seconds) {
         if (seconds > MOST_SECONDS) {
             throw row.bad(
                     column, "at most %.0f seconds: times count from the start of the workload".formatted(MOST_SECONDS));
@@ -58,7 +57,7 @@ final class JobListReader {
         return seconds;
     }
 
-    private static JobPhase outcome(CsvTable.Row row) {
+    private static JobPhase outcome(CsvRow row) {
         return switch (row.text("outcome")) {
             case "", "completed" -> JobPhase.FINISHED;
             case "failed" -> JobPhase.FAILED;
@@ -67,7 +66,7 @@ final class JobListReader {
         };
     }
 
-    private static Optional<Double> crash(CsvTable.Row row) {
+    private static Optional<Double> crash(CsvRow row) {
         if (row.text("crashAtShare").isEmpty()) {
             return Optional.empty();
         }

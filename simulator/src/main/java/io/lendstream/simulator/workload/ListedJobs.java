@@ -26,6 +26,9 @@ final class ListedJobs {
     private static final int ELASTIC_GROWTH = 4;
     private static final double PARALLEL = 0.9;
 
+    /** How many GPUs a job asks for, and how many it may have. */
+    private record Gpus(int asked, int least, int most, boolean elastic) {}
+
     private final Scene scene;
 
     ListedJobs(Scene scene) {
@@ -49,7 +52,7 @@ final class ListedJobs {
     private TrainingTask rigid(String name, String application, Instant submitted, int gpus, double seconds) {
         BatchRange batch = new BatchRange(gpus, gpus, 1, 1, Optional.of(gpus));
         ThroughputParameters speed = new ThroughputParameters(1, 0, 0, 0, 0, 0, 1);
-        return task(name, application, submitted, gpus, gpus, false, batch, speed, seconds);
+        return task(name, application, submitted, new Gpus(gpus, gpus, gpus, false), batch, speed, seconds);
     }
 
     /** A second an iteration on its own GPUs, of as many samples a GPU as divide well. */
@@ -59,16 +62,14 @@ final class ListedJobs {
         BatchRange batch = new BatchRange(total, total, 1, total, Optional.of(total));
         double serial = 1 - PARALLEL;
         ThroughputParameters speed = new ThroughputParameters(0, PARALLEL * gpus / total, serial, 0, serial, 0, 1);
-        return task(name, application, submitted, gpus, most, true, batch, speed, seconds);
+        return task(name, application, submitted, new Gpus(gpus, 1, most, true), batch, speed, seconds);
     }
 
     private TrainingTask task(
             String name,
             String application,
             Instant submitted,
-            int gpus,
-            int most,
-            boolean elastic,
+            Gpus gpus,
             BatchRange batch,
             ThroughputParameters speed,
             double seconds) {
@@ -77,10 +78,10 @@ final class ListedJobs {
                 scene.domain(),
                 submitted,
                 application,
-                gpus,
-                elastic ? 1 : gpus,
-                most,
-                elastic,
+                gpus.asked,
+                gpus.least,
+                gpus.most,
+                gpus.elastic,
                 0,
                 Optional.empty(),
                 batch,

@@ -31,8 +31,8 @@ final class OpenbReader {
         return header.containsAll(COLUMNS);
     }
 
-    private record Pod(CsvTable.Row row, int gpus, long created, long scheduled, long deleted) {
-        static Optional<Pod> of(CsvTable.Row row) {
+    private record Pod(CsvRow row, int gpus, long created, long scheduled, long deleted) {
+        static Optional<Pod> of(CsvRow row) {
             int gpus = row.whole("num_gpu", 0);
             long created = row.whole("creation_time", 0);
             if (gpus == 0 || row.text("scheduled_time").isEmpty()) {

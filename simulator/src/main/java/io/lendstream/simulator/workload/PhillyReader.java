@@ -27,14 +27,13 @@ final class PhillyReader {
     }
 
     static Workload read(Path file, Scene scene) {
-        List<CsvTable.Row> rows =
-                CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
+        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
         List<LocalDateTime> times = rows.stream().map(PhillyReader::time).toList();
         LocalDateTime first = times.stream().min(LocalDateTime::compareTo).orElse(LocalDateTime.MIN);
         ListedJobs jobs = new ListedJobs(scene);
         List<TrainingTask> tasks = new ArrayList<>();
         for (int i = 0; i < rows.size(); i++) {
-            CsvTable.Row row = rows.get(i);
+            CsvRow row = rows.get(i);
             tasks.add(jobs.task(
                     "%s-%06d".formatted(row.text("cluster"), i + 1),
                     "philly",
@@ -45,7 +44,7 @@ final class PhillyReader {
         return new Workload(DeepBootReader.nameOf(file), scene.start(), tasks, List.of());
     }
 
-    private static LocalDateTime time(CsvTable.Row row) {
+    private static LocalDateTime time(CsvRow row) {
         try {
             return LocalDateTime.parse(row.text("timestamp"), TIME);
         } catch (DateTimeParseException e) {

@@ -21,31 +21,28 @@ public record PolluxApplication(
     private static final int LARGEST_JOB = 64;
 
     public static final List<PolluxApplication> ALL = List.of(
-            of("bert", 12, 384, 4, 12, 2, false, 103, 5, 8),
-            of("cifar10", 128, 4096, 32, 1024, 100, false, 24, 3, 6),
-            of("deepspeech2", 20, 640, 10, 80, 80, false, 18, 1, 4),
-            of("imagenet", 200, 12800, 20, 200, 90, false, 35, 3, 6),
-            of("ncf", 256, 32768, 32, 32768, 10, true, 25, 2, 4),
-            of("yolov3", 8, 512, 4, 8, 50, false, 26, 3, 6));
+            new PolluxApplication("bert", batch(12, 384, 4, 12), 2, false, costs(103, 5), Duration.ofSeconds(8)),
+            new PolluxApplication(
+                    "cifar10", batch(128, 4096, 32, 1024), 100, false, costs(24, 3), Duration.ofSeconds(6)),
+            new PolluxApplication(
+                    "deepspeech2", batch(20, 640, 10, 80), 80, false, costs(18, 1), Duration.ofSeconds(4)),
+            new PolluxApplication(
+                    "imagenet", batch(200, 12800, 20, 200), 90, false, costs(35, 3), Duration.ofSeconds(6)),
+            new PolluxApplication(
+                    "ncf",
+                    new BatchRange(256, 32768, 32, 32768, Optional.of(32768)),
+                    10,
+                    true,
+                    costs(25, 2),
+                    Duration.ofSeconds(4)),
+            new PolluxApplication("yolov3", batch(8, 512, 4, 8), 50, false, costs(26, 3), Duration.ofSeconds(6)));
 
-    private static PolluxApplication of(
-            String name,
-            int initial,
-            int max,
-            int localMin,
-            int localMax,
-            int epochs,
-            boolean onlyOneGpu,
-            int firstSeconds,
-            int nextSeconds,
-            int coldStartSeconds) {
-        return new PolluxApplication(
-                name,
-                new BatchRange(initial, max, localMin, localMax, onlyOneGpu ? Optional.of(max) : Optional.empty()),
-                epochs,
-                onlyOneGpu,
-                new RescaleCosts(Duration.ofSeconds(firstSeconds), Duration.ofSeconds(nextSeconds)),
-                Duration.ofSeconds(coldStartSeconds));
+    private static BatchRange batch(int initial, int max, int localMin, int localMax) {
+        return new BatchRange(initial, max, localMin, localMax, Optional.empty());
+    }
+
+    private static RescaleCosts costs(int firstSeconds, int nextSeconds) {
+        return new RescaleCosts(Duration.ofSeconds(firstSeconds), Duration.ofSeconds(nextSeconds));
     }
 
     public static Optional<PolluxApplication> named(String name) {

@@ -69,7 +69,7 @@ final class PolluxProfiles {
 
     private static void readPlacements(Path file, StepTimes times) {
         CsvTable table = CsvTable.read(file, "placement", "local_bsz", "step_time", "sync_time");
-        for (CsvTable.Row row : table.rows()) {
+        for (CsvRow row : table.rows()) {
             String digits = row.text("placement");
             if (!digits.matches("[1-9]+")) {
                 throw row.bad("placement", "the number of GPUs on each node as a digit from 1 to 9, such as 1124");
@@ -89,13 +89,13 @@ final class PolluxProfiles {
 
     private static void readScalability(Path file, StepTimes times) {
         CsvTable table = CsvTable.read(file, "num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time");
-        for (CsvTable.Row row : table.rows()) {
+        for (CsvRow row : table.rows()) {
             int nodes = row.whole("num_nodes", 1);
             times.addAt(nodes, row.whole("num_replicas", nodes), row.whole("local_bsz", 1), time(row));
         }
     }
 
-    private static StepTime time(CsvTable.Row row) {
+    private static StepTime time(CsvRow row) {
         double step = row.number("step_time", 0);
         double sync = row.number("sync_time", 0);
         if (step <= 0) {
@@ -122,7 +122,7 @@ final class PolluxProfiles {
             }
             List<GradientNoise> epochs = new ArrayList<>();
             for (int epoch = 0; epoch < application.epochs(); epoch++) {
-                CsvTable.Row row = table.rows().get(epoch);
+                CsvRow row = table.rows().get(epoch);
                 double done = row.number("progress", 0);
                 if (epoch < progress.size()) {
                     progress.set(epoch, Math.min(progress.get(epoch), done));

@@ -27,7 +27,7 @@ final class RateServicesReader {
 
     static Workload read(Path file, Scene scene) {
         List<ServiceLoad> loads = new ArrayList<>();
-        for (CsvTable.Row row : CsvTable.read(file, COLUMNS).rows()) {
+        for (CsvRow row : CsvTable.read(file, COLUMNS).rows()) {
             if (row.text("service").isEmpty()) {
                 throw row.bad("service", "a name");
             }
@@ -53,7 +53,7 @@ final class RateServicesReader {
     }
 
     private static Demand.Rates rates(Path series, Scene scene, double scale, double secondsPerRequest) {
-        List<CsvTable.Row> rows = CsvTable.read(series, "epoch_s", "value").rows();
+        List<CsvRow> rows = CsvTable.read(series, "epoch_s", "value").rows();
         if (rows.size() < 2) {
             throw new IllegalArgumentException("%s has %d values, expected at least 2".formatted(series, rows.size()));
         }
@@ -63,7 +63,7 @@ final class RateServicesReader {
         }
         List<Double> perSecond = new ArrayList<>();
         double last = 0;
-        for (CsvTable.Row row : rows) {
+        for (CsvRow row : rows) {
             String value = row.text("value");
             if (!value.isEmpty() && !value.equalsIgnoreCase("nan")) {
                 last = row.number("value", 0) * scale;

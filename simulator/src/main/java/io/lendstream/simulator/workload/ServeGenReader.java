@@ -48,15 +48,14 @@ final class ServeGenReader {
     }
 
     static Workload read(Path file, Scene scene) {
-        List<CsvTable.Row> rows =
-                CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
+        List<CsvRow> rows = CsvTable.read(file, COLUMNS.toArray(String[]::new)).rows();
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("%s has no client".formatted(file));
         }
         long step = step(rows);
         int steps = rows.stream().mapToInt(row -> row.whole("t_s", 0)).max().orElseThrow() / (int) step + 1;
         Map<Integer, double[]> rates = new TreeMap<>();
-        for (CsvTable.Row row : rows) {
+        for (CsvRow row : rows) {
             double[] series = rates.computeIfAbsent(row.whole("client", 0), any -> new double[steps]);
             series[row.whole("t_s", 0) / (int) step] += row.number("rate_rps", 0);
         }
@@ -77,7 +76,7 @@ final class ServeGenReader {
         return new Workload(DeepBootReader.nameOf(file), scene.start(), List.of(), loads);
     }
 
-    private static long step(List<CsvTable.Row> rows) {
+    private static long step(List<CsvRow> rows) {
         for (int i = 1; i < rows.size(); i++) {
             int step = rows.get(i).whole("t_s", 0) - rows.get(i - 1).whole("t_s", 0);
             if (step > 0) {

@@ -17,13 +17,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.state.Owner;
-import io.lendstream.simulator.report.RunFacts.ForecastPoint;
-import io.lendstream.simulator.report.RunFacts.KindCount;
-import io.lendstream.simulator.report.RunFacts.OwnerSample;
-import io.lendstream.simulator.report.RunFacts.Point;
-import io.lendstream.simulator.report.RunFacts.Run;
-import io.lendstream.simulator.report.RunFacts.ServiceFacts;
-import io.lendstream.simulator.report.RunFacts.Turnover;
+import io.lendstream.simulator.report.ReportedRun.ForecastPoint;
+import io.lendstream.simulator.report.ReportedRun.KindCount;
+import io.lendstream.simulator.report.ReportedRun.OwnerSample;
+import io.lendstream.simulator.report.ReportedRun.Point;
+import io.lendstream.simulator.report.ReportedRun.ServiceFacts;
+import io.lendstream.simulator.report.ReportedRun.Turnover;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +54,7 @@ class FactsCollectorTest {
         collector.take(lease("a", new Owner.Quarantined("XID 79"), 20));
         collector.seenAt(at(30));
 
-        Run run = collector.facts();
+        ReportedRun run = collector.facts();
 
         assertThat(run.owners()).hasSize(30);
         assertThat(run.owners())
@@ -116,7 +115,7 @@ class FactsCollectorTest {
         collector.take(lease("a", new Owner.Free(), 3600));
         collector.seenAt(at(5400));
 
-        RunFacts.Loans loans = collector.facts().loans();
+        ReportedRun.Loans loans = collector.facts().loans();
 
         assertThat(loans.gpuHours()).isCloseTo(2.0, within(1e-9));
         assertThat(loans.ended()).isEqualTo(1);
@@ -131,7 +130,7 @@ class FactsCollectorTest {
             collector.take(rate("chat", "gateway-2", window, window * 15.0, 300));
         }
 
-        Run run = collector.facts();
+        ReportedRun run = collector.facts();
 
         assertThat(run.services().get(0).demand()).extracting(Point::peak).containsOnly(30.0);
         assertThat(run.inference().requests()).isEqualTo(900);
@@ -142,7 +141,7 @@ class FactsCollectorTest {
         collector.take(rate("chat", "gateway", 1, 15, 150));
         collector.take(rate("chat", "gateway", 1, 15, 150));
 
-        Run run = collector.facts();
+        ReportedRun run = collector.facts();
 
         assertThat(run.inference().requests()).isEqualTo(150);
         assertThat(run.services().get(0).demand()).extracting(Point::peak).containsOnly(10.0);
@@ -168,7 +167,7 @@ class FactsCollectorTest {
         collector.take(job("a", 100));
         collector.take(finished("a", 500));
 
-        RunFacts.Training training = collector.facts().training();
+        ReportedRun.Training training = collector.facts().training();
 
         assertThat(training.submitted()).isEqualTo(2);
         assertThat(training.completed()).isEqualTo(1);
@@ -183,7 +182,7 @@ class FactsCollectorTest {
         }
         collector.take(decision(501, 501, reclaim("job", "a"), "demand", "last"));
 
-        Run run = collector.facts();
+        ReportedRun run = collector.facts();
 
         assertThat(run.decisions().total()).isEqualTo(501);
         assertThat(run.decisions().kinds())
@@ -215,10 +214,10 @@ class FactsCollectorTest {
         collector.take(lease("a", lent("job"), 0));
         collector.take(rate("chat", "gateway", 1, 15, 150));
 
-        Run early = collector.facts();
-        Run again = collector.facts();
+        ReportedRun early = collector.facts();
+        ReportedRun again = collector.facts();
         collector.take(rate("chat", "gateway-2", 1, 15, 150));
-        Run late = collector.facts();
+        ReportedRun late = collector.facts();
 
         assertThat(again).isEqualTo(early);
         assertThat(late.services().get(0).demand()).extracting(Point::peak).containsOnly(20.0);
@@ -226,7 +225,7 @@ class FactsCollectorTest {
 
     @Test
     void quantilesInterpolateBetweenNeighbours() {
-        assertThat(RunFacts.Delays.of(List.of(4.0, 1.0, 3.0, 2.0))).hasValueSatisfying(delays -> {
+        assertThat(Delays.of(List.of(4.0, 1.0, 3.0, 2.0))).hasValueSatisfying(delays -> {
             assertThat(delays.meanSeconds()).isEqualTo(2.5);
             assertThat(delays.p99Seconds()).isCloseTo(3.97, within(1e-9));
             assertThat(delays.maxSeconds()).isEqualTo(4);

@@ -6,7 +6,6 @@ import io.lendstream.core.history.Verdict;
 import io.lendstream.core.history.Violation;
 import io.lendstream.simulator.forecasting.Score;
 import io.lendstream.simulator.report.RunFacts.Parameter;
-import io.lendstream.simulator.report.RunFacts.Run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +38,7 @@ class HostileReportTest {
         collector.take(Sightings.lease("gpu" + HOSTILE, Sightings.lent("job" + HOSTILE), 15));
         collector.take(Sightings.decision(
                 1, 20, Sightings.lend("job" + HOSTILE, "gpu" + HOSTILE), "code" + HOSTILE, "reason" + HOSTILE));
-        Run run = collector
+        ReportedRun run = collector
                 .facts()
                 .withVerdict(
                         new Verdict(1, 1, 1, 1, 1, List.of(new Violation("rule" + HOSTILE, "violation" + HOSTILE))));

@@ -4,14 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.history.Violation;
+import io.lendstream.simulator.report.ReportedRun.Course;
+import io.lendstream.simulator.report.ReportedRun.Figures;
+import io.lendstream.simulator.report.ReportedRun.Inference;
+import io.lendstream.simulator.report.ReportedRun.OwnerSample;
+import io.lendstream.simulator.report.ReportedRun.Period;
+import io.lendstream.simulator.report.ReportedRun.Point;
+import io.lendstream.simulator.report.ReportedRun.ServiceFacts;
+import io.lendstream.simulator.report.ReportedRun.Training;
 import io.lendstream.simulator.report.RunFacts.Anchors;
-import io.lendstream.simulator.report.RunFacts.Inference;
-import io.lendstream.simulator.report.RunFacts.OwnerSample;
 import io.lendstream.simulator.report.RunFacts.Parameter;
-import io.lendstream.simulator.report.RunFacts.Point;
-import io.lendstream.simulator.report.RunFacts.Run;
-import io.lendstream.simulator.report.RunFacts.ServiceFacts;
-import io.lendstream.simulator.report.RunFacts.Training;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -69,7 +71,7 @@ class HtmlReportTest {
         FactsCollector collector = new FactsCollector(evil, true);
         collector.take(Sightings.rate("service\"<b>", "gateway", 1, 15, 30));
         collector.take(Sightings.decision(1, 20, Sightings.lend("job<i>", "gpu\"<u>"), "plan", evil));
-        Run run = collector.facts().withVerdict(new Verdict(1, 1, 1, 1, 1, List.of(new Violation(evil, evil))));
+        ReportedRun run = collector.facts().withVerdict(new Verdict(1, 1, 1, 1, 1, List.of(new Violation(evil, evil))));
 
         String page = HtmlReport.render(new RunFacts(evil, List.of(new Parameter(evil, evil)), List.of(run)));
 
@@ -81,7 +83,7 @@ class HtmlReportTest {
 
     @Test
     void rendersARunInWhichNothingHappened() {
-        Run nothing = new FactsCollector("nothing", false).facts();
+        ReportedRun nothing = new FactsCollector("nothing", false).facts();
 
         String noRun = HtmlReport.render(new RunFacts("no run", List.of(), List.of()));
         String emptyRun = HtmlReport.render(new RunFacts("empty run", List.of(), List.of(nothing)));
@@ -93,37 +95,37 @@ class HtmlReportTest {
     @Test
     void neverShowsNumbersThatAreNone() {
         for (double none : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
-            Run empty = new FactsCollector("run", true).facts();
+            ReportedRun empty = new FactsCollector("run", true).facts();
             List<Point> points = List.of(new Point(Sightings.START, none, none));
-            Run run = new Run(
+            ReportedRun run = new ReportedRun(
                     "run",
                     true,
-                    Sightings.START,
-                    Sightings.at(60),
-                    empty.sampleStep(),
-                    List.of(new OwnerSample(Sightings.START, Map.of(OwnerGroup.LENT, none))),
-                    List.of(new ServiceFacts(
-                            Sightings.service("s", 1).service(),
-                            1,
-                            Optional.of(none),
-                            Optional.empty(),
-                            points,
-                            List.of(new RunFacts.ForecastPoint(Sightings.START, none, none)),
-                            points)),
-                    1,
-                    new Training(2, 1, List.of(none), Optional.empty(), Optional.of(none)),
-                    new Inference(
-                            1,
-                            Optional.empty(),
-                            Optional.of(new RunFacts.Delays(none, none, none, List.of())),
-                            Optional.of(new RunFacts.Delays(
-                                    none, none, none, List.of(new RunFacts.CurvePoint(none, none)))),
-                            Optional.of(none)),
-                    new RunFacts.Loans(none, 1, 1, none, none, List.of()),
-                    empty.decisions(),
+                    new Period(Sightings.START, Sightings.at(60), empty.sampleStep()),
+                    new Course(
+                            List.of(new OwnerSample(Sightings.START, Map.of(OwnerGroup.LENT, none))),
+                            List.of(new ServiceFacts(
+                                    Sightings.service("s", 1).service(),
+                                    1,
+                                    Optional.of(none),
+                                    Optional.empty(),
+                                    points,
+                                    List.of(new ReportedRun.ForecastPoint(Sightings.START, none, none)),
+                                    points)),
+                            1),
+                    new Figures(
+                            new Training(2, 1, List.of(none), Optional.empty(), Optional.of(none)),
+                            new Inference(
+                                    1,
+                                    Optional.empty(),
+                                    Optional.of(new Delays(none, none, none, List.of())),
+                                    Optional.of(
+                                            new Delays(none, none, none, List.of(new Delays.CurvePoint(none, none)))),
+                                    Optional.of(none)),
+                            new ReportedRun.Loans(none, 1, 1, none, none, List.of()),
+                            empty.decisions()),
                     Optional.empty(),
                     true);
-            Run other = Run.ofFigures("other", false, run.training(), run.inference(), true);
+            ReportedRun other = ReportedRun.ofFigures("other", false, run.training(), run.inference(), true);
 
             String page = HtmlReport.render(new RunFacts("none", List.of(), List.of(run, other)));
 
@@ -133,8 +135,8 @@ class HtmlReportTest {
 
     @Test
     void measuresLendingAgainstTheRunWithoutIt() {
-        Run with = Run.ofFigures("lending on", true, completions(50.0), noRequests(), true);
-        Run without = Run.ofFigures("lending off", false, completions(100.0), noRequests(), true);
+        ReportedRun with = ReportedRun.ofFigures("lending on", true, completions(50.0), noRequests(), true);
+        ReportedRun without = ReportedRun.ofFigures("lending off", false, completions(100.0), noRequests(), true);
 
         String page = HtmlReport.render(new RunFacts("both", List.of(), List.of(with, without)));
 
@@ -143,9 +145,9 @@ class HtmlReportTest {
 
     @Test
     void comparesSeveralRunsAndSaysWhichJobsAreMissing() {
-        Run none = Run.ofFigures("no lending", false, completions(100.0), noRequests(), true);
-        Run first = Run.ofFigures("deepboot", true, completions(80.0), noRequests(), true);
-        Run second = Run.ofFigures(
+        ReportedRun none = ReportedRun.ofFigures("no lending", false, completions(100.0), noRequests(), true);
+        ReportedRun first = ReportedRun.ofFigures("deepboot", true, completions(80.0), noRequests(), true);
+        ReportedRun second = ReportedRun.ofFigures(
                 "lendstream",
                 true,
                 new Training(3, 1, List.of(500.0), Optional.empty(), Optional.empty()),
@@ -161,10 +163,10 @@ class HtmlReportTest {
 
     @Test
     void showsRunsBetweenFloorAndCeiling() {
-        Run run = Run.ofFigures("deepboot, lending on", true, completions(250.0), noRequests(), true);
+        ReportedRun run = ReportedRun.ofFigures("deepboot, lending on", true, completions(250.0), noRequests(), true);
         Anchors anchors = new Anchors(
-                Run.ofFigures("no-lending, lending off", false, completions(400.0), noRequests(), true),
-                Run.ofFigures("clairvoyant, lending on", true, completions(100.0), noRequests(), true));
+                ReportedRun.ofFigures("no-lending, lending off", false, completions(400.0), noRequests(), true),
+                ReportedRun.ofFigures("clairvoyant, lending on", true, completions(100.0), noRequests(), true));
 
         String page = HtmlReport.render(new RunFacts("one", List.of(), List.of(run), Optional.of(anchors)));
 
@@ -175,8 +177,8 @@ class HtmlReportTest {
 
     @Test
     void saysWhichRunsWereBrokenOff() {
-        Run whole = Run.ofFigures("whole", true, completions(50.0), noRequests(), true);
-        Run half = Run.ofFigures("half", false, completions(50.0), noRequests(), false);
+        ReportedRun whole = ReportedRun.ofFigures("whole", true, completions(50.0), noRequests(), true);
+        ReportedRun half = ReportedRun.ofFigures("half", false, completions(50.0), noRequests(), false);
 
         String page = HtmlReport.render(new RunFacts("t", List.of(), List.of(whole, half)));
 
@@ -185,7 +187,7 @@ class HtmlReportTest {
 
     @Test
     void saysWhichPromisesWereBroken() {
-        Run run = Run.ofFigures("run", true, completions(50.0), noRequests(), true)
+        ReportedRun run = ReportedRun.ofFigures("run", true, completions(50.0), noRequests(), true)
                 .withVerdict(new Verdict(10, 3, 3, 1, 1, List.of(new Violation("one owner", "g1 had two"))));
 
         String page = HtmlReport.render(new RunFacts("broken", List.of(), List.of(run)));

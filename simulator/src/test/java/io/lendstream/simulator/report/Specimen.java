@@ -20,11 +20,9 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.state.Owner;
-import io.lendstream.simulator.report.RunFacts.Delays;
-import io.lendstream.simulator.report.RunFacts.Inference;
+import io.lendstream.simulator.report.ReportedRun.Inference;
+import io.lendstream.simulator.report.ReportedRun.Training;
 import io.lendstream.simulator.report.RunFacts.Parameter;
-import io.lendstream.simulator.report.RunFacts.Run;
-import io.lendstream.simulator.report.RunFacts.Training;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -52,7 +50,7 @@ final class Specimen {
                 List.of(run("lendstream, lending on", true), run("lendstream, lending off", false)));
     }
 
-    private static Run run(String name, boolean lending) {
+    private static ReportedRun run(String name, boolean lending) {
         Random random = new Random(7);
         FactsCollector collector = new FactsCollector(name, lending);
         for (int i = 0; i < GPUS; i++) {
@@ -111,7 +109,7 @@ final class Specimen {
             collector.take(
                     finished("job-" + i, submitted + Math.exp(7.5 + random.nextGaussian()) * (lending ? 1 : 1.6)));
         }
-        Run run = collector.facts();
+        ReportedRun run = collector.facts();
         Training training = run.training();
         return run.withTruth(
                         new Training(

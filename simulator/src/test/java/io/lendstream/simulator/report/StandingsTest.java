@@ -2,18 +2,17 @@ package io.lendstream.simulator.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.simulator.report.ReportedRun.Inference;
+import io.lendstream.simulator.report.ReportedRun.Training;
 import io.lendstream.simulator.report.RunFacts.Anchors;
-import io.lendstream.simulator.report.RunFacts.Inference;
-import io.lendstream.simulator.report.RunFacts.Run;
-import io.lendstream.simulator.report.RunFacts.Training;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class StandingsTest {
-    private static final Run FLOOR = run("no-lending, lending off", 2, 300.0, 500.0);
-    private static final Run CEILING = run("clairvoyant, lending on", 2, 100.0, 100.0);
-    private static final Run HALFWAY = run("deepboot, lending on", 2, 200.0, 300.0);
+    private static final ReportedRun FLOOR = run("no-lending, lending off", 2, 300.0, 500.0);
+    private static final ReportedRun CEILING = run("clairvoyant, lending on", 2, 100.0, 100.0);
+    private static final ReportedRun HALFWAY = run("deepboot, lending on", 2, 200.0, 300.0);
 
     @Test
     void aRunStandsBetweenFloorAndCeiling() {
@@ -28,7 +27,7 @@ class StandingsTest {
     @Test
     void averagesOfOtherJobsAreNotCompared() {
         Anchors anchors = new Anchors(FLOOR, CEILING);
-        Run oneLeft = run("deepboot, lending on", 2, 200.0);
+        ReportedRun oneLeft = run("deepboot, lending on", 2, 200.0);
 
         assertThat(anchors.shorterThanFloor(oneLeft.training())).isEmpty();
         assertThat(anchors.gapClosed(oneLeft.training())).isEmpty();
@@ -60,8 +59,8 @@ class StandingsTest {
         assertThat(Standings.rows(facts)).hasSize(3);
     }
 
-    private static Run run(String name, int submitted, Double... seconds) {
-        return Run.ofFigures(
+    private static ReportedRun run(String name, int submitted, Double... seconds) {
+        return ReportedRun.ofFigures(
                 name,
                 name.endsWith("on"),
                 new Training(submitted, seconds.length, List.of(seconds), Optional.empty(), Optional.empty()),

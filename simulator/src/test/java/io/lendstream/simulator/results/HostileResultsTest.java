@@ -27,6 +27,7 @@ import io.lendstream.simulator.WorldResults;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
 import io.lendstream.simulator.report.HtmlReport;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import java.io.IOException;
@@ -161,7 +162,7 @@ class HostileResultsTest {
             })
     void everyNumberIsItselfOrNone(double number) throws IOException {
         RunOutcome outcome = outcome("run", number, Instant.EPOCH);
-        RunFacts.Run facts = RunFactsOf.figures(outcome);
+        ReportedRun facts = RunFactsOf.figures(outcome);
 
         new ResultFiles(folder).write(List.of(outcome), Optional.of(new Anchors(facts, facts)));
 

@@ -11,6 +11,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -20,7 +21,7 @@ import io.lendstream.simulator.JobResult;
 import io.lendstream.simulator.RequestResult;
 import io.lendstream.simulator.ServiceResult;
 import io.lendstream.simulator.WorldResults;
-import io.lendstream.simulator.report.RunFacts;
+import io.lendstream.simulator.report.ReportedRun;
 import io.lendstream.simulator.report.RunFacts.Anchors;
 import io.lendstream.simulator.workload.Workload;
 import java.io.IOException;
@@ -64,12 +65,21 @@ class ResultFilesTest {
                 Optional.of(START.plusSeconds(completion)),
                 2,
                 1234.5,
-                1);
+                1,
+                JobPhase.FINISHED);
     }
 
     private static JobResult unfinished() {
         return new JobResult(
-                new JobId("c"), "vision", START.plusSeconds(400), Optional.empty(), Optional.empty(), 0, 0, 0);
+                new JobId("c"),
+                "vision",
+                START.plusSeconds(400),
+                Optional.empty(),
+                Optional.empty(),
+                0,
+                0,
+                0,
+                JobPhase.QUEUED);
     }
 
     private static RunOutcome outcome() {
@@ -156,11 +166,11 @@ class ResultFilesTest {
 
     @Test
     void aRunIsToldBesideItsFloorAndCeilingWhichHaveNoLinesOfTheirOwn() throws IOException {
-        RunFacts.Inference requests =
-                new RunFacts.Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.75));
+        ReportedRun.Inference requests =
+                new ReportedRun.Inference(10, Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(.75));
         Anchors anchors = new Anchors(
-                RunFacts.Run.ofFigures("floor", false, jobs(300, 500), requests, true),
-                RunFacts.Run.ofFigures("ceiling", true, jobs(100, 150), requests, true));
+                ReportedRun.ofFigures("floor", false, jobs(300, 500), requests, true),
+                ReportedRun.ofFigures("ceiling", true, jobs(100, 150), requests, true));
         RunOutcome outcome = new RunOutcome(
                 new RunIdentity("w", "deepboot", true, false, 3, 4, 2),
                 new WorldResults(
@@ -188,8 +198,8 @@ class ResultFilesTest {
         assertThat(run.get("floorSloAttainment").asDouble()).isEqualTo(.75);
     }
 
-    private static RunFacts.Training jobs(double... seconds) {
-        return new RunFacts.Training(
+    private static ReportedRun.Training jobs(double... seconds) {
+        return new ReportedRun.Training(
                 seconds.length,
                 seconds.length,
                 Arrays.stream(seconds).boxed().toList(),

@@ -1,0 +1,286 @@
+package io.lendstream.simulator.report;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.history.Verdict;
+import io.lendstream.core.id.ServiceId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * One run, as a report shows it.
+ *
+ * @param name what tells it from the others: {@code lendstream, lending on}
+ * @param verdict of the history checker, where it was asked
+ * @param complete whether the workload was played to its end
+ */
+public record ReportedRun(
+        String name,
+        boolean lending,
+        Period period,
+        Course course,
+        Figures figures,
+        Optional<Verdict> verdict,
+        boolean complete) {
+    /** A run of which only figures are known. */
+    public static ReportedRun ofFigures(
+            String name, boolean lending, Training training, Inference inference, boolean complete) {
+        return new ReportedRun(
+                name,
+                lending,
+                new Period(Instant.EPOCH, Instant.EPOCH, Duration.ofSeconds(1)),
+                new Course(List.of(), List.of(), 0),
+                new Figures(training, inference, Loans.NONE, DecisionFacts.NONE),
+                Optional.empty(),
+                complete);
+    }
+
+    /**
+     * The same with what somebody who knows the truth says of its jobs and requests.
+     *
+     * @param whole whether the workload was played to its end
+     */
+    public ReportedRun withTruth(Training jobs, Inference requests, boolean whole) {
+        return new ReportedRun(
+                name,
+                lending,
+                period,
+                course,
+                new Figures(jobs, requests, figures.loans, figures.decisions),
+                verdict,
+                whole);
+    }
+
+    public ReportedRun withVerdict(Verdict judged) {
+        return new ReportedRun(name, lending, period, course, figures, Optional.of(judged), complete);
+    }
+
+    public Instant from() {
+        return period.from;
+    }
+
+    public Instant to() {
+        return period.to;
+    }
+
+    public Duration sampleStep() {
+        return period.sampleStep;
+    }
+
+    public List<OwnerSample> owners() {
+        return course.owners;
+    }
+
+    public List<ServiceFacts> services() {
+        return course.services;
+    }
+
+    public int servicesInAll() {
+        return course.servicesInAll;
+    }
+
+    public Training training() {
+        return figures.training;
+    }
+
+    public Inference inference() {
+        return figures.inference;
+    }
+
+    public Loans loans() {
+        return figures.loans;
+    }
+
+    public DecisionFacts decisions() {
+        return figures.decisions;
+    }
+
+    /**
+     * When a run was.
+     *
+     * @param from virtual time of the first record
+     * @param to virtual time of the last record
+     * @param sampleStep length of the bins that all its time series are cut into
+     */
+    public record Period(Instant from, Instant to, Duration sampleStep) {}
+
+    /**
+     * A run over time.
+     *
+     * @param owners GPUs by owner; empty where only figures are known
+     * @param services the busiest first
+     * @param servicesInAll how many services were seen, those not followed in detail included
+     */
+    public record Course(List<OwnerSample> owners, List<ServiceFacts> services, int servicesInAll) {
+        public Course {
+            owners = List.copyOf(owners);
+            services = List.copyOf(services);
+        }
+    }
+
+    /** A run in figures. */
+    public record Figures(Training training, Inference inference, Loans loans, DecisionFacts decisions) {}
+
+    /** Mean number of GPUs of each owner group over one bin of time, which begins at {@code at}. */
+    public record OwnerSample(Instant at, Map<OwnerGroup, Double> gpus) {
+        public OwnerSample {
+            Map<OwnerGroup, Double> copy = new EnumMap<>(OwnerGroup.class);
+            copy.putAll(gpus);
+            gpus = Collections.unmodifiableMap(copy);
+        }
+
+        public double of(OwnerGroup group) {
+            return gpus.getOrDefault(group, 0.0);
+        }
+    }
+
+    /** Mean and peak of a quantity over one bin of time, which begins at {@code at}. */
+    public record Point(Instant at, double mean, double peak) {}
+
+    /** What had been expected of one bin of time, some while before: greatest forecasts, in requests per second. */
+    public record ForecastPoint(Instant at, double p50, double p99) {}
+
+    /**
+     * One inference service over time.
+     *
+     * @param requests offered in all
+     * @param replicaCapacityPerSecond requests that one replica answers within the SLO
+     * @param forecastLead how long before the end of the step that they are about the forecasts had been issued
+     * @param demand requests offered per second
+     * @param replicas GPUs that served it
+     */
+    public record ServiceFacts(
+            ServiceId service,
+            long requests,
+            Optional<Double> replicaCapacityPerSecond,
+            Optional<Duration> forecastLead,
+            List<Point> demand,
+            List<ForecastPoint> forecast,
+            List<Point> replicas) {
+        public ServiceFacts {
+            demand = List.copyOf(demand);
+            forecast = List.copyOf(forecast);
+            replicas = List.copyOf(replicas);
+        }
+    }
+
+    /**
+     * How training jobs fared.
+     *
+     * @param submitted jobs seen
+     * @param completed jobs finished
+     * @param completionSeconds time from submission to completion of each finished job, increasing
+     * @param restarts changes of GPUs that a job made from a checkpoint
+     * @param gpuUtilization GPU-seconds spent computing over all GPU-seconds; a fraction
+     */
+    public record Training(
+            int submitted,
+            int completed,
+            List<Double> completionSeconds,
+            Optional<Integer> restarts,
+            Optional<Double> gpuUtilization) {
+        public Training {
+            completionSeconds = completionSeconds.stream().sorted().toList();
+        }
+
+        public Optional<Double> meanSeconds() {
+            return completionSeconds.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(completionSeconds.stream()
+                            .mapToDouble(Double::doubleValue)
+                            .average()
+                            .orElseThrow());
+        }
+
+        public Optional<Double> quantileSeconds(double share) {
+            return completionSeconds.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(Delays.quantile(
+                            completionSeconds.stream()
+                                    .mapToDouble(Double::doubleValue)
+                                    .toArray(),
+                            share));
+        }
+    }
+
+    /**
+     * How requests fared.
+     *
+     * @param requests offered in all
+     * @param coldStarts requests that waited for a replica to start
+     * @param startDelay wait for a GPU
+     * @param responseOverhead wait plus cold start
+     * @param sloAttainment share of requests answered within their service's SLO; a fraction
+     */
+    public record Inference(
+            long requests,
+            Optional<Long> coldStarts,
+            Optional<Delays> startDelay,
+            Optional<Delays> responseOverhead,
+            Optional<Double> sloAttainment) {}
+
+    /**
+     * What was lent.
+     *
+     * @param gpuHours GPUs lent times hours
+     * @param ended loans of one GPU each that have ended
+     * @param open GPUs lent at the end
+     * @param meanSeconds mean length of those that have ended; 0 where there are none
+     * @param longestSeconds length of the longest of them
+     * @param turnover GPUs that changed hands over time
+     */
+    public record Loans(
+            double gpuHours, long ended, int open, double meanSeconds, double longestSeconds, List<Turnover> turnover) {
+        public static final Loans NONE = new Loans(0, 0, 0, 0, 0, List.of());
+
+        public Loans {
+            turnover = List.copyOf(turnover);
+        }
+    }
+
+    /** GPUs that decisions lent and reclaimed within one bin of time. */
+    public record Turnover(Instant at, int lentGpus, int reclaimedGpus) {}
+
+    /**
+     * What was decided.
+     *
+     * @param kinds the most frequent first
+     * @param first the earliest decisions
+     * @param last the latest decisions that {@code first} does not have
+     */
+    public record DecisionFacts(
+            long total, long advisory, List<KindCount> kinds, List<Decision> first, List<Decision> last) {
+        public static final DecisionFacts NONE = new DecisionFacts(0, 0, List.of(), List.of(), List.of());
+
+        public DecisionFacts {
+            kinds = List.copyOf(kinds);
+            first = List.copyOf(first);
+            last = List.copyOf(last);
+        }
+
+        /** How many decisions of a kind there were. */
+        public long count(String kind) {
+            return kinds.stream()
+                    .filter(count -> count.kind().equals(kind))
+                    .mapToLong(KindCount::decisions)
+                    .sum();
+        }
+    }
+
+    /**
+     * Decisions of one kind.
+     *
+     * @param gpus GPUs that they were about, counted each time
+     * @param reasons how often each reason's code was given
+     */
+    public record KindCount(String kind, long decisions, long gpus, Map<String, Long> reasons) {
+        public KindCount {
+            reasons = Collections.unmodifiableMap(new TreeMap<>(reasons));
+        }
+    }
+}

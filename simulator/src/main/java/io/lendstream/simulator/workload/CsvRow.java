@@ -1,0 +1,52 @@
+package io.lendstream.simulator.workload;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** A line of a CSV file, numbered as editors number it. */
+public record CsvRow(Path file, List<String> columns, int line, List<String> values) {
+    /** The value of a column; empty where the line or the file has none. */
+    public String text(String column) {
+        int index = columns.indexOf(column);
+        return index >= 0 && index < values.size() ? values.get(index).trim() : "";
+    }
+
+    public double number(String column, long atLeast) {
+        String value = text(column);
+        try {
+            double number = Double.parseDouble(value);
+            if (number >= atLeast && Double.isFinite(number)) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the message that all bad values get.
+        }
+        throw bad(column, "a number of at least " + atLeast);
+    }
+
+    public double above(String column, long bound) {
+        double number = number(column, bound);
+        if (number > bound) {
+            return number;
+        }
+        throw bad(column, "a number above " + bound);
+    }
+
+    public int whole(String column, int atLeast) {
+        String value = text(column);
+        try {
+            double number = Double.parseDouble(value);
+            if (number >= atLeast && number == Math.rint(number) && number <= Integer.MAX_VALUE) {
+                return (int) number;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the message that all bad values get.
+        }
+        throw bad(column, "a whole number of at least " + atLeast);
+    }
+
+    public IllegalArgumentException bad(String column, String expected) {
+        return new IllegalArgumentException("%s, line %d, column %s: found '%s', expected %s"
+                .formatted(file, line, column, text(column), expected));
+    }
+}

@@ -122,6 +122,15 @@ public final class SchedulerMain extends ServiceCommand {
                 properties.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG),
                 topologyVersion);
         learnSchemas(context);
+        return run(topology, config, properties, application, context);
+    }
+
+    private int run(
+            Topology topology,
+            StreamsConfig config,
+            Map<String, Object> properties,
+            String application,
+            ServiceContext context) {
         String assignor =
                 TopologyAssignor.name(topologyVersion, context.topics().intakes());
         Properties all = new Properties();

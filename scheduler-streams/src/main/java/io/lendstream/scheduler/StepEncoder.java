@@ -46,43 +46,48 @@ final class StepEncoder {
                 event.at(),
                 arrived,
                 SchedulerTopology.EVENT_LOG));
-        for (Decision decision : step.decisions()) {
+        step.decisions().forEach(decision -> add(decision, key, arrived, outputs));
+        for (GpuId gpu : step.changed().owners()) {
+            outputs.add(lease(gpu, event, step, arrived));
+        }
+        return outputs;
+    }
+
+    private void add(Decision decision, byte[] key, long arrived, List<Output> outputs) {
+        outputs.add(encode(
+                TopicCatalogue.DECISIONS,
+                key,
+                decision,
+                decision.id().toString(),
+                decision.at(),
+                arrived,
+                SchedulerTopology.DECISIONS));
+        Optional<Action.Batching> batching = decision.action().asBatching();
+        if (batching.isPresent() && !decision.advisory()) {
             outputs.add(encode(
-                    TopicCatalogue.DECISIONS,
-                    key,
-                    decision,
+                    TopicCatalogue.BATCHING_DECISIONS,
+                    batching.get().service().value().getBytes(UTF_8),
+                    BatchingDecision.of(decision, batching.get()),
                     decision.id().toString(),
                     decision.at(),
                     arrived,
-                    SchedulerTopology.DECISIONS));
-            Optional<Action.Batching> batching = decision.action().asBatching();
-            if (batching.isPresent() && !decision.advisory()) {
-                outputs.add(encode(
-                        TopicCatalogue.BATCHING_DECISIONS,
-                        batching.get().service().value().getBytes(UTF_8),
-                        BatchingDecision.of(decision, batching.get()),
-                        decision.id().toString(),
-                        decision.at(),
-                        arrived,
-                        SchedulerTopology.BATCHING));
-            }
+                    SchedulerTopology.BATCHING));
         }
-        for (GpuId gpu : step.changed().owners()) {
-            Optional<Lease> lease = step.state()
-                    .gpus()
-                    .get(gpu)
-                    .map(state ->
-                            state.lease(step.state().domain(), step.state().epoch()));
-            outputs.add(encode(
-                    TopicCatalogue.LEASES,
-                    gpu.value().getBytes(UTF_8),
-                    lease.orElse(null),
-                    gpu + "/" + event.sequence(),
-                    event.at(),
-                    arrived,
-                    SchedulerTopology.LEASES));
-        }
-        return outputs;
+    }
+
+    private Output lease(GpuId gpu, DomainEvent event, Step step, long arrived) {
+        Optional<Lease> lease = step.state()
+                .gpus()
+                .get(gpu)
+                .map(state -> state.lease(step.state().domain(), step.state().epoch()));
+        return encode(
+                TopicCatalogue.LEASES,
+                gpu.value().getBytes(UTF_8),
+                lease.orElse(null),
+                gpu + "/" + event.sequence(),
+                event.at(),
+                arrived,
+                SchedulerTopology.LEASES);
     }
 
     /**

@@ -95,6 +95,15 @@ final class StreamsProperties {
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), 6000);
         // A broker that stands still without closing its connections is left after this, not after Kafka's 30 s.
         all.put(StreamsConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000);
+        addAdminTimeouts(site, all);
+        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
+        addFixed(all);
+        all.putAll(site);
+        all.put(ContinueToDeadLetters.REFUSED_LETTERS, new RefusedLetters());
+        return all;
+    }
+
+    private static void addAdminTimeouts(Map<String, ?> site, Map<String, Object> all) {
         // A rebalance waits for Streams' administrator, which asks the same broker again and again until it has new
         // metadata or gives up.
         if (!site.containsKey(AdminClientConfig.METADATA_MAX_AGE_CONFIG)) {
@@ -105,7 +114,10 @@ final class StreamsProperties {
                     StreamsConfig.adminClientPrefix(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG),
                     Math.max(ADMIN_PATIENCE_MILLIS, requestTimeoutMillis(site)));
         }
-        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, exactlyOnce ? CACHE_BYTES : 0);
+    }
+
+    /** Stores, names and handlers that no site has a reason to change. */
+    private static void addFixed(Map<String, Object> all) {
         all.put(
                 StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,
                 BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
@@ -116,9 +128,6 @@ final class StreamsProperties {
         // Intake and domain send poison to the dead letters themselves; what they throw must not be skipped.
         all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailProcessingExceptionHandler.class);
         all.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, ContinueToDeadLetters.class);
-        all.putAll(site);
-        all.put(ContinueToDeadLetters.REFUSED_LETTERS, new RefusedLetters());
-        return all;
     }
 
     /** A producer's property that a site may say for all its clients, too. */

@@ -1,0 +1,37 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.id.DomainId;
+import java.util.Optional;
+
+/** What an entry of the store is of; it is part of its key. */
+enum EntryKind {
+    HEADER,
+    NODE,
+    SAMPLE,
+    GPU,
+    SERVICE,
+    SOURCE,
+    JOB,
+    ADVICE,
+    POSITION,
+    PROGRESS,
+    FIRST_WINDOW;
+
+    /** Parts keys from each other. */
+    static final char PART = '\u0000';
+
+    /** The key of an entry of this kind. */
+    String key(DomainId domain, String name) {
+        return domain.value() + PART + name() + PART + name;
+    }
+
+    /** The kind that a key names. */
+    static Optional<EntryKind> of(String code) {
+        for (EntryKind kind : values()) {
+            if (kind.name().equals(code)) {
+                return Optional.of(kind);
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,243 @@
+package io.lendstream.scheduler;
+
+import io.lendstream.core.event.Node;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.NodeId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.PersistentMap;
+import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ServiceState;
+import io.lendstream.core.state.SourceRate;
+import io.lendstream.schemas.codec.mapping.InvalidRecordException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.apache.avro.Schema;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the store has of one domain, and the domain that this stands for. */
+final class StoredDomain {
+    private static final Logger LOG = LoggerFactory.getLogger(StoredDomain.class);
+
+    private final String domainName;
+    private final Map<EntryKind, SortedMap<String, byte[]>> byKind = new HashMap<>();
+
+    private final StateCodecs codecs;
+    private final SchedulerMetrics metrics;
+    private final SavedEntries saved;
+
+    /** @param saved where entries are noted as saved once they are read */
+    StoredDomain(String domainName, StateCodecs codecs, SchedulerMetrics metrics, SavedEntries saved) {
+        this.domainName = domainName;
+        this.codecs = codecs;
+        this.metrics = metrics;
+        this.saved = saved;
+    }
+
+    void add(EntryKind kind, String name, byte[] value) {
+        byKind.computeIfAbsent(kind, any -> new TreeMap<>()).put(name, value);
+    }
+
+    Domain domain(DomainId id, Map<Long, Schema> schemas, Instant wallClock) {
+        Optional<DomainHeader> header = of(EntryKind.HEADER).values().stream()
+                .findFirst()
+                .map(entry -> latest(read(codecs.headers, entry, schemas)));
+        header.ifPresent(known -> saved.headers.put(id, known));
+        ClusterState state = header.map(known -> state(known, schemas)).orElseGet(() -> ClusterState.empty(id));
+        Domain domain = new Domain(state, wallClock);
+        domain.answered(header.flatMap(DomainHeader::answered));
+        of(EntryKind.POSITION)
+                .forEach((position, entry) ->
+                        domain.accept(position, ByteBuffer.wrap(entry).getLong()));
+        of(EntryKind.PROGRESS)
+                .forEach((name, entry) -> readable(EntryKind.PROGRESS, name, codecs.progress, entry, schemas)
+                        .ifPresent(domain::progress));
+        of(EntryKind.FIRST_WINDOW)
+                .forEach((service, entry) -> domain.firstWindow(
+                        new ServiceId(service),
+                        Instant.ofEpochMilli(ByteBuffer.wrap(entry).getLong())));
+        return domain;
+    }
+
+    /** As of the last event: where that changed nothing else of the header, only its position was saved. */
+    private DomainHeader latest(DomainHeader header) {
+        DomainHeader latest = header;
+        for (byte[] entry : of(EntryKind.POSITION).values()) {
+            ByteBuffer position = ByteBuffer.wrap(entry);
+            position.getLong();
+            if (position.hasRemaining()) { // before version 0.1 a position was an offset and nothing more
+                long sequence = position.getLong();
+                if (sequence > latest.eventSequence()) {
+                    latest = latest.at(Instant.ofEpochMilli(position.getLong()), sequence);
+                }
+            }
+        }
+        return latest;
+    }
+
+    private ClusterState state(DomainHeader header, Map<Long, Schema> schemas) {
+        Map<NodeId, Node> described = new HashMap<>();
+        PersistentMap<NodeId, NodeState> nodes = nodes(schemas, described);
+        saved.nodes.put(header.domain(), described);
+        PersistentMap<GpuId, GpuState> gpus = gpus(schemas, described, header);
+        PersistentMap<ServiceId, ServiceState> services = services(schemas);
+        Map<ServiceId, ServiceState> known = new HashMap<>();
+        services.values().forEach(service -> known.put(service.spec().service(), service));
+        saved.services.put(header.domain(), known);
+        PersistentMap<JobId, JobState> jobs = jobs(schemas);
+        Optional<Advice> advice = of(EntryKind.ADVICE).values().stream()
+                .findFirst()
+                .flatMap(entry -> readable(EntryKind.ADVICE, "", codecs.advices, entry, schemas));
+        saved.advice.put(header.domain(), advice);
+        return header.with(advice, nodes, gpus, services, jobs);
+    }
+
+    private PersistentMap<NodeId, NodeState> nodes(Map<Long, Schema> schemas, Map<NodeId, Node> described) {
+        PersistentMap<NodeId, NodeState> all = PersistentMap.empty();
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.NODE).entrySet()) {
+            Optional<NodeState> known =
+                    readable(EntryKind.NODE, entry.getKey(), codecs.nodes, entry.getValue(), schemas);
+            if (known.isEmpty()) {
+                continue;
+            }
+            NodeState node = known.get();
+            byte[] sample = of(EntryKind.SAMPLE).get(entry.getKey());
+            NodeState latest = Optional.ofNullable(sample)
+                    .flatMap(bytes -> readable(EntryKind.SAMPLE, entry.getKey(), codecs.samples, bytes, schemas))
+                    .map(last -> last.in(node))
+                    .orElse(node);
+            NodeId name = node.node().nodeId();
+            all = all.put(name, latest);
+            described.put(name, node.node());
+        }
+        return all;
+    }
+
+    private PersistentMap<GpuId, GpuState> gpus(
+            Map<Long, Schema> schemas, Map<NodeId, Node> described, DomainHeader header) {
+        PersistentMap<GpuId, GpuState> all = PersistentMap.empty();
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.GPU).entrySet()) {
+            GpuState gpu = readable(EntryKind.GPU, entry.getKey(), codecs.gpus, entry.getValue(), schemas)
+                    .orElseGet(() -> unreadable(new GpuId(entry.getKey()), described, header));
+            all = all.put(gpu.gpuId(), gpu);
+        }
+        return all;
+    }
+
+    private PersistentMap<ServiceId, ServiceState> services(Map<Long, Schema> schemas) {
+        PersistentMap<ServiceId, ServiceState> all = PersistentMap.empty();
+        Map<ServiceId, Map<String, SourceRate>> words = words(schemas);
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.SERVICE).entrySet()) {
+            Optional<ServiceState> rest =
+                    readable(EntryKind.SERVICE, entry.getKey(), codecs.services, entry.getValue(), schemas);
+            if (rest.isPresent()) {
+                ServiceId name = rest.get().spec().service();
+                all = all.put(name, rest.get().with(words.getOrDefault(name, Map.of())));
+            }
+        }
+        return all;
+    }
+
+    private PersistentMap<JobId, JobState> jobs(Map<Long, Schema> schemas) {
+        PersistentMap<JobId, JobState> all = PersistentMap.empty();
+        for (Map.Entry<String, byte[]> entry : of(EntryKind.JOB).entrySet()) {
+            Optional<JobState> job = readable(EntryKind.JOB, entry.getKey(), codecs.jobs, entry.getValue(), schemas);
+            if (job.isPresent()) {
+                all = all.put(job.get().spec().job(), job.get());
+            }
+        }
+        return all;
+    }
+
+    private Map<ServiceId, Map<String, SourceRate>> words(Map<Long, Schema> schemas) {
+        Map<ServiceId, Map<String, SourceRate>> words = new HashMap<>();
+        of(EntryKind.SOURCE).forEach((key, entry) -> {
+            int end = endOfService(key);
+            readable(EntryKind.SOURCE, key, codecs.sources, entry, schemas)
+                    .ifPresent(
+                            rate -> words.computeIfAbsent(new ServiceId(key.substring(0, end)), any -> new TreeMap<>())
+                                    .put(key.substring(end + 1), rate));
+        });
+        return words;
+    }
+
+    /** Where a service's name ends in the key of one of its sources; the longest that there is, as names may hold any character. */
+    private int endOfService(String key) {
+        int longest = key.indexOf(EntryKind.PART);
+        for (int end = longest; end >= 0; end = key.indexOf(EntryKind.PART, end + 1)) {
+            if (of(EntryKind.SERVICE).containsKey(key.substring(0, end))) {
+                longest = end;
+            }
+        }
+        return longest;
+    }
+
+    /** A unit whose entry cannot be read may be in use, so it is out of service and never free. */
+    private GpuState unreadable(GpuId gpu, Map<NodeId, Node> described, DomainHeader header) {
+        Optional<Node> node = described.values().stream()
+                .filter(each -> each.gpus().stream()
+                        .anyMatch(one -> one.gpuId().equals(gpu)
+                                || one.instances().stream()
+                                        .anyMatch(instance -> instance.gpuId().equals(gpu))))
+                .findFirst();
+        return GpuState.free(
+                        gpu,
+                        node.map(Node::nodeId).orElseGet(() -> new NodeId("unknown")),
+                        node.map(Node::pool).orElse(Pool.UNKNOWN),
+                        header.now(),
+                        header.eventSequence())
+                .with(Owner.unknown(), header.now(), header.eventSequence());
+    }
+
+    /** An entry that is in order but for its values; empty, with an alarm, where no version may have written such values. */
+    private <T> Optional<T> readable(
+            EntryKind kind, String name, StateCodec<T> codec, byte[] entry, Map<Long, Schema> schemas) {
+        try {
+            return Optional.of(read(codec, entry, schemas));
+        } catch (InvalidRecordException e) {
+            LOG.error(
+                    "domain {}: the state's entry {} '{}' cannot be used and is set aside: {}",
+                    printable(domainName),
+                    kind,
+                    printable(name),
+                    e.getMessage());
+            metrics.setAside(kind.name().toLowerCase(Locale.ROOT));
+            return Optional.empty();
+        }
+    }
+
+    private SortedMap<String, byte[]> of(EntryKind kind) {
+        return byKind.getOrDefault(kind, new TreeMap<>());
+    }
+
+    private <T> T read(StateCodec<T> codec, byte[] entry, Map<Long, Schema> schemas) {
+        return codec.read(entry, fingerprint -> {
+            Schema schema = schemas.get(fingerprint);
+            if (schema == null) {
+                throw new IllegalStateException(
+                        "the state has no schema with fingerprint %x, but entries written with it"
+                                .formatted(fingerprint));
+            }
+            return schema;
+        });
+    }
+
+    /** A key without characters that no terminal shows. */
+    static String printable(String key) {
+        return key.replaceAll("[^ -~]", "?");
+    }
+}

@@ -5,16 +5,15 @@ import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.Models;
 import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.CommandOutput;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.settings.Units;
-import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.forecasting.Evaluation;
 import io.lendstream.simulator.forecasting.RateSeries;
 import io.lendstream.simulator.forecasting.Score;
 import io.lendstream.simulator.report.ForecastReport;
 import io.lendstream.simulator.report.PngPlots;
 import io.lendstream.simulator.results.ForecastFiles;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -50,7 +49,6 @@ import picocli.CommandLine.Spec;
             "rates.csv.gz: epoch_s,value (empty: missing), gzip or not"
         })
 final class ForecastCommand implements Callable<Integer> {
-    private static final Duration BETWEEN_WORDS = Duration.ofSeconds(2);
     private static final Duration SHOWN = Duration.ofDays(3);
 
     @Spec
@@ -67,7 +65,8 @@ final class ForecastCommand implements Callable<Integer> {
             description = "Where summary.json, forecasts.csv, report.html and plots are written.")
     private Path out = Path.of("");
 
-    private long spokeAt = System.nanoTime();
+    private final CommandOutput output =
+            new CommandOutput(() -> spec.commandLine().getOut());
 
     /** What to evaluate on what. */
     static final class Question {
@@ -302,10 +301,7 @@ final class ForecastCommand implements Callable<Integer> {
     }
 
     private void progress(String series, String model, double share) {
-        if (System.nanoTime() - spokeAt > BETWEEN_WORDS.toNanos()) {
-            spokeAt = System.nanoTime();
-            say("%s, %s: %.0f %%".formatted(series, model, 100 * share));
-        }
+        output.progress(series + ", " + model, share);
     }
 
     private void print(List<Score> scores, Map<Duration, String> names) {
@@ -349,8 +345,6 @@ final class ForecastCommand implements Callable<Integer> {
     }
 
     private void say(String line) {
-        PrintWriter writer = spec.commandLine().getOut();
-        writer.println(Printable.line(line));
-        writer.flush();
+        output.say(line);
     }
 }

@@ -5,6 +5,7 @@ import io.lendstream.core.batching.ServiceCapacity;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.CommandOutput;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.batching.LatencyTable;
@@ -14,7 +15,6 @@ import io.lendstream.simulator.batching.ServiceLine;
 import io.lendstream.simulator.results.PlanFile;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +46,6 @@ import picocli.CommandLine.Spec;
             "services.csv: service,model,ratePerSecond,sloMs[,sizes][,cv2]"
         })
 final class PlanCommand implements Callable<Integer> {
-    private static final Duration BETWEEN_WORDS = Duration.ofSeconds(2);
     private static final int MOST_SEEDS = 100;
     private static final int MOST_PROBES = 10_000;
 
@@ -60,7 +59,8 @@ final class PlanCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where plan.json is written.")
     private Path out = Path.of("");
 
-    private long spokeAt = System.nanoTime();
+    private final CommandOutput output =
+            new CommandOutput(() -> spec.commandLine().getOut());
 
     /** What to plan for and how. */
     static final class PlanOptions {
@@ -198,27 +198,37 @@ final class PlanCommand implements Callable<Integer> {
         Bounds.checkOut(out);
         PlanStudy.Result result;
         try {
-            result = study.run(this::say);
+            result = study.run(output::progress);
         } catch (IllegalArgumentException e) {
             throw UserError.failed(e.getMessage() + "; give it a longer sloMs or more probes, or leave it out.");
         }
         Path file = PlanFile.write(out, result, study.lines());
         print(result, study.settings());
-        spec.commandLine().getOut().println(Printable.line("written to " + file));
+        output.say("written to " + file);
         return 0;
-    }
-
-    private void say(String what, double share) {
-        if (System.nanoTime() - spokeAt > BETWEEN_WORDS.toNanos()) {
-            spokeAt = System.nanoTime();
-            spec.commandLine().getOut().println(Printable.line("%s: %.0f %%".formatted(what, 100 * share)));
-        }
     }
 
     private void print(PlanStudy.Result result, PlanStudy.Settings settings) {
         PrintWriter out = spec.commandLine().getOut();
+        printServices(result, out);
+        printComparison(result, out);
+        if (!result.played().isEmpty()) {
+            double worst = result.worst(result.played());
+            out.printf(
+                    "played %s with %d requests an instance: p99 at most %.2f of the objective%s%n",
+                    settings.seeds() == 1 ? "once" : settings.seeds() + " times",
+                    settings.requests(),
+                    worst,
+                    worst > 1 ? ": TOO LATE" : "");
+        }
+        if (result.probesUsed() > 0) {
+            out.printf("probes: %d%n", result.probesUsed());
+        }
+        out.printf("%.0f ms for capacities, %.0f ms for the plan%n", result.capacityMillis(), result.planMillis());
+    }
+
+    private static void printServices(PlanStudy.Result result, PrintWriter out) {
         BatchPlan plan = result.plan();
-        PlanStudy.Comparison others = result.comparison();
         boolean played = !result.played().isEmpty();
         double[] capacities = plan.packing()
                 .capacities(
@@ -244,6 +254,12 @@ final class PlanCommand implements Callable<Integer> {
                             played ? String.format(" %10.1f", slo * result.worst(i, result.played())) : "",
                             instances(plan, i))));
         }
+    }
+
+    /** The plan in all, beside its bounds and simpler ways. */
+    private static void printComparison(PlanStudy.Result result, PrintWriter out) {
+        BatchPlan plan = result.plan();
+        PlanStudy.Comparison others = result.comparison();
         out.printf(
                 "%d GPUs, %d of %d slices in use; no plan needs fewer than %d (by linear programming %.2f, by volume %.2f)%n",
                 plan.gpus(),
@@ -262,20 +278,9 @@ final class PlanCommand implements Callable<Integer> {
         out.printf(
                 "batches of half the objective: %d GPUs%s%n",
                 others.halfObjective(),
-                played ? ", and a p99 of up to %.2f of the objective".formatted(others.halfObjectiveWorst()) : "");
-        if (played) {
-            double worst = result.worst(result.played());
-            out.printf(
-                    "played %s with %d requests an instance: p99 at most %.2f of the objective%s%n",
-                    settings.seeds() == 1 ? "once" : settings.seeds() + " times",
-                    settings.requests(),
-                    worst,
-                    worst > 1 ? ": TOO LATE" : "");
-        }
-        if (result.probesUsed() > 0) {
-            out.printf("probes: %d%n", result.probesUsed());
-        }
-        out.printf("%.0f ms for capacities, %.0f ms for the plan%n", result.capacityMillis(), result.planMillis());
+                !result.played().isEmpty()
+                        ? ", and a p99 of up to %.2f of the objective".formatted(others.halfObjectiveWorst())
+                        : "");
     }
 
     /** Such as 2 x 1g.10gb + 3g.40gb. */

@@ -1,22 +1,16 @@
 package io.lendstream.launcher;
 
-import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.history.Verdict;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.simulated.SimulatedNodes;
+import io.lendstream.launcher.ReplayExperiment.Played;
+import io.lendstream.launcher.ReplayExperiment.Run;
 import io.lendstream.launcher.cli.Bounds;
+import io.lendstream.launcher.cli.CommandOutput;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.service.settings.Units;
-import io.lendstream.service.text.Printable;
-import io.lendstream.simulator.Distribution;
-import io.lendstream.simulator.published.PublishedReplay;
 import io.lendstream.simulator.published.PublishedSettings;
-import io.lendstream.simulator.published.PublishedWorkload;
 import io.lendstream.simulator.replay.Outages;
-import io.lendstream.simulator.replay.Replay;
-import io.lendstream.simulator.replay.ReplayProgress;
 import io.lendstream.simulator.replay.ReplaySettings;
-import io.lendstream.simulator.replay.Replayed;
 import io.lendstream.simulator.report.PngPlots;
 import io.lendstream.simulator.report.Report;
 import io.lendstream.simulator.report.ReportedRun;
@@ -26,19 +20,13 @@ import io.lendstream.simulator.report.Standings;
 import io.lendstream.simulator.results.ResultFiles;
 import io.lendstream.simulator.results.RunFactsOf;
 import io.lendstream.simulator.results.RunOutcome;
-import io.lendstream.simulator.results.Summary;
-import io.lendstream.simulator.workload.TrainingTask;
 import io.lendstream.simulator.workload.Workload;
-import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,9 +47,6 @@ import picocli.CommandLine.Spec;
             "             --lending both --out out/replay"
         })
 final class ReplayCommand implements Callable<Integer> {
-    private static final String DOMAIN = "replay";
-    /** A day on 64 GPUs is a sixth of it. */
-    private static final int QUICK_EVENTS = 500_000;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -151,6 +136,8 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "DIR", required = true, description = "Where results are written.")
     private Path out = Path.of("");
 
+    private final CommandOutput output =
+            new CommandOutput(() -> spec.commandLine().getOut());
     private Optional<PngPlots> painter = Optional.empty();
 
     @Override
@@ -163,61 +150,49 @@ final class ReplayCommand implements Callable<Integer> {
         painter = plots.map(value -> isOn("--plots", value)).orElse(publishedTiming.isEmpty())
                 ? Optional.of(new PngPlots())
                 : Optional.empty();
-        if (publishedTiming.isPresent()) {
-            if (nodeMtbf.isPresent()) {
-                throw UserError.badUsage(
-                        "--node-mtbf must be left out with --published-timing: no node is lost there.");
-            }
-            if (check) {
-                throw UserError.badUsage(
-                        "--check must be left out with --published-timing: no decisions are made there that could be checked.");
-            }
-            if (anchored.orElse(false)) {
-                throw UserError.badUsage(
-                        "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy.");
-            }
-            Bounds.checkOut(out);
-            return replayPublished(runs, timing(publishedTiming.get()), inPlace) ? 0 : UserError.FAILED;
-        }
-        Workload played = play.load(workload, DOMAIN);
+        return publishedTiming.isPresent()
+                ? replayPublished(runs, publishedTiming.get(), inPlace, anchored)
+                : replay(runs, inPlace, anchored, outages);
+    }
+
+    private int replay(List<Run> runs, boolean inPlace, Optional<Boolean> anchored, Outages outages) {
+        Workload played = play.load(workload, ReplayExperiment.DOMAIN);
         Bounds.checkOut(out);
-        List<Judged> asked =
-                runs.stream().map(run -> replay(played, run, inPlace, outages)).toList();
-        List<Judged> compared =
-                anchored.orElseGet(() -> isQuick(asked)) ? anchors(played, asked, inPlace, outages) : List.of();
+        var experiment = new ReplayExperiment(played, play, inPlace, outages, check, this::say);
+        List<Played> asked = runs.stream().map(experiment::replay).toList();
+        List<Played> compared =
+                anchored.orElseGet(() -> experiment.isQuick(asked)) ? experiment.anchors(asked) : List.of();
         write(
-                asked.stream().map(Judged::outcome).toList(),
-                asked.stream().map(Judged::facts).toList(),
+                asked.stream().map(Played::outcome).toList(),
+                asked.stream().map(Played::facts).toList(),
                 compared.isEmpty()
                         ? Optional.empty()
                         : Optional.of(new Anchors(
                                 compared.get(0).facts(), compared.get(1).facts())));
         boolean content = Stream.concat(asked.stream(), compared.stream())
-                .flatMap(judged -> judged.verdict().stream())
+                .flatMap(run -> run.verdict().stream())
                 .allMatch(Verdict::isContent);
         return content ? 0 : UserError.FAILED;
     }
 
-    /**
-     * A policy to replay with.
-     *
-     * @param lends whether with lending
-     */
-    private record Run(String policy, boolean lends) {
-        static final Run FLOOR = new Run(ReplaySettings.NO_LENDING, false);
-        static final Run CEILING = new Run("clairvoyant", true);
-
-        boolean isFloor() {
-            return equals(FLOOR) || equals(new Run("deepboot", false));
+    private int replayPublished(List<Run> runs, String timing, boolean inPlace, Optional<Boolean> anchored) {
+        if (nodeMtbf.isPresent()) {
+            throw UserError.badUsage("--node-mtbf must be left out with --published-timing: no node is lost there.");
         }
+        if (check) {
+            throw UserError.badUsage(
+                    "--check must be left out with --published-timing: no decisions are made there that could be checked.");
+        }
+        if (anchored.orElse(false)) {
+            throw UserError.badUsage(
+                    "--anchors is 'on', but --published-timing has none; name the policies to compare in --policy.");
+        }
+        Bounds.checkOut(out);
+        var experiment = new PublishedExperiment(workload, play, timing(timing), inPlace, this::say);
+        List<RunOutcome> outcomes = experiment.replay(runs);
+        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
+        return outcomes.size() == runs.size() ? 0 : UserError.FAILED;
     }
-
-    /**
-     * A run that was played.
-     *
-     * @param verdict on its history, where it was checked
-     */
-    private record Judged(Run run, RunOutcome outcome, ReportedRun facts, long events, Optional<Verdict> verdict) {}
 
     private List<Run> runs() {
         List<Boolean> modes = modes();
@@ -228,130 +203,6 @@ final class ReplayCommand implements Callable<Integer> {
             asked.forEach(lends -> runs.add(new Run(policy, lends)));
         }
         return runs;
-    }
-
-    /** Whether runs were short enough for two more that nobody asked for. */
-    private boolean isQuick(List<Judged> runs) {
-        long events = runs.stream().mapToLong(Judged::events).max().orElse(0);
-        if (events > QUICK_EVENTS) {
-            say("floor and ceiling are left out: a run takes in %d events, more than %d; --anchors on adds them"
-                    .formatted(events, QUICK_EVENTS));
-        }
-        return events <= QUICK_EVENTS;
-    }
-
-    /** The floor and the ceiling; nothing where one of them would come to no end. */
-    private List<Judged> anchors(Workload played, List<Judged> asked, boolean inPlace, Outages outages) {
-        Optional<Judged> floor = among(asked, Run::isFloor);
-        Optional<Judged> ceiling = among(asked, Run.CEILING::equals);
-        int training = play.trainingNodes() * play.gpusPerNode();
-        if (played.leastGpus() > training) {
-            say("there is no floor to compare with: a job needs %d GPUs, and training has %d without lending"
-                    .formatted(played.leastGpus(), training));
-            return List.of();
-        }
-        if (floor.isEmpty() || ceiling.isEmpty()) {
-            say("and for comparison the floor and the ceiling; --anchors off leaves them out:");
-        }
-        try {
-            return List.of(
-                    floor.orElseGet(() -> replay(played, Run.FLOOR, inPlace, outages)),
-                    ceiling.orElseGet(() -> replay(played, Run.CEILING, inPlace, outages)));
-        } catch (IllegalStateException e) {
-            say("there is nothing to compare with: " + e.getMessage());
-            return List.of();
-        }
-    }
-
-    private static Optional<Judged> among(List<Judged> runs, Predicate<Run> wanted) {
-        return runs.stream().filter(judged -> wanted.test(judged.run())).findFirst();
-    }
-
-    private Judged replay(Workload played, Run run, boolean inPlace, Outages outages) {
-        boolean nobodyToBorrowFrom = run.lends && played.loads().isEmpty();
-        SimulatedNodes.Layout layout = nobodyToBorrowFrom ? play.layoutForTraining(DOMAIN) : play.layout(DOMAIN);
-        checkFits(played, run, layout);
-        ReplaySettings settings = ReplaySettings.of(run.policy, run.lends, inPlace, layout)
-                .withOutages(outages)
-                .withoutLog();
-        Optional<HistoryChecker> checker = check ? Optional.of(new HistoryChecker(layout.domain())) : Optional.empty();
-        String name = "%s, lending %s".formatted(run.policy, run.lends ? "on" : "off");
-        Replayed replayed = Replay.run(
-                played,
-                settings,
-                progress -> say(name, progress),
-                event -> checker.ifPresent(judge -> judge.take(event)));
-        say(replayed.outcome());
-        Optional<Verdict> verdict =
-                checker.map(judge -> judge.verdict(replayed.outcome().decisions(), replayed.leases()));
-        verdict.ifPresent(judged -> judged.violations().forEach(violation -> say("  " + violation)));
-        ReportedRun facts = verdict.map(replayed.facts()::withVerdict).orElse(replayed.facts());
-        return new Judged(run, replayed.outcome(), facts, replayed.events(), verdict);
-    }
-
-    /** Whether every job can run at all, by the GPUs that training can have at most. */
-    private static void checkFits(Workload played, Run run, SimulatedNodes.Layout layout) {
-        int most = (run.lends ? layout.nodes() : layout.trainingNodes()) * layout.gpusPerNode();
-        for (TrainingTask task : played.tasks()) {
-            if (task.job().minGpus() > most) {
-                throw UserError.badUsage(
-                        "job %s needs %d GPUs, but training has %d at most with lending %s; give it more nodes."
-                                .formatted(task.job().job(), task.job().minGpus(), most, run.lends ? "on" : "off"));
-            }
-        }
-    }
-
-    /** Whether all came to an end. */
-    private boolean replayPublished(List<Run> runs, PublishedSettings.Timing timing, boolean inPlace) {
-        Path file = Path.of(workload);
-        boolean published = Files.isRegularFile(file) && PublishedWorkload.knows(file);
-        Function<PublishedReplay, RunOutcome> replay = published ? published(file) : list();
-        List<RunOutcome> outcomes = new ArrayList<>();
-        boolean failed = false;
-        for (Run run : runs) {
-            boolean bare = run.policy.equals(ReplaySettings.NO_LENDING);
-            try {
-                PublishedSettings settings = PublishedSettings.of(
-                                bare ? "deepboot" : run.policy, play.nodes(), play.gpusPerNode())
-                        .withTiming(timing)
-                        .withAfe(inPlace);
-                RunOutcome outcome =
-                        replay.apply(new PublishedReplay(run.policy, run.lends, play.trainingNodes(), settings)
-                                .withSeed(play.seed()));
-                say(outcome);
-                outcomes.add(outcome);
-            } catch (IllegalArgumentException e) {
-                throw UserError.badUsage(String.valueOf(e.getMessage()));
-            } catch (IllegalStateException e) {
-                say("%s, lending %s, fails: %s".formatted(run.policy, run.lends ? "on" : "off", e.getMessage()));
-                failed = true;
-            }
-        }
-        if (outcomes.isEmpty()) {
-            throw UserError.failed("no policy came to an end");
-        }
-        write(outcomes, outcomes.stream().map(RunFactsOf::figures).toList(), Optional.empty());
-        return !failed;
-    }
-
-    private Function<PublishedReplay, RunOutcome> published(Path file) {
-        Path traces = play.profiles()
-                .orElseThrow(
-                        () -> UserError.badUsage(
-                                "--profiles is missing; with --published-timing it must be the directory of the published traces."));
-        PublishedWorkload rows = PublishedWorkload.read(file);
-        return replay -> replay.run(rows, traces);
-    }
-
-    private Function<PublishedReplay, RunOutcome> list() {
-        Workload list = play.load(workload, DOMAIN);
-        if (!list.loads().isEmpty()
-                || list.tasks().stream().anyMatch(task -> task.job().elastic())) {
-            throw UserError.badUsage(
-                    "--workload is '%s', but with --published-timing must be one file in the format of the DeepBoot or Pollux simulator (name,time,application,num_replicas,batch_size), or a list of rigid jobs."
-                            .formatted(workload));
-        }
-        return replay -> replay.run(list);
     }
 
     private static PublishedSettings.Timing timing(String name) {
@@ -393,23 +244,6 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private void say(RunOutcome outcome) {
-        Summary summary = Summary.of(outcome);
-        say("%s: %d jobs, average JCT %s, %.1f GPU-h lent, %d decisions, %.1f s"
-                .formatted(
-                        outcome.run().title(),
-                        summary.completedJobs(),
-                        summary.jct(Distribution::mean).map("%.0f s"::formatted).orElse("unknown"),
-                        summary.gpuHoursLent(),
-                        outcome.decisions().size(),
-                        outcome.wallSeconds()));
-    }
-
-    private void say(String name, ReplayProgress progress) {
-        say("%s: %.0f %% after %d s, at %s"
-                .formatted(name, 100 * progress.share(), progress.wall().toSeconds(), progress.now()));
-    }
-
     private void write(List<RunOutcome> outcomes, List<ReportedRun> runs, Optional<Anchors> measure) {
         new ResultFiles(out).write(outcomes, measure);
         RunFacts facts = new RunFacts(
@@ -433,9 +267,7 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private void say(String line) {
-        PrintWriter writer = spec.commandLine().getOut();
-        writer.println(Printable.line(line));
-        writer.flush();
+        output.say(line);
     }
 
     private static boolean isOn(String option, String value) {

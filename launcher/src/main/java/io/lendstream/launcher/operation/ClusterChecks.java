@@ -212,6 +212,16 @@ final class ClusterChecks {
         return topic -> found.getOrDefault(topic, 1);
     }
 
+    /** Who writes a topic, for how long it may write nothing, and how bad it is if it does. */
+    private record Sender(String name, Topic<?> topic, Duration limit, Level silent) {}
+
+    private void heard(Admin admin, Instant now, Sender sender, String wayOut) {
+        check(
+                sender.name,
+                () -> Diagnosis.heard(
+                        sender.name, newest(admin, sender.topic), now, sender.limit, sender.silent, wayOut));
+    }
+
     private void services(Admin admin) {
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         Instant now = Instant.now();
@@ -219,35 +229,14 @@ final class ClusterChecks {
         var refusing = new SchedulerChecks(cluster, reading, now);
         check("domains", refusing::domains);
         check("dead-letters", refusing::deadLetters);
-        check(
-                "agents",
-                () -> Diagnosis.heard(
-                        "agents",
-                        newest(admin, TopicCatalogue.GPU_TELEMETRY),
-                        now,
-                        AGENTS_SILENT,
-                        Level.FAIL,
-                        "start 'lendstream agent' on the nodes"));
+        var agents = new Sender("agents", TopicCatalogue.GPU_TELEMETRY, AGENTS_SILENT, Level.FAIL);
+        heard(admin, now, agents, "start 'lendstream agent' on the nodes");
         check("nodes", this::twins);
         check("inventory", this::inventories);
-        check(
-                "demand",
-                () -> Diagnosis.heard(
-                        "demand",
-                        newest(admin, TopicCatalogue.REQUEST_RATES),
-                        now,
-                        AGENTS_SILENT,
-                        Level.WARN,
-                        "have the serving side write request-rates; without them nothing is lent"));
-        check(
-                "forecaster",
-                () -> Diagnosis.heard(
-                        "forecaster",
-                        newest(admin, TopicCatalogue.DEMAND_FORECASTS),
-                        now,
-                        FORECASTS_SILENT,
-                        Level.WARN,
-                        "start 'lendstream forecaster', or do without: demand then counts as it is"));
+        var demand = new Sender("demand", TopicCatalogue.REQUEST_RATES, AGENTS_SILENT, Level.WARN);
+        heard(admin, now, demand, "have the serving side write request-rates; without them nothing is lent");
+        var forecaster = new Sender("forecaster", TopicCatalogue.DEMAND_FORECASTS, FORECASTS_SILENT, Level.WARN);
+        heard(admin, now, forecaster, "start 'lendstream forecaster', or do without: demand then counts as it is");
         check("actuators", () -> actuators(virtual, now));
         if (!virtual) {
             check("actuator", () -> alive(now));

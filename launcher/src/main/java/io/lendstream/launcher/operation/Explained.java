@@ -267,7 +267,20 @@ record Explained(
                         .put("now", need.now())
                         .put("ahead", need.ahead())
                         .put("floor", need.floor()));
-        ArrayNode alternatives = json.putArray("alternatives");
+        putAlternatives(json.putArray("alternatives"), made);
+        made.plannedBy().ifPresent(event -> json.set("plannedBy", json(event)));
+        ObjectNode vetoes = json.putObject("vetoes");
+        made.vetoes().forEach(vetoes::put);
+        ArrayNode owners = json.putArray("owners");
+        made.owners()
+                .forEach(change -> owners.addObject()
+                        .put("gpu", change.gpu().value())
+                        .put("before", owner(change.before()))
+                        .put("after", owner(change.after())));
+        putGuards(json.putArray("guards"), made);
+    }
+
+    private void putAlternatives(ArrayNode alternatives, Explanation.Made made) {
         made.alternatives().forEach(weighed -> {
             ObjectNode one = alternatives.addObject();
             one.put("job", weighed.job().value())
@@ -278,16 +291,9 @@ record Explained(
                     .put("why", weighed.why())
                     .set("gpus", names(weighed.gpus()));
         });
-        made.plannedBy().ifPresent(event -> json.set("plannedBy", json(event)));
-        ObjectNode vetoes = json.putObject("vetoes");
-        made.vetoes().forEach(vetoes::put);
-        ArrayNode owners = json.putArray("owners");
-        made.owners()
-                .forEach(change -> owners.addObject()
-                        .put("gpu", change.gpu().value())
-                        .put("before", owner(change.before()))
-                        .put("after", owner(change.after())));
-        ArrayNode guards = json.putArray("guards");
+    }
+
+    private void putGuards(ArrayNode guards, Explanation.Made made) {
         made.guards().forEach(guard -> {
             ObjectNode one = guards.addObject();
             one.put("rule", guard.rule())

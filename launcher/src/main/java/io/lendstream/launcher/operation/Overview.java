@@ -319,7 +319,15 @@ final class Overview {
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("at", now.toString());
         ArrayNode alarms = json.putArray("alarms");
         alarms(now).forEach(alarms::add);
-        ArrayNode gpus = json.putArray("gpus");
+        putGpus(json.putArray("gpus"));
+        putServices(json.putArray("services"), now);
+        putJobs(json.putArray("jobs"));
+        ArrayNode last = json.putArray("decisions");
+        decisions.forEach(decision -> last.add(Explained.json(decision)));
+        return json;
+    }
+
+    private void putGpus(ArrayNode gpus) {
         leases.values().forEach(lease -> {
             ObjectNode gpu = gpus.addObject()
                     .put("gpu", lease.gpuId().value())
@@ -331,7 +339,9 @@ final class Overview {
                     .put("words", EventText.of(lease.owner()));
             lease.owner().holder().ifPresent(tenant -> put(gpu, tenant));
         });
-        ArrayNode lines = json.putArray("services");
+    }
+
+    private void putServices(ArrayNode lines, Instant now) {
         services.values().forEach(service -> {
             ReplicaNeed need = need(service, now);
             ObjectNode line = lines.addObject()
@@ -347,7 +357,9 @@ final class Overview {
             peak(service).ifPresent(most -> line.put("forecastP99PerSecond", most));
             gpus(service).ifPresent(most -> line.put("forecastP99Gpus", most));
         });
-        ArrayNode all = json.putArray("jobs");
+    }
+
+    private void putJobs(ArrayNode all) {
         shownJobs().forEach(job -> {
             Held held = held(job);
             ObjectNode one = all.addObject()
@@ -359,9 +371,6 @@ final class Overview {
                 one.put("goodputSamplesPerSecond", goodput(job, held));
             }
         });
-        ArrayNode last = json.putArray("decisions");
-        decisions.forEach(decision -> last.add(Explained.json(decision)));
-        return json;
     }
 
     private static void put(ObjectNode gpu, Tenant tenant) {

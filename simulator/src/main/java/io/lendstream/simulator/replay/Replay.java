@@ -23,6 +23,7 @@ import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.Owner;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.report.FactsCollector;
@@ -65,9 +66,14 @@ public final class Replay {
     private final List<DomainEvent> log = new ArrayList<>();
     private final List<Decision> decisions = new ArrayList<>();
     private final Map<GpuId, Lease> leases = new TreeMap<>();
+    /** What an operator will reset, soonest first. */
+    private final Deque<Reset> resets = new ArrayDeque<>();
+
     private final Consumer<DomainEvent> events;
     private ClusterState state;
     private Instant now;
+
+    private record Reset(Instant at, GpuId gpu) {}
 
     private Replay(Workload workload, ReplaySettings settings, Consumer<DomainEvent> events) {
         this.events = events;
@@ -175,6 +181,7 @@ public final class Replay {
         next = earlier(next, actuation.nextEventAt());
         next = earlier(next, scheduler.nextTimer(state));
         next = earlier(next, outages.nextAt());
+        next = earlier(next, Optional.ofNullable(resets.peekFirst()).map(Reset::at));
         return next.isBefore(now) ? now : next;
     }
 
@@ -184,6 +191,11 @@ public final class Replay {
         drain();
         for (Optional<OutageClock.Turn> turn = outages.poll(now); turn.isPresent(); turn = outages.poll(now)) {
             turn(turn.get().node(), turn.get().kind());
+            drain();
+        }
+        while (!resets.isEmpty() && !resets.element().at().isAfter(now)) {
+            GpuId gpu = resets.remove().gpu();
+            inbox.add(reset("reset-%s-%s".formatted(gpu, now), List.of(gpu), "an operator has checked the GPU"));
             drain();
         }
         if (settings.samplesNodes()) {
@@ -211,17 +223,14 @@ public final class Replay {
                 Node back = nodes.restart(node, now);
                 world.onNode(back);
                 inbox.add(back);
-                inbox.add(new ControlCommand(
-                        settings.domain(),
-                        "reset-%s-%s".formatted(node, now),
-                        now,
-                        "replay",
-                        ControlCommand.Kind.RESET,
-                        Optional.empty(),
-                        units(back),
-                        "the node was repaired"));
+                inbox.add(reset("reset-%s-%s".formatted(node, now), units(back), "the node was repaired"));
             }
         }
+    }
+
+    private ControlCommand reset(String id, List<GpuId> units, String reason) {
+        return new ControlCommand(
+                settings.domain(), id, now, "replay", ControlCommand.Kind.RESET, Optional.empty(), units, reason);
     }
 
     private static List<GpuId> units(Node node) {
@@ -307,6 +316,10 @@ public final class Replay {
                     .get(gpu)
                     .ifPresentOrElse(
                             owned -> {
+                                if (owned.owner() instanceof Owner.Quarantined) {
+                                    settings.resetAfter()
+                                            .ifPresent(after -> resets.add(new Reset(now.plus(after), gpu)));
+                                }
                                 Lease lease = owned.lease(settings.domain(), state.epoch());
                                 leases.put(gpu, lease);
                                 facts.take(lease);

@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param layout the nodes there are
  * @param driver how long transfers take
  * @param outages when nodes are lost
+ * @param resetAfter how long after the scheduler quarantined a GPU an operator resets it; empty where nobody does
  * @param samplePeriod how often nodes are sampled
  * @param keepsLog whether the log of domain events is kept, for the history checker
  * @param until when the replay is broken off; empty to play the workload to its end
@@ -29,6 +30,7 @@ public record ReplaySettings(
         SimulatedNodes.Layout layout,
         SimulatedDriver driver,
         Outages outages,
+        Optional<Duration> resetAfter,
         ForecastSettings forecast,
         Duration samplePeriod,
         boolean keepsLog,
@@ -46,6 +48,7 @@ public record ReplaySettings(
                 layout,
                 SimulatedDriver.realistic(),
                 Outages.NONE,
+                Optional.empty(),
                 ForecastSettings.DEFAULT,
                 Duration.ofSeconds(60),
                 true,
@@ -54,29 +57,47 @@ public record ReplaySettings(
 
     /** The same without a log in memory. */
     public ReplaySettings withoutLog() {
-        return new ReplaySettings(
-                policy, policyName, scheduler, layout, driver, outages, forecast, samplePeriod, false, until);
+        return with(driver, outages, resetAfter, false, until);
     }
 
     /** The same, broken off at a time. */
     public ReplaySettings until(Instant end) {
+        return with(driver, outages, resetAfter, keepsLog, Optional.of(end));
+    }
+
+    /** The same with nodes that are lost now and then. */
+    public ReplaySettings withOutages(Outages other) {
+        return with(driver, other, resetAfter, keepsLog, until);
+    }
+
+    /** The same with other timing, and with failures. */
+    public ReplaySettings withDriver(SimulatedDriver other) {
+        return with(other, outages, resetAfter, keepsLog, until);
+    }
+
+    /** The same with an operator who resets quarantined GPUs. */
+    public ReplaySettings withResets(Duration after) {
+        return with(driver, outages, Optional.of(after), keepsLog, until);
+    }
+
+    private ReplaySettings with(
+            SimulatedDriver otherDriver,
+            Outages otherOutages,
+            Optional<Duration> otherReset,
+            boolean keeps,
+            Optional<Instant> end) {
         return new ReplaySettings(
                 policy,
                 policyName,
                 scheduler,
                 layout,
-                driver,
-                outages,
+                otherDriver,
+                otherOutages,
+                otherReset,
                 forecast,
                 samplePeriod,
-                keepsLog,
-                Optional.of(end));
-    }
-
-    /** The same with nodes that are lost now and then. */
-    public ReplaySettings withOutages(Outages other) {
-        return new ReplaySettings(
-                policy, policyName, scheduler, layout, driver, other, forecast, samplePeriod, keepsLog, until);
+                keeps,
+                end);
     }
 
     /** Whether nodes are sampled: where none is ever lost, samples say nothing that a decision hangs on. */

@@ -12,6 +12,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.replay.Outages.Outage;
 import io.lendstream.simulator.workload.Demand;
@@ -30,7 +31,8 @@ import java.util.SplittableRandom;
 
 /**
  * A small cluster with jobs and services drawn by a seed. Its training nodes alone have room for every job, and its inference
- * nodes for a replica of every service.
+ * nodes for a replica of every service. In two cases of three transfers go wrong: tenants leave late or not at all, and do not come
+ * up; an operator resets what is quarantined of it.
  */
 record RandomCase(
         String policy,
@@ -39,9 +41,11 @@ record RandomCase(
         SimulatedNodes.Layout layout,
         boolean lending,
         boolean afe,
-        List<Outage> outages) {
+        List<Outage> outages,
+        SimulatedDriver driver) {
     static final DomainId DOMAIN = new DomainId("random");
     private static final Instant START = Workload.EPOCH;
+    private static final Duration RESET_AFTER = Duration.ofMinutes(10);
 
     static RandomCase of(String policy, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
@@ -66,7 +70,8 @@ record RandomCase(
                 layout,
                 random.nextInt(4) > 0,
                 random.nextBoolean(),
-                outages(random, nodes));
+                outages(random, nodes),
+                driver(random));
     }
 
     int gpus() {
@@ -74,7 +79,10 @@ record RandomCase(
     }
 
     ReplaySettings settings() {
-        return ReplaySettings.of(policy, lending, afe, layout).withOutages(Outages.of(outages));
+        return ReplaySettings.of(policy, lending, afe, layout)
+                .withOutages(Outages.of(outages))
+                .withDriver(driver)
+                .withResets(RESET_AFTER);
     }
 
     private static TrainingTask task(SplittableRandom random, int number, int room) {
@@ -163,9 +171,26 @@ record RandomCase(
         return outages;
     }
 
+    /** Where transfers go wrong, up to a fifth of them fail or hang, and a tenant may take longer to leave than its notice. */
+    private static SimulatedDriver driver(SplittableRandom random) {
+        if (random.nextInt(3) == 0) {
+            return SimulatedDriver.realistic();
+        }
+        double share = 0.05 + 0.15 * random.nextDouble();
+        return new SimulatedDriver(
+                Duration.ofSeconds(1 + random.nextInt(40)),
+                Duration.ofSeconds(4 + random.nextInt(40)),
+                Duration.ofSeconds(3 + random.nextInt(10)),
+                Duration.ofSeconds(2 + random.nextInt(40)),
+                true,
+                0.5,
+                new SimulatedDriver.FailureRates(share, share, 0),
+                random.nextLong());
+    }
+
     @Override
     public String toString() {
-        return "RandomCase.of(\"%s\", %dL): %s, lending %s, AFE %s, %d jobs, %d services, %s"
+        return "RandomCase.of(\"%s\", %dL): %s, lending %s, AFE %s, %d jobs, %d services, %s, %s"
                 .formatted(
                         policy,
                         seed,
@@ -174,6 +199,7 @@ record RandomCase(
                         afe,
                         workload.tasks().size(),
                         workload.loads().size(),
-                        outages);
+                        outages,
+                        driver);
     }
 }

@@ -18,6 +18,11 @@ final class Slices {
 
     private Slices() {}
 
+    /** How long batches of a service really take. */
+    static ModelLatency truth(String service) {
+        return latency(Optional.ofNullable(PER_INPUT.get(service)).orElseThrow());
+    }
+
     private static ModelLatency latency(double perInput) {
         return new ModelLatency() {
             @Override

@@ -35,7 +35,7 @@ class RepartitioningChurnTest {
 
     private Scenario story = Scenario.of("lendstream");
 
-    @Property(tries = 10)
+    @Property(tries = 60)
     void keepsItsPromisesWhateverHappens(@ForAll long seed) {
         Random random = new Random(seed);
         reports.clear();

@@ -92,7 +92,8 @@ class CalibrationTest {
 
         assertThat(first.p50()).isBetween(9.9, 10.1);
         assertThat(first.p99()).isBetween(20.0, 30.0);
-        assertThat(first.p10()).isBetween(3.0, 8.0);
+        // The first guess is logistic around the median: as p99 is 4.6 scales above it, p10 is 2.2 below.
+        assertThat(first.p10()).isBetween(4.0, 6.0);
         assertThat(learned.p99()).isBetween(10.0, 10.1);
         assertThat(model.recentError())
                 .hasValueSatisfying(error -> assertThat(error).isLessThan(0.001));

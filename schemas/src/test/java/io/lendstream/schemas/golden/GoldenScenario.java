@@ -60,6 +60,14 @@ final class GoldenScenario {
         return of(policy, SchedulerSettings.DEFAULTS, time, Duration.ofSeconds(60));
     }
 
+    /** Begins a tale whose scheduler takes over what has waited for so long. */
+    static GoldenScenario behind(String policy, String time, Duration backlog) {
+        Instant start = Instant.parse("2026-01-05T" + time + ":00Z");
+        Scheduler scheduler = new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS)
+                .decidingFrom(Optional.of(start.plus(backlog)));
+        return new GoldenScenario(new Scenario(scheduler, start), Duration.ofSeconds(60));
+    }
+
     Scenario story() {
         return story;
     }

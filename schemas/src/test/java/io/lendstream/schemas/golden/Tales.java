@@ -38,6 +38,8 @@ final class Tales {
         all.put("a freeze stops plans but not reclaims", Tales::aFreezeStopsPlans);
         all.put("a node that leaves takes nothing else with it", Tales::aNodeLeaves);
         all.put("a new scheduler carries on where the last one stopped", Tales::aNewScheduler);
+        all.putAll(SliceTales.all());
+        all.putAll(OperatorTales.all());
         return all;
     }
 

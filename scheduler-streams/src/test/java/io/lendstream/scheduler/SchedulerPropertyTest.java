@@ -12,6 +12,7 @@ import io.lendstream.core.event.Tick;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.history.HistoryChecker;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.Lease;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -20,14 +21,12 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 
 class SchedulerPropertyTest {
     private record Outcome(List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {}
 
-    @Property(tries = 6)
-    void theSameRecordsGiveTheSameDecisionsWhateverTheyAre(@ForAll long seed) {
+    @Seeds(6)
+    void theSameRecordsGiveTheSameDecisionsWhateverTheyAre(long seed) {
         List<Event> inputs = inputs(new Random(seed));
 
         Outcome first = run(inputs);

@@ -6,6 +6,7 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedDriver.FailureRates;
 import java.time.Duration;
@@ -15,13 +16,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 
 /** What holds whatever a scheduler, sane or not, decides. */
 class ActuationPropertyTest {
-    @Property(tries = 400)
-    void noGpuIsBoundTwiceWithoutAReleaseBetweenAndReportsComeInTheOrderOfTheirTimes(@ForAll long seed) {
+    @Seeds(400)
+    void noGpuIsBoundTwiceWithoutAReleaseBetweenAndReportsComeInTheOrderOfTheirTimes(long seed) {
         var random = new Random(seed);
         var driver = SimulatedDriver.realistic()
                 .withJitter(random.nextInt(2) * 0.5, seed)

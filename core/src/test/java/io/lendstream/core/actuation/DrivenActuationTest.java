@@ -15,6 +15,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.seeds.Seeds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,9 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import net.jqwik.api.Example;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
 
 /** An actuator whose drivers tell what they have done. */
 class DrivenActuationTest {
@@ -82,7 +81,7 @@ class DrivenActuationTest {
         return new Allocation(List.of(gpus), gpus.length == 0 ? 0 : 32, 0, 1, Mechanism.AFE);
     }
 
-    @Example
+    @Test
     void ordersWhatIsToRunAndReportsWhatTheDriverTells() {
         DecisionId first = take(0, resize(A, B));
         assertThat(actuation.orders())
@@ -107,7 +106,7 @@ class DrivenActuationTest {
                         "2 APPLIED [0]");
     }
 
-    @Example
+    @Test
     void measuresEachPart() {
         DecisionId first = take(0, resize(A));
         List<ActuationReport> came = actuation.done(new DriverEvent.Started(JOB, List.of(A)), at(2.5));
@@ -129,7 +128,7 @@ class DrivenActuationTest {
         assertThat(left.get(0).timings().release()).contains(Duration.ofMillis(400));
     }
 
-    @Example
+    @Test
     void aTenantThatDoesNotLeaveIsKilledAgainAndAgainAndIsNotReportedGoneBefore() {
         take(0, new Action.Lend(JOB.job(), List.of(LENT), at(1000), allocation(LENT)));
         done(1, new DriverEvent.Started(JOB, List.of(LENT)));
@@ -153,7 +152,7 @@ class DrivenActuationTest {
     }
 
     /** Both parts of the release are due at the same time: the one that the later decision names, and the one that it does not. */
-    @Example
+    @Test
     void aLaterDecisionOnPartOfAReleaseLosesNoPartOfIt() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
@@ -172,7 +171,7 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).isEmpty();
     }
 
-    @Example
+    @Test
     void whatDoesNotComeUpIsKilledBeforeItCountsAsFailed() {
         DecisionId serve = take(0, new Action.Serve(CHAT.service(), List.of(LENT), false));
         actuation.orders();
@@ -186,7 +185,7 @@ class DrivenActuationTest {
     }
 
     /** Otherwise the driver kills what did not come up and starts it again, and after a restart the actuator does not know of it. */
-    @Example
+    @Test
     void whatIsKilledIsNotAskedForAgainByTheEndOfALease() {
         GpuId other = RandomDecisions.INFERENCE.get(1);
         take(0, new Action.Lend(JOB.job(), List.of(LENT), at(60), allocation(LENT)));
@@ -202,7 +201,7 @@ class DrivenActuationTest {
                 .allSatisfy(order -> assertThat(((Order.Place) order).units()).doesNotContain(other));
     }
 
-    @Example
+    @Test
     void whatIsKilledCannotBeBoundBeforeItIsGone() {
         take(0, resize(A));
         advance(60);
@@ -217,7 +216,7 @@ class DrivenActuationTest {
         assertThat(log).containsExactly("2 REJECTED [0, 1]", "1 FAILED [0]", "3 ACCEPTED [0, 1]");
     }
 
-    @Example
+    @Test
     void theReleaseOfWhatDidNotComeUpIsReportedUnderTheDecisionThatAsksForIt() {
         take(0, resize(A));
         advance(60);
@@ -231,7 +230,7 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).isEmpty();
     }
 
-    @Example
+    @Test
     void whatADriverCannotDoIsKilledBeforeItCountsAsFailed() {
         DecisionId resize = take(0, resize(A));
         actuation.orders();
@@ -245,7 +244,7 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).isEmpty();
     }
 
-    @Example
+    @Test
     void aLeaseThatRunsOutIsEndedThoughNobodyDecidesIt() {
         DecisionId lend = take(0, new Action.Lend(JOB.job(), List.of(LENT), at(100), allocation(LENT)));
         done(1, new DriverEvent.Started(JOB, List.of(LENT)));
@@ -259,7 +258,7 @@ class DrivenActuationTest {
     }
 
     /** The decision was made before its scheduler heard that the job had left, and takes the GPU for free a moment later. */
-    @Example
+    @Test
     void aJobIsNotBroughtBackToWhatItLeftByItselfBeforeItsSchedulerCanHaveHeard() {
         take(0, resize(A));
         done(1, new DriverEvent.Started(JOB, List.of(A)));
@@ -279,7 +278,7 @@ class DrivenActuationTest {
     }
 
     /** Who decides of the other GPUs alone, with the lost one left out in between, may have it filled up again. */
-    @Example
+    @Test
     void aDecisionWithoutTheLostGpuShowsThatItsLossIsKnown() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
@@ -290,7 +289,7 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactlyInAnyOrder(A, B, LENT);
     }
 
-    @Example
+    @Test
     void aTenantThatLeavesByItselfIsReportedUnderWhatPutItThere() {
         take(0, resize(A));
         done(1, new DriverEvent.Started(JOB, List.of(A)));
@@ -301,7 +300,7 @@ class DrivenActuationTest {
         assertThat(actuation.resume(RandomDecisions.START, true)).isEmpty();
     }
 
-    @Example
+    @Test
     void whatDoesNotComeBackAfterARestartIsKilledAndReportedAsGone() {
         DecisionId decision = take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
@@ -333,7 +332,7 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactly(B);
     }
 
-    @Example
+    @Test
     void silenceOfADriverThatAsksOthersCallsForNothing() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
@@ -346,7 +345,7 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).extracting(Holding::gpu).containsExactlyInAnyOrder(A, B);
     }
 
-    @Example
+    @Test
     void aDriverThatSaysThatAllIsAsDecidedOrThatItCannotChangeItVouchesForWhatRan() {
         DecisionId decision = take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
@@ -365,7 +364,7 @@ class DrivenActuationTest {
         }
     }
 
-    @Example
+    @Test
     void whatNoDriverCanDoIsRefusedAsAWhole() {
         actuation = RandomDecisions.actuation(tenantChange -> ChangeTiming.NONE);
 
@@ -377,14 +376,14 @@ class DrivenActuationTest {
     }
 
     /** In these histories a later decision names one part of a release whose other part is due at the same time. */
-    @Example
+    @Test
     void aReleaseInTwoPartsLosesNeither() {
         keepsItsPromises(16_424);
         keepsItsPromises(19_588);
     }
 
     /** In these, a decision asks for a unit while what did not come up there is being killed, and the actuator restarts. */
-    @Example
+    @Test
     void whatIsKilledDoesNotComeBack() {
         keepsItsPromises(24_489);
         keepsItsPromises(31_779);
@@ -392,10 +391,10 @@ class DrivenActuationTest {
 
     /**
      * Whatever is decided, whatever goes wrong, and however often the actuator restarts in between. A usual build plays a thousand
-     * histories; {@code -Djqwik.tries.default=100000} plays more.
+     * histories; {@code -Dseeds.count=100000} plays more.
      */
-    @Property
-    void nothingRunsTwiceOnAUnitAndAUnitIsReportedFreeOnlyWhenItIs(@ForAll long seed) {
+    @Seeds
+    void nothingRunsTwiceOnAUnitAndAUnitIsReportedFreeOnlyWhenItIs(long seed) {
         keepsItsPromises(seed);
     }
 

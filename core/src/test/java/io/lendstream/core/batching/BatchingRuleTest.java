@@ -3,6 +3,8 @@ package io.lendstream.core.batching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.Bucket;
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -12,10 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.DoubleRange;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class BatchingRuleTest {
@@ -144,17 +142,13 @@ class BatchingRuleTest {
         assertThat(rule.next(buckets, guard(.1), NOW).isMaterial()).isFalse();
     }
 
-    @Property(tries = 300)
-    void noBatchIsLargerThanMemoryHoldsOrMakesTheNextLate(
-            @ForAll @DoubleRange(min = .1, max = 50) double fixed,
-            @ForAll @DoubleRange(min = .01, max = 20) double each,
-            @ForAll @IntRange(min = 1, max = 2000) int most,
-            @ForAll @DoubleRange(min = 0, max = 2000) double perSecond,
-            @ForAll @DoubleRange(min = 0, max = .5) double p99) {
-        BatchLatency latency = linear(fixed, each, most);
+    @Seeds(300)
+    void noBatchIsLargerThanMemoryHoldsOrMakesTheNextLate(RandomValues values) {
+        int most = values.intBetween(1, 2000);
+        BatchLatency latency = linear(values.doubleBetween(.1, 50), values.doubleBetween(.01, 20), most);
 
-        Bucket bucket = rule(perSecond, latency)
-                .next(List.of(), guard(p99), NOW)
+        Bucket bucket = rule(values.doubleBetween(0, 2000), latency)
+                .next(List.of(), guard(values.doubleBetween(0, .5)), NOW)
                 .buckets()
                 .get(0);
 
@@ -164,17 +158,14 @@ class BatchingRuleTest {
         assertThat(bucket.maxQueueDelay()).isBetween(Duration.ZERO, Duration.ofMillis(50));
     }
 
-    @Property(tries = 300)
-    void aLongerP99NeverGivesALargerBatchOrALongerWait(
-            @ForAll @DoubleRange(min = .1, max = 50) double fixed,
-            @ForAll @DoubleRange(min = .01, max = 20) double each,
-            @ForAll @IntRange(min = 1, max = 200) int inForce,
-            @ForAll @DoubleRange(min = .1, max = 1) double share,
-            @ForAll @DoubleRange(min = 0, max = 500) double perSecond,
-            @ForAll @DoubleRange(min = 0, max = .4) double one,
-            @ForAll @DoubleRange(min = 0, max = .4) double other) {
-        BatchingRule rule = rule(perSecond, linear(fixed, each, 500));
-        BatchingGuard before = new BatchingGuard(NOW, share, Optional.empty(), Optional.empty());
+    @Seeds(300)
+    void aLongerP99NeverGivesALargerBatchOrALongerWait(RandomValues values) {
+        BatchLatency latency = linear(values.doubleBetween(.1, 50), values.doubleBetween(.01, 20), 500);
+        BatchingRule rule = rule(values.doubleBetween(0, 500), latency);
+        BatchingGuard before = new BatchingGuard(NOW, values.doubleBetween(.1, 1), Optional.empty(), Optional.empty());
+        int inForce = values.intBetween(1, 200);
+        double one = values.doubleBetween(0, .4);
+        double other = values.doubleBetween(0, .4);
 
         Bucket shorter = rule.next(bucket(inForce, 0), before.heard(Optional.of(Math.min(one, other))), NOW)
                 .buckets()
@@ -290,12 +281,10 @@ class BatchingRuleTest {
         }
     }
 
-    @Property(tries = 200)
-    void waitingForCompanySavesComputingAndMakesNobodyLate(
-            @ForAll @DoubleRange(min = .1, max = 50) double fixed,
-            @ForAll @DoubleRange(min = .01, max = 20) double each,
-            @ForAll @DoubleRange(min = 1, max = 300) double perSecond) {
-        BatchLatency latency = linear(fixed, each, 500);
+    @Seeds(200)
+    void waitingForCompanySavesComputingAndMakesNobodyLate(RandomValues values) {
+        BatchLatency latency = linear(values.doubleBetween(.1, 50), values.doubleBetween(.01, 20), 500);
+        double perSecond = values.doubleBetween(1, 300);
         Bucket bucket = rule(perSecond, latency)
                 .next(List.of(), guard(.1), NOW)
                 .buckets()

@@ -10,13 +10,12 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.latency.Slice;
 import io.lendstream.core.mig.MigGpu;
+import io.lendstream.core.seeds.Seeds;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 class ServiceBatchesTest {
@@ -109,9 +108,8 @@ class ServiceBatchesTest {
         assertThat(batches.sizes().bars()).containsExactly(new SizeHistogram.Bar(1, 5), new SizeHistogram.Bar(40, 3));
     }
 
-    @Property(tries = 100)
-    void noBatchHasMoreThanTwiceTheWorkOfThoseThatRan(@ForAll long seed) {
-        Random random = new Random(seed);
+    @Seeds(100)
+    void noBatchHasMoreThanTwiceTheWorkOfThoseThatRan(Random random) {
         List<BatchTimes> ran = new ArrayList<>();
         double work = 0;
         for (int i = 0; i < 5; i++) {

@@ -2,31 +2,28 @@ package io.lendstream.core.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.seeds.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
-import net.jqwik.api.Example;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.ShrinkingMode;
-import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Test;
 
 /**
  * Schedulers and actuators keep their promises whatever is done to them and between them. A usual build goes through a
- * thousand ordeals; {@code -Djqwik.tries.default=10000}, as {@code ./dev faults} has it, through more.
+ * thousand ordeals; {@code -Dseeds.count=10000}, as {@code ./dev faults} has it, through more.
  */
 class LendingModelTest {
     private static final long RUNS_PER_BUG = 100;
 
-    @Property(shrinking = ShrinkingMode.OFF)
-    void promisesAreKeptWhateverHappens(@ForAll @LongRange(min = 0, max = Long.MAX_VALUE) long seed) {
+    @Seeds
+    void promisesAreKeptWhateverHappens(long seed) {
         FaultScenario ordeal = new FaultScenario(seed, Bug.NONE).endured();
 
         assertThat(ordeal.broken()).as("what really ran, seed %d", seed).isEmpty();
         assertThat(ordeal.violations()).as("recorded history, seed %d", seed).isEmpty();
     }
 
-    @Example
+    @Test
     void anOrdealIsOne() {
         List<FaultScenario> ordeals = LongStream.range(0, 110)
                 .mapToObj(seed -> new FaultScenario(seed, Bug.NONE).endured())
@@ -38,27 +35,27 @@ class LendingModelTest {
         assertThat(ordeals.stream().mapToInt(FaultScenario::drifts).sum()).isGreaterThan(10);
     }
 
-    @Example
+    @Test
     void aBindBeforeTheReleaseIsSeen() {
         assertNoticed(Bug.BIND_BEFORE_RELEASE, "two at once", "bind before release");
     }
 
-    @Example
+    @Test
     void aLostFenceIsSeen() {
         assertNoticed(Bug.LOST_FENCE, "fence", "fence");
     }
 
-    @Example
+    @Test
     void aDecisionAppliedTwiceIsSeen() {
         assertNoticed(Bug.DOUBLE_APPLY, "once", "applied twice");
     }
 
-    @Example
+    @Test
     void aLostReportIsSeen() {
         assertNoticed(Bug.LOST_REPORT, "nothing wasted", "reports");
     }
 
-    @Example
+    @Test
     void aReusedEpochIsSeen() {
         assertNoticed(Bug.REUSED_EPOCH, "one name, one decision", "epoch");
     }

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class BatchCounterTest {
@@ -62,9 +60,8 @@ class BatchCounterTest {
     }
 
     /** A server that restarts now and then loses what it did since the last reading, and nothing is told twice. */
-    @Property(tries = 200)
-    void whateverAServerDoesEachBatchIsToldOnce(
-            @ForAll @Size(min = 1, max = 60) List<@IntRange(min = 0, max = 10_000) Integer> seeds) {
+    @Seeds(200)
+    void whateverAServerDoesEachBatchIsToldOnce(RandomValues values) {
         Map<Integer, Long> counts = new TreeMap<>();
         Map<Integer, Long> millis = new TreeMap<>();
         Map<Integer, BatchCounter> last = Map.of();
@@ -72,7 +69,7 @@ class BatchCounterTest {
         long told = 0;
         double tookMillis = 0;
         double toldMillis = 0;
-        for (int seed : seeds) {
+        for (int seed : values.listOf(1, 60, () -> values.intBetween(0, 10_000))) {
             boolean restarts = seed % 7 == 0;
             if (restarts) {
                 counts.clear();

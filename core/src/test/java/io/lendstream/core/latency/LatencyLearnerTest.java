@@ -3,16 +3,14 @@ package io.lendstream.core.latency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.DoubleRange;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -140,10 +138,10 @@ class LatencyLearnerTest {
         assertThat(learner.state().drifted()).isFalse();
     }
 
-    @Property(tries = 60)
-    void latencyNeverFallsAsBatchesGrowWhateverWasMeasured(
-            @ForAll long seed, @ForAll @DoubleRange(max = .3) double noise) {
-        Random random = new Random(seed);
+    @Seeds(60)
+    void latencyNeverFallsAsBatchesGrowWhateverWasMeasured(RandomValues values) {
+        double noise = values.doubleBetween(0, .3);
+        Random random = values.random();
         List<List<LatencySample>> others = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             List<LatencySample> other = new ArrayList<>();
@@ -169,9 +167,8 @@ class LatencyLearnerTest {
         }
     }
 
-    @Property(tries = 25)
-    void theOrderOfReportsOfASteadyServiceMattersLittle(@ForAll long seed) {
-        Random random = new Random(seed);
+    @Seeds(25)
+    void theOrderOfReportsOfASteadyServiceMattersLittle(Random random) {
         List<ServedBatches> traffic = traffic(THREE, 1.08, .02, 2000, random);
         LatencyLearner one = serving(probed(), traffic);
         Collections.shuffle(traffic, random);
@@ -184,8 +181,10 @@ class LatencyLearnerTest {
         }
     }
 
-    @Property(tries = 15)
-    void goesOnFromWhatWasKeptAsIfNothingHadHappened(@ForAll long seed, @ForAll @IntRange(max = 600) int cut) {
+    @Seeds(15)
+    void goesOnFromWhatWasKeptAsIfNothingHadHappened(RandomValues values) {
+        int cut = values.intBetween(0, 600);
+        long seed = values.random().nextLong();
         List<ServedBatches> traffic = traffic(THREE, 1, .02, 300, new Random(seed));
         traffic.addAll(traffic(THREE, 1.3, .02, 300, new Random(seed)));
         LatencyLearner whole = probed();
@@ -264,9 +263,8 @@ class LatencyLearnerTest {
     }
 
     /** Times without any rhyme or reason: no hinge fits, but nothing breaks. */
-    @Property(tries = 25)
-    void whateverIsToldThereIsAModelAndItsMarginIsWithinBounds(@ForAll long seed) {
-        Random random = new Random(seed);
+    @Seeds(25)
+    void whateverIsToldThereIsAModelAndItsMarginIsWithinBounds(Random random) {
         List<Slice> slices = List.of(ONE, THREE, SEVEN);
         LatencyLearner learner = LatencyLearner.of(LatencyPrior.WIDE);
         for (int reading = 0; reading < 10; reading++) {

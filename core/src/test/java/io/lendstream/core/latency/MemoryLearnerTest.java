@@ -3,12 +3,11 @@ package io.lendstream.core.latency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lendstream.core.seeds.Seeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 class MemoryLearnerTest {
@@ -68,9 +67,8 @@ class MemoryLearnerTest {
         assertThat(learner.largestBatch(20, 1)).isEqualTo(64);
     }
 
-    @Property(tries = 300)
-    void neverBeyondALimitAndMoreMemoryOrSmallerInputsNeverMeanSmallerBatches(@ForAll long seed) {
-        Random random = new Random(seed);
+    @Seeds(300)
+    void neverBeyondALimitAndMoreMemoryOrSmallerInputsNeverMeanSmallerBatches(Random random) {
         double[] memories = {5, 10, 20, 40};
         double[] sizes = {.125, .25, .5, 1};
         MemoryLearner learner = MemoryLearner.EMPTY;

@@ -2,16 +2,15 @@ package io.lendstream.core.persistent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import java.util.List;
 import java.util.TreeMap;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
 
 class PersistentMapTest {
-    @Property
-    void behavesLikeATreeMap(@ForAll @Size(max = 300) List<@IntRange(min = -60, max = 60) Integer> changes) {
+    @Seeds
+    void behavesLikeATreeMap(RandomValues values) {
+        List<Integer> changes = values.listOf(0, 300, () -> values.intBetween(-60, 60));
         PersistentMap<Integer, Integer> map = PersistentMap.empty();
         TreeMap<Integer, Integer> expected = new TreeMap<>();
         for (int i = 0; i < changes.size(); i++) {
@@ -29,9 +28,10 @@ class PersistentMapTest {
         assertThat(map).extracting(java.util.Map.Entry::getKey).containsExactlyElementsOf(expected.keySet());
     }
 
-    @Property
-    void canBeReadFromAKeyOn(
-            @ForAll @Size(max = 100) List<@IntRange(max = 60) Integer> keys, @ForAll @IntRange(max = 61) int first) {
+    @Seeds
+    void canBeReadFromAKeyOn(RandomValues values) {
+        List<Integer> keys = values.listOf(0, 100, () -> values.intBetween(0, 60));
+        int first = values.intBetween(0, 61);
         PersistentMap<Integer, Integer> map = PersistentMap.empty();
         TreeMap<Integer, Integer> expected = new TreeMap<>();
         for (int key : keys) {
@@ -44,8 +44,9 @@ class PersistentMapTest {
                 .containsExactlyElementsOf(expected.tailMap(first).keySet());
     }
 
-    @Property
-    void aChangeLeavesTheOldMapAlone(@ForAll @Size(min = 1, max = 50) List<@IntRange(max = 40) Integer> keys) {
+    @Seeds
+    void aChangeLeavesTheOldMapAlone(RandomValues values) {
+        List<Integer> keys = values.listOf(1, 50, () -> values.intBetween(0, 40));
         PersistentMap<Integer, Integer> map = PersistentMap.empty();
         for (int key : keys) {
             map = map.put(key, key);

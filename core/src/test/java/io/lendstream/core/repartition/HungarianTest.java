@@ -3,17 +3,16 @@ package io.lendstream.core.repartition;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import java.util.Arrays;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 
 class HungarianTest {
-    @Property(tries = 500)
-    void noOtherAssignmentCostsLess(
-            @ForAll long seed, @ForAll @IntRange(min = 1, max = 5) int rows, @ForAll @IntRange(max = 2) int more) {
-        double[][] costs = costs(new Random(seed), rows, rows + more);
+    @Seeds(500)
+    void noOtherAssignmentCostsLess(RandomValues values) {
+        int rows = values.intBetween(1, 5);
+        double[][] costs = costs(values.random(), rows, rows + values.intBetween(0, 2));
 
         int[] exact = Hungarian.columns(costs);
 
@@ -21,10 +20,10 @@ class HungarianTest {
         assertThat(cost(costs, exact)).isCloseTo(cheapest(costs, 0, 0), within(1e-9));
     }
 
-    @Property(tries = 200)
-    void takingTheCheapestPairFirstGivesEachACutOfItsOwn(
-            @ForAll long seed, @ForAll @IntRange(min = 1, max = 40) int rows, @ForAll @IntRange(max = 9) int more) {
-        double[][] costs = costs(new Random(seed), rows, rows + more);
+    @Seeds(200)
+    void takingTheCheapestPairFirstGivesEachACutOfItsOwn(RandomValues values) {
+        int rows = values.intBetween(1, 40);
+        double[][] costs = costs(values.random(), rows, rows + values.intBetween(0, 9));
 
         int[] greedy = Assignment.greedily(costs);
 

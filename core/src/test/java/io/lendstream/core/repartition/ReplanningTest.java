@@ -5,12 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.repartition.Replanning.Proposal;
 import io.lendstream.core.repartition.Replanning.Settings;
+import io.lendstream.core.seeds.Seeds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Random;
-import net.jqwik.api.Example;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
 
 class ReplanningTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
@@ -21,7 +20,7 @@ class ReplanningTest {
         return NOW.plusMillis(Math.round(minutes * 60_000));
     }
 
-    @Example
+    @Test
     void changesAtOnceWhereThePlanInForceNoLongerSuffices() {
         var verdict = START.consider(NOW, new Proposal(6, false, 8, Duration.ZERO));
 
@@ -29,7 +28,7 @@ class ReplanningTest {
         assertThat(verdict.reason()).isEqualTo("6 GPUs no longer cover the demand, 8 do");
     }
 
-    @Example
+    @Test
     void changesToFewerGpusInTheSecondPeriodThatAgrees() {
         var first = START.consider(NOW, FEWER);
         var early = first.next().consider(minutes(4.9), FEWER);
@@ -43,7 +42,7 @@ class ReplanningTest {
         assertThat(second.next()).isEqualTo(START);
     }
 
-    @Example
+    @Test
     void keepsWhatSavesNothingOrNotForLongEnough() {
         var same = START.consider(NOW, new Proposal(6, true, 6, Duration.ofHours(2)));
         var brief = START.consider(NOW, new Proposal(6, true, 4, Duration.ofMinutes(29)));
@@ -54,7 +53,7 @@ class ReplanningTest {
         assertThat(brief.reason()).isEqualTo("2 GPUs less would do for PT29M, shorter than PT30M");
     }
 
-    @Example
+    @Test
     void aPeriodThatDisagreesOrALongPauseStartsTheCountAnew() {
         var first = START.consider(NOW, FEWER).next();
         var disagreed = first.consider(minutes(3), new Proposal(6, true, 6, Duration.ofHours(1)));
@@ -64,8 +63,8 @@ class ReplanningTest {
         assertThat(first.consider(minutes(11), FEWER).changes()).isFalse();
     }
 
-    @Property(tries = 300)
-    void neverSavesGpusTwiceWithinThePeriodsThatHaveToAgree(@ForAll Random random) {
+    @Seeds(300)
+    void neverSavesGpusTwiceWithinThePeriodsThatHaveToAgree(Random random) {
         Replanning replanning = START;
         double last = -100;
         for (double minute = 0; minute < 200; minute += random.nextDouble() * 4) {
@@ -79,7 +78,7 @@ class ReplanningTest {
         }
     }
 
-    @Example
+    @Test
     void refusesSettingsWithoutAPeriodThatAgrees() {
         assertThatThrownBy(() -> new Settings(Duration.ofMinutes(5), 0, 1, Duration.ZERO))
                 .hasMessageContaining("periods and GPUs saved at least 1, but are PT5M, PT0S, 0 and 1");

@@ -20,6 +20,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
+import io.lendstream.core.seeds.Seeds;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
@@ -29,15 +30,13 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 
 /** Random clusters, and an actuator that is slow, says things twice, or says nothing. */
 class SchedulerChurnTest {
     private static final List<String> SERVICES = List.of("chat", "search", "rank", "embed", "speech");
 
-    @Property(tries = 150)
-    void keepsItsPromisesWhateverHappens(@ForAll long seed) {
+    @Seeds(150)
+    void keepsItsPromisesWhateverHappens(long seed) {
         Random random = new Random(seed);
         Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
 
@@ -47,8 +46,8 @@ class SchedulerChurnTest {
                 .isEmpty();
     }
 
-    @Property(tries = 100)
-    void keepsItsPromisesWhateverAdviceIsApproved(@ForAll long seed) {
+    @Seeds(100)
+    void keepsItsPromisesWhateverAdviceIsApproved(long seed) {
         Random random = new Random(seed);
         Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05, true);
 
@@ -58,15 +57,15 @@ class SchedulerChurnTest {
                 .isEmpty();
     }
 
-    @Property(tries = 60)
-    void everyDecisionIsAnsweredWhenTheActuatorIs(@ForAll long seed) {
+    @Seeds(60)
+    void everyDecisionIsAnsweredWhenTheActuatorIs(long seed) {
         Scenario story = churn(new Random(seed), "deepboot", 0);
 
         assertThat(story.verdict().violations()).as("seed %d", seed).isEmpty();
     }
 
-    @Property(tries = 40)
-    void theSameLogGivesTheSameDecisions(@ForAll long seed) {
+    @Seeds(40)
+    void theSameLogGivesTheSameDecisions(long seed) {
         Scenario story = churn(new Random(seed), "lendstream", 0.05);
         Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -87,8 +86,8 @@ class SchedulerChurnTest {
      * leave anything to do, for it or for others. What becomes due for others because a forecast ages waits for their own next
      * word, or for a plan.
      */
-    @Property(tries = 100)
-    void aTickRightAfterAnyWordOfDemandOrReportFindsNothingThatWasLeftUndone(@ForAll long seed) {
+    @Seeds(100)
+    void aTickRightAfterAnyWordOfDemandOrReportFindsNothingThatWasLeftUndone(long seed) {
         Random random = new Random(seed);
         Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
         Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
@@ -111,8 +110,8 @@ class SchedulerChurnTest {
     }
 
     /** A reclaim looks at the loans that are kept along with the state; a list of GPUs must come to the same. */
-    @Property(tries = 40)
-    void takesBackWhatAListOfAllGpusWouldHaveItTakeBack(@ForAll long seed) {
+    @Seeds(40)
+    void takesBackWhatAListOfAllGpusWouldHaveItTakeBack(long seed) {
         Scenario story = churn(new Random(seed), "lendstream", 0.05);
         Scheduler scheduler = Scheduler.of((SchedulerStarted) story.log().get(0).event());
         ClusterState state = ClusterState.empty(Scenario.DOMAIN);
@@ -130,8 +129,8 @@ class SchedulerChurnTest {
         }
     }
 
-    @Property(tries = 20)
-    void everyDecisionIsExplainedAsItWasMade(@ForAll long seed) {
+    @Seeds(20)
+    void everyDecisionIsExplainedAsItWasMade(long seed) {
         Random random = new Random(seed);
         Scenario story = churn(random, random.nextBoolean() ? "deepboot" : "lendstream", 0.05);
         for (int i = 0; i < 10; i++) {

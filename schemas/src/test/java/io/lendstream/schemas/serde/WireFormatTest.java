@@ -3,8 +3,8 @@ package io.lendstream.schemas.serde;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import org.junit.jupiter.api.Test;
 
 final class WireFormatTest {
@@ -13,8 +13,10 @@ final class WireFormatTest {
         assertThat(WireFormat.header(0x01020304)).containsExactly(0, 1, 2, 3, 4);
     }
 
-    @Property
-    void readsBackEveryId(@ForAll int id) {
+    @Seeds
+    void readsBackEveryId(RandomValues values) {
+        int id = values.anyInt();
+
         assertThat(WireFormat.schemaId(WireFormat.header(id))).isEqualTo(id);
     }
 

@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.forecast.service.Models;
+import io.lendstream.core.seeds.RandomValues;
+import io.lendstream.core.seeds.Seeds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,12 +23,11 @@ class ExpertMixtureTest {
             List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(60));
     private static final int HOUR_AHEAD = 2;
 
-    @Property(tries = 40)
-    void whatItSaidDoesNotDependOnWhatCameLater(
-            @ForAll @Size(min = 2, max = 400) List<@IntRange(min = -1, max = 50) Integer> series,
-            @ForAll @Size(min = 2, max = 400) List<@IntRange(min = -1, max = 50) Integer> other,
-            @ForAll @IntRange(min = 1, max = 399) int known) {
-        int same = Math.min(known, Math.min(series.size(), other.size()));
+    @Seeds(40)
+    void whatItSaidDoesNotDependOnWhatCameLater(RandomValues values) {
+        List<Integer> series = values.listOf(2, 400, () -> values.intBetween(-1, 50));
+        List<Integer> other = values.listOf(2, 400, () -> values.intBetween(-1, 50));
+        int same = Math.min(values.intBetween(1, 399), Math.min(series.size(), other.size()));
         List<Integer> changed = new ArrayList<>(series.subList(0, same));
         changed.addAll(other.subList(same, other.size()));
 

@@ -99,7 +99,7 @@ public final class MutationMain {
                         "--sourceDirs=core/src/main/java",
                         "--reportDir=" + reports,
                         "--outputFormats=CSV,HTML",
-                        "--jvmArgs=-Xmx1g,-Djqwik.tries.default=20,-Dhistories=20",
+                        "--jvmArgs=-Xmx1g,-Dseeds.count=20,-Dhistories=20",
                         "--threads=" + Runtime.getRuntime().availableProcessors())
                 .redirectErrorStream(true)
                 .redirectOutput(

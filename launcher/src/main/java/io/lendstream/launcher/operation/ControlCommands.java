@@ -138,7 +138,8 @@ public final class ControlCommands {
         /** An approval that cannot be followed is answered by holding. */
         @Override
         boolean isFollowed(Taken taken) {
-            return taken.decisions().stream().anyMatch(decision -> !decision.action().isHold());
+            return taken.decisions().stream()
+                    .anyMatch(decision -> !decision.action().isHold());
         }
     }
 

@@ -243,7 +243,12 @@ class RepartitioningLoopTest {
             MigProfile profile = moment.instances().get(i);
             double rate = moment.rate() * most(moment.service(), profile) / all;
             BatchServer.Outcome outcome = new BatchServer(Mix.of(batches(moment.service(), profile)), NOISE)
-                    .play(rate, POISSON, (int) (PLAYED_SECONDS * rate), PROMISED.toMillis(), 1000L * minute + i);
+                    .play(
+                            rate,
+                            POISSON,
+                            (int) (PLAYED_SECONDS * rate),
+                            (double) PROMISED.toMillis(),
+                            1000L * minute + i);
             late += 60 * rate * outcome.late();
             p99 = Math.max(p99, outcome.p99Millis());
         }

@@ -1,6 +1,8 @@
 package io.lendstream.core.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Named.named;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,9 +11,11 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A step that leaves phases out, as {@link WorkDue} says, decides what one decides that leaves out none. */
 class ShortcutsTest {
@@ -48,58 +52,53 @@ class ShortcutsTest {
     }
 
     /** Shortcuts that go too far, each in one place. */
-    enum Wrong {
-        REPORTS_CONCERN_NO_SERVICE(new WorkDue() {
-            @Override
-            boolean concernsServices(Situation it) {
-                return !it.step().isReport();
-            }
-        }),
-        SERVICES_ARE_ALWAYS_ALONE(new WorkDue() {
-            @Override
-            boolean isAlone(Situation it) {
-                return it.step().heard().isPresent();
-            }
-        }),
-        ONLY_TICKS_CONCERN_CUTS(new WorkDue() {
-            @Override
-            boolean concernsCuts(Situation it) {
-                return it.step().isTick();
-            }
-        }),
-        REPORTS_CONCERN_NOTHING(new WorkDue() {
-            @Override
-            boolean mayDecide(Situation it) {
-                return !it.step().isReport() && super.mayDecide(it);
-            }
-        }),
-        WHAT_IS_OVER_WAITS_FOR_A_TICK(new WorkDue() {
-            @Override
-            boolean mayDecide(Situation it) {
-                return super.mayDecide(new Situation(it.scheduler(), it.step(), false));
-            }
-        }),
-        PLANS_REST_FOR_TEN_MINUTES(new WorkDue() {
-            @Override
-            boolean isPlanDue(Situation it) {
-                return super.isPlanDue(it) && it.step().now().getEpochSecond() % 600 < 60;
-            }
-        });
-
-        private final WorkDue work;
-
-        Wrong(WorkDue work) {
-            this.work = work;
-        }
+    static Stream<Arguments> tooFar() {
+        return Stream.of(
+                arguments(named("reports concern no service", new WorkDue() {
+                    @Override
+                    boolean concernsServices(Situation it) {
+                        return !it.step().isReport();
+                    }
+                })),
+                arguments(named("services are always alone", new WorkDue() {
+                    @Override
+                    boolean isAlone(Situation it) {
+                        return it.step().heard().isPresent();
+                    }
+                })),
+                arguments(named("only ticks concern cuts", new WorkDue() {
+                    @Override
+                    boolean concernsCuts(Situation it) {
+                        return it.step().isTick();
+                    }
+                })),
+                arguments(named("reports concern nothing", new WorkDue() {
+                    @Override
+                    boolean mayDecide(Situation it) {
+                        return !it.step().isReport() && super.mayDecide(it);
+                    }
+                })),
+                arguments(named("what is over waits for a tick", new WorkDue() {
+                    @Override
+                    boolean mayDecide(Situation it) {
+                        return super.mayDecide(new Situation(it.scheduler(), it.step(), false));
+                    }
+                })),
+                arguments(named("plans rest for ten minutes", new WorkDue() {
+                    @Override
+                    boolean isPlanDue(Situation it) {
+                        return super.isPlanDue(it) && it.step().now().getEpochSecond() % 600 < 60;
+                    }
+                })));
     }
 
     @ParameterizedTest
-    @EnumSource
-    void aShortcutThatGoesTooFarIsFound(Wrong wrong) {
+    @MethodSource("tooFar")
+    void aShortcutThatGoesTooFarIsFound(WorkDue wrong) {
         Optional<String> error = Optional.empty();
         for (long seed = 1; seed <= 100 && error.isEmpty(); seed++) {
             RandomHistory history = RandomHistory.of(seed);
-            error = new ShortcutOracle(history.scheduler(), wrong.work).firstError(history.log());
+            error = new ShortcutOracle(history.scheduler(), wrong).firstError(history.log());
         }
         assertThat(error).isPresent();
     }

@@ -253,14 +253,15 @@ final class DomainRunner {
     /** Applies an event to a stopped domain if the tick that failed works after it; else refuses it. */
     private void mend(Domain domain, Event event, Origin origin, long arrived) throws Poison {
         Domain.Stop stop = domain.stop().orElseThrow();
-        if (domain.inOffice() && (!event.match(IsSignal.INSTANCE) || domain.mayTry(wallClock.get()))) {
-            PendingStep mended = tried(domain, event, origin, arrived);
-            ClusterState after = mended.step().state();
+        boolean isTried = domain.inOffice() && (!event.match(IsSignal.INSTANCE) || domain.mayTry(wallClock.get()));
+        Optional<PendingStep> mended = isTried ? tried(domain, stop, event, origin, arrived) : Optional.empty();
+        if (mended.isPresent()) {
+            ClusterState after = mended.get().step().state();
             Instant at = deciding(domain, later(stop.failedAt(), after.now()));
             try {
                 applier.prepare(
                         domain, after, domain.scheduler(), new Tick(domain.id(), at), at, Optional.empty(), arrived);
-                applier.commit(domain, mended, arrived);
+                applier.commit(domain, mended.get(), arrived);
                 resume(domain, stop, "with the record at %s a tick works".formatted(origin));
                 return;
             } catch (RefusedException e) {
@@ -278,17 +279,22 @@ final class DomainRunner {
         return domain.scheduler().decidesFrom().map(from -> later(from, at)).orElse(at);
     }
 
-    private PendingStep tried(Domain domain, Event event, Origin origin, long arrived) throws Poison {
+    /** The step of an event; empty where it fails as ticks do, for which the event is not to blame. */
+    private Optional<PendingStep> tried(Domain domain, Domain.Stop stop, Event event, Origin origin, long arrived)
+            throws Poison {
         try {
-            return applier.prepare(
+            return Optional.of(applier.prepare(
                     domain,
                     domain.state(),
                     domain.scheduler(),
                     event,
                     notAhead(event.at()),
                     Optional.of(origin),
-                    arrived);
+                    arrived));
         } catch (RefusedException e) {
+            if (e.why().equals(stop.why())) {
+                return Optional.empty();
+            }
             throw new Poison(Poison.Kind.REFUSED, e.getCause());
         }
     }

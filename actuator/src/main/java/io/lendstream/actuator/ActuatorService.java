@@ -81,7 +81,7 @@ final class ActuatorService implements Exchange.Routes {
     private final Optional<StateFile> file;
 
     private final Deque<PendingDecision> inbox = new ArrayDeque<>();
-    private final Queue<DriverEvent> deeds = new ConcurrentLinkedQueue<>();
+    private final Queue<DriverEvent> driverEvents = new ConcurrentLinkedQueue<>();
     private final Queue<TrainingProgress> said = new ConcurrentLinkedQueue<>();
     private final Inventory inventory = new Inventory(job -> actuation().home(job));
     private final Declarations<NodeId> nodesDeclared = new Declarations<>();
@@ -215,7 +215,7 @@ final class ActuatorService implements Exchange.Routes {
         return new DriverListener() {
             @Override
             public void tell(DriverEvent driverEvent) {
-                deeds.add(driverEvent);
+                driverEvents.add(driverEvent);
             }
 
             @Override
@@ -251,7 +251,7 @@ final class ActuatorService implements Exchange.Routes {
         while (joined && !inbox.isEmpty()) {
             reports.addAll(take(inbox.removeFirst().decision(), now));
         }
-        for (DriverEvent driverEvent = deeds.poll(); driverEvent != null; driverEvent = deeds.poll()) {
+        for (DriverEvent driverEvent = driverEvents.poll(); driverEvent != null; driverEvent = driverEvents.poll()) {
             reports.addAll(actuation.done(driverEvent, now));
         }
         reports.addAll(actuation.advance(now));

@@ -49,7 +49,7 @@ public record SimulatedDriver(
     }
 
     /**
-     * Shares of undertakings that go wrong; together at most 1.
+     * Shares of changes that go wrong; together at most 1.
      *
      * @param stuckReleases the tenant has to be killed at the deadline
      * @param failedBinds the tenant does not come up

@@ -79,6 +79,7 @@ final class ElasticTraining implements Bench {
 
     @Override
     public BenchReport measure() {
+        needPyTorch();
         for (Mode mode : List.of(Mode.AFE, Mode.RESTART, Mode.TORCHRUN)) {
             try (var run = new Run(mode)) {
                 run.measure();
@@ -91,6 +92,7 @@ final class ElasticTraining implements Bench {
         reference.put("afe_release_beyond_a_step_max_s", 0.3);
         reference.put("afe_crash_resume_p99_s", 3.0);
         reference.put("afe_crash_steps_lost_max", 1.0);
+        List<String> misses = Bounds.above(metrics, reference);
         reference.forEach((name, bound) ->
                 Optional.ofNullable(metrics.get(name)).ifPresent(value -> ratio.put(name, value / bound)));
         for (String kind : List.of("shrink", "grow")) {
@@ -99,12 +101,37 @@ final class ElasticTraining implements Bench {
                 Double slow = metrics.get(other + "_" + name);
                 Double fast = metrics.get("afe_" + name);
                 if (slow != null && fast != null) {
-                    reference.put("afe_over_" + other + "_" + name, 0.1);
-                    ratio.put("afe_over_" + other + "_" + name, fast / slow);
+                    String over = "afe_over_" + other + "_" + name;
+                    reference.put(over, 0.1);
+                    ratio.put(over, fast / slow);
+                    misses.addAll(Bounds.above(Map.of(over, fast / slow), Map.of(over, 0.1)));
                 }
             }
         }
-        return new BenchReport(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio, misses);
+    }
+
+    /** Ends the benchmark at once where its interpreter has no PyTorch. */
+    private static void needPyTorch() {
+        boolean has = false;
+        try {
+            has = new ProcessBuilder(TrainingProgram.interpreter(), "-c", "import torch")
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .redirectError(ProcessBuilder.Redirect.DISCARD)
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException e) {
+            // No such interpreter: it has no PyTorch either.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (!has) {
+            System.err.printf(
+                    "afe: %s has no PyTorch; install it (Debian: python3-torch), or name an interpreter that has it in LENDSTREAM_PYTHON_TORCH%n",
+                    TrainingProgram.interpreter());
+            System.exit(1);
+        }
     }
 
     private record Change(String kind, long askedNanos, DecisionId id) {}

@@ -69,24 +69,29 @@ final class ForecasterPace implements Bench {
     @Override
     public BenchReport measure() {
         Map<String, Double> metrics = new LinkedHashMap<>();
-        Map<String, Double> reference = new LinkedHashMap<>();
+        Map<String, Double> least = new LinkedHashMap<>();
+        Map<String, Double> most = new LinkedHashMap<>();
         for (int count : services) {
             for (Guarantee guarantee : guarantees) {
                 String name = "%s_%d_".formatted(guarantee.delivery().replace('-', '_'), count);
                 try (var load = new ForecasterLoad(count, guarantee.delivery(), guarantee.checkpointSeconds())) {
                     measure(load, count, name, metrics);
                 }
-                reference.put(name + "records_per_second", RECORDS_PER_SECOND);
-                reference.put(name + "state_bytes", STATE_BYTES);
-                reference.put(name + "checkpoint_ms", CHECKPOINT_MILLIS);
+                least.put(name + "records_per_second", RECORDS_PER_SECOND);
+                most.put(name + "state_bytes", STATE_BYTES);
+                most.put(name + "checkpoint_ms", CHECKPOINT_MILLIS);
                 if (guarantee.delivery().equals("at-least-once")) {
-                    reference.put(name + "forecast_p99_ms", count <= 1000 ? 250.0 : 1000.0);
+                    most.put(name + "forecast_p99_ms", count <= 1000 ? 250.0 : 1000.0);
                 }
             }
         }
+        Map<String, Double> reference = new LinkedHashMap<>(least);
+        reference.putAll(most);
         Map<String, Double> ratio = new LinkedHashMap<>();
         reference.forEach((name, bound) -> ratio.put(name, metrics.getOrDefault(name, Double.NaN) / bound));
-        return new BenchReport(metrics, reference, ratio);
+        List<String> misses = Bounds.below(metrics, least);
+        misses.addAll(Bounds.above(metrics, most));
+        return new BenchReport(metrics, reference, ratio, misses);
     }
 
     private void measure(ForecasterLoad load, int count, String name, Map<String, Double> metrics) {

@@ -29,6 +29,9 @@ final class SchedulerThroughput implements Bench {
 
     private static final int HEAP_MEGABYTES = 512;
     private static final double BOUND_MILLIS = 250;
+    /** Records a second at which decisions must keep that bound: four times what 10,000 GPUs need at 1 Hz (ADR 27). */
+    private static final double LEAST_PER_SECOND = 5000;
+
     /** What may be on its way at any moment, in seconds of the pace: more is a scheduler that falls behind. */
     private static final double MOST_SECONDS_BEHIND = 1;
     /** What is on its way once the warm-up is worked off: little more than the commit interval brings. */
@@ -64,7 +67,13 @@ final class SchedulerThroughput implements Bench {
         Map<String, Double> metrics = new LinkedHashMap<>();
         Map<String, Double> reference = new LinkedHashMap<>();
         Map<String, Double> ratio = new LinkedHashMap<>();
+        Map<String, Double> least = new LinkedHashMap<>();
         for (String guarantee : guarantees) {
+            metrics.put(guarantee + "_most_per_second", 0.0);
+            paces.stream()
+                    .filter(pace -> pace <= LEAST_PER_SECOND)
+                    .max(Integer::compare)
+                    .ifPresent(pace -> least.put(guarantee + "_most_per_second", (double) pace));
             for (int pace : paces) {
                 String name = "%s_%d".formatted(guarantee, pace);
                 Optional<Double> p99 = hold(guarantee, pace, name, metrics);
@@ -72,11 +81,11 @@ final class SchedulerThroughput implements Bench {
                     break;
                 }
                 metrics.put(guarantee + "_most_per_second", (double) pace);
-                reference.put(guarantee + "_most_per_second", 5000.0);
-                ratio.put(guarantee + "_most_per_second", pace / 5000.0);
+                reference.put(guarantee + "_most_per_second", LEAST_PER_SECOND);
+                ratio.put(guarantee + "_most_per_second", pace / LEAST_PER_SECOND);
             }
         }
-        return new BenchReport(metrics, reference, ratio);
+        return new BenchReport(metrics, reference, ratio, Bounds.below(metrics, least));
     }
 
     /** The p99 of decisions at this pace; empty where the pace was not held. */

@@ -47,7 +47,7 @@ final class TrainingProgram {
                 Duration.ofSeconds(60));
     }
 
-    private static String interpreter() {
+    static String interpreter() {
         return Stream.of(Optional.ofNullable(System.getenv("LENDSTREAM_PYTHON_TORCH")), Optional.of("/usr/bin/python3"))
                 .flatMap(Optional::stream)
                 .findFirst()

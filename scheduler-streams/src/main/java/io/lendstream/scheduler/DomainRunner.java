@@ -279,7 +279,7 @@ final class DomainRunner {
         return domain.scheduler().decidesFrom().map(from -> later(from, at)).orElse(at);
     }
 
-    /** The step of an event; empty where it fails as ticks do, for which the event is not to blame. */
+    /** The step of an event; empty where a mere signal fails as ticks do, for which it is not to blame. */
     private Optional<PendingStep> tried(Domain domain, Domain.Stop stop, Event event, Origin origin, long arrived)
             throws Poison {
         try {
@@ -292,7 +292,7 @@ final class DomainRunner {
                     Optional.of(origin),
                     arrived));
         } catch (RefusedException e) {
-            if (e.why().equals(stop.why())) {
+            if (event.match(IsSignal.INSTANCE) && e.why().equals(stop.why())) {
                 return Optional.empty();
             }
             throw new Poison(Poison.Kind.REFUSED, e.getCause());

@@ -2,7 +2,7 @@ package io.lendstream.core.decision;
 
 import java.util.Locale;
 
-/** What led to a decision, for tools to count by. New ones may come; whoever reads decisions has to bear with those it does not know. */
+/** The cause of a decision, for tools that count. Later versions may add causes; a reader of decisions must accept unknown ones. */
 public enum ReasonCode {
     /** The requests that a service has. */
     DEMAND,

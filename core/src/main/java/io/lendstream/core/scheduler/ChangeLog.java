@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What a step has changed so far, and whether decisions and plans hang on it. */
+/** The changes of a step so far, and whether decisions or plans depend on them. */
 final class ChangeLog {
     private final TreeSet<NodeId> nodes = new TreeSet<>();
     private final TreeSet<GpuId> gpus = new TreeSet<>();

@@ -3,16 +3,16 @@ package io.lendstream.core.scheduler;
 import java.util.List;
 import java.util.Map;
 
-/** What a step does once the state has followed the event, in this order. {@link WorkDue} says which of it an event can concern. */
+/** The parts of a step after the event is applied, in the order in which they run. {@link WorkDue} selects those that an event needs. */
 enum Phase {
-    /** Deadlines and leases that are over. */
+    /** Acts on deadlines and leases that have passed. */
     DEADLINES {
         @Override
         void run(Scheduler scheduler, StepBuilder step) {
             new Deadlines(step, scheduler.settings()).expire(true);
         }
     },
-    /** Jobs are told of GPUs that they have lost. */
+    /** Jobs that have lost GPUs get a new allocation. */
     LOST_GPUS {
         @Override
         void run(Scheduler scheduler, StepBuilder step) {
@@ -26,7 +26,7 @@ enum Phase {
             new Repartitioning(step, scheduler.policy(), scheduler.settings(), scheduler.latencies()).advance();
         }
     },
-    /** The service that the event tells of gets what it needs, and is told how to batch. */
+    /** The service that the event is about gets the replicas it needs and its batch settings. */
     HEARD_SERVICE {
         @Override
         void run(Scheduler scheduler, StepBuilder step) {
@@ -36,7 +36,7 @@ enum Phase {
             });
         }
     },
-    /** All services get what they need, and are told how to batch. */
+    /** All services get the replicas they need and their batch settings. */
     ALL_SERVICES {
         @Override
         void run(Scheduler scheduler, StepBuilder step) {

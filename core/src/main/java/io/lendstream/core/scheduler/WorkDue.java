@@ -20,27 +20,26 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Which phases of a step an event can concern. All shortcuts of a step are here. A phase that is left out would decide nothing, but
- * for work that only the passing of time has made, and that waits:
+ * Selects the phases that a step has to run after an event. All shortcuts of a step are here. A phase that is left out would decide
+ * nothing, except for work that only the passing of time has created. Five kinds of such work may wait:
  *
  * <ul>
- *   <li>What services need of which the event does not tell: for their own next rate, or the next tick. Forecasts age, and a replica
- *       that was needed for a short time may rest later.
- *   <li>How such services batch: for the same.
- *   <li>Cuts of GPUs after a pause, or as leases get shorter: for the next tick, or event that changes an owner.
- *   <li>A plan of training whose time has come: for the tick at that time ({@link Scheduler#nextTimer}).
- *   <li>A plan of which the policy said that it would be the same until later ({@code Plan.holdsUntil}), and the holds that say why no
- *       plan is made: for that time, an hour at most.
+ *   <li>What services other than the event's own need, as forecasts get old and replicas may rest: until their next rate or the next tick.
+ *   <li>How those services batch: until their next rate or the next tick.
+ *   <li>Cuts of GPUs after a pause, or as leases get shorter: until the next tick, or the next event that changes an owner.
+ *   <li>A plan of training that is due: until the tick at that time ({@link Scheduler#nextTimer}).
+ *   <li>A plan that stays the same until later, as its policy says ({@code Plan.holdsUntil}), and holds that say why no plan is made:
+ *       until that time, at most an hour.
  * </ul>
  *
- * <p>The next tick is never later than the next plan, and so than an hour. Deadlines, leases, floors and safety rules do not wait:
- * the first event after their time sees to them.
+ * <p>The next tick is never later than the next plan, so at most an hour away. Deadlines, leases, floors and safety rules do not wait:
+ * the first event after their time runs every phase.
  */
 class WorkDue {
-    /** Only what the event can concern. */
+    /** Runs the phases that the event can concern. */
     static final WorkDue BY_EVENT = new WorkDue();
 
-    /** Everything at every event, and a plan at its time: slow, and what the shortcuts are tested against. */
+    /** Runs every phase at every event, and plans when a plan is due. It is slow: the shortcuts are tested against it. */
     static final WorkDue ALWAYS = new WorkDue() {
         @Override
         boolean mayDecide(Situation it) {
@@ -63,12 +62,12 @@ class WorkDue {
         }
     };
 
-    /** What may change while most nodes are silent: what is over is over, and plans say why they are not made. */
+    /** Phases that run while most nodes are silent: deadlines pass, and a hold says why no plan is made. */
     private static final Set<Phase> WHILE_NODES_ARE_SILENT =
             EnumSet.of(Phase.DEADLINES, Phase.LOST_GPUS, Phase.PLAN, Phase.NEXT_PLAN);
 
     /**
-     * What an event has left behind, as far as phases hang on it.
+     * A step after its event, with what the selection of phases depends on.
      *
      * @param step with the event applied, and nothing decided yet
      * @param isAllDue whether, since the event before, a deadline, a lease, a bound of silence or the time of a backlog has passed, or
@@ -155,9 +154,9 @@ class WorkDue {
     }
 
     /**
-     * Whether a service may wait for what an event has brought. A report brings something only where it frees a GPU of inference: to a
-     * service that lacks GPUs is given what is free, and what was lent is taken back for it; so where some were free before, or on
-     * loan, all that anybody lacks is on its way already.
+     * Whether services have to be looked at. A report matters to them only if it frees a GPU of inference, or if a service may still be
+     * short of GPUs. None is where GPUs of inference were free or on loan before the report: free GPUs are given, and loans reclaimed, as
+     * soon as a service is short.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().isReport()
@@ -177,8 +176,8 @@ class WorkDue {
     }
 
     /**
-     * Whether the service that an event tells of can be served without a look at the others: nothing is on its way that another waits
-     * for, nobody has a sleeping replica to spare, and nothing else has happened or is due.
+     * Whether the event's service can be served without the others: no GPU is about to be free, no replica sleeps, and nothing else has
+     * changed or is due.
      */
     boolean isAlone(Situation it) {
         return it.step().heard().isPresent()
@@ -191,10 +190,7 @@ class WorkDue {
                 && !isPlanDue(it);
     }
 
-    /**
-     * Whether an event concerns anybody: what says that all is as it was does not, and neither does a rate of a service that has what it
-     * needs.
-     */
+    /** Whether an event may lead to decisions by its content: not where it changes nothing, or its service has what it needs. */
     private static final class Concern implements Event.Cases<Boolean> {
         private final Situation it;
 

@@ -17,6 +17,9 @@ import java.util.Optional;
 public sealed interface Owner {
     <T> T match(Cases<T> cases);
 
+    /** Which of the states it is, with what is true of all owners in that state. */
+    OwnerState state();
+
     /** Who uses the GPU or is about to, or did until just now. */
     default Optional<Tenant> holder() {
         return match(OwnerParts.HOLDER);
@@ -49,74 +52,74 @@ public sealed interface Owner {
 
     /** The loan, if it is lent. */
     default Optional<Lent> asLent() {
-        return match(OwnerParts.LENT);
+        return state() == OwnerState.LENT ? Optional.of((Lent) this) : Optional.empty();
     }
 
     /** What it is bound by, if it is on its way to a tenant. */
     default Optional<Binding> asBinding() {
-        return match(OwnerParts.BINDING);
+        return state() == OwnerState.BINDING ? Optional.of((Binding) this) : Optional.empty();
     }
 
     /** What it is released by, if it is on its way back. */
     default Optional<Releasing> asReleasing() {
-        return match(OwnerParts.RELEASING);
+        return state() == OwnerState.RELEASING ? Optional.of((Releasing) this) : Optional.empty();
     }
 
     /** What it is recut by, if it is. */
     default Optional<Recutting> asRecutting() {
-        return match(OwnerParts.RECUTTING);
+        return state() == OwnerState.RECUTTING ? Optional.of((Recutting) this) : Optional.empty();
     }
 
     /** Whether it may be bound. */
     default boolean isFree() {
-        return is(OwnerTraits.Trait.FREE);
+        return state() == OwnerState.FREE;
     }
 
     default boolean isBinding() {
-        return is(OwnerTraits.Trait.BINDING);
+        return state() == OwnerState.BINDING;
     }
 
     default boolean isLent() {
-        return is(OwnerTraits.Trait.LENT);
+        return state() == OwnerState.LENT;
     }
 
     default boolean isServing() {
-        return is(OwnerTraits.Trait.SERVING);
+        return state() == OwnerState.SERVING;
     }
 
     default boolean isProtected() {
-        return is(OwnerTraits.Trait.PROTECTED);
+        return state() == OwnerState.PROTECTED;
     }
 
     default boolean isSleeping() {
-        return is(OwnerTraits.Trait.SLEEPING);
+        return state() == OwnerState.SLEEPING;
     }
 
     default boolean isReleasing() {
-        return is(OwnerTraits.Trait.RELEASING);
+        return state() == OwnerState.RELEASING;
     }
 
     default boolean isRecutting() {
-        return is(OwnerTraits.Trait.RECUTTING);
+        return state() == OwnerState.RECUTTING;
     }
 
     default boolean isQuarantined() {
-        return is(OwnerTraits.Trait.QUARANTINED);
+        return state() == OwnerState.QUARANTINED;
     }
 
     /** Whether a tenant runs there, as far as reports say. */
     default boolean isUp() {
-        return is(OwnerTraits.Trait.UP);
+        return state().isUp();
     }
 
     /** Whether it is on its way to a tenant, or back from one. */
     default boolean isInTransfer() {
-        return is(OwnerTraits.Trait.IN_TRANSFER);
+        return state().isInTransfer();
     }
 
     /** Whether a replica is warm that demand does not need now. */
     default boolean isIdleReplica() {
-        return is(OwnerTraits.Trait.IDLE_REPLICA);
+        return state().isIdleReplica();
     }
 
     /** Whether a replica serves, or is coming up to. */
@@ -124,15 +127,16 @@ public sealed interface Owner {
         return isServing() || (isBinding() && holdingService().isPresent());
     }
 
-    private boolean is(OwnerTraits.Trait trait) {
-        return match(OwnerTraits.OF_STATE).contains(trait);
-    }
-
     /** Nobody's: the only state from which a GPU may be bound. */
     record Free() implements Owner {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.free(this);
+        }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.FREE;
         }
     }
 
@@ -150,6 +154,11 @@ public sealed interface Owner {
         public <T> T match(Cases<T> cases) {
             return cases.binding(this);
         }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.BINDING;
+        }
     }
 
     /** An inference GPU, lent to a training job until the lease ends or is renewed. */
@@ -157,6 +166,11 @@ public sealed interface Owner {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.lent(this);
+        }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.LENT;
         }
     }
 
@@ -166,6 +180,11 @@ public sealed interface Owner {
         public <T> T match(Cases<T> cases) {
             return cases.training(this);
         }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.TRAINING;
+        }
     }
 
     /** A replica that demand needs. */
@@ -173,6 +192,11 @@ public sealed interface Owner {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.serving(this);
+        }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.SERVING;
         }
     }
 
@@ -186,6 +210,11 @@ public sealed interface Owner {
         public <T> T match(Cases<T> cases) {
             return cases.protectedReplica(this);
         }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.PROTECTED;
+        }
     }
 
     /** A warm replica that may be stopped when somebody else needs its GPU. */
@@ -193,6 +222,11 @@ public sealed interface Owner {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.sleeping(this);
+        }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.SLEEPING;
         }
     }
 
@@ -206,6 +240,11 @@ public sealed interface Owner {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.releasing(this);
+        }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.RELEASING;
         }
     }
 
@@ -222,6 +261,11 @@ public sealed interface Owner {
         public <T> T match(Cases<T> cases) {
             return cases.recutting(this);
         }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.RECUTTING;
+        }
     }
 
     /** Out of service until a reset. */
@@ -229,6 +273,11 @@ public sealed interface Owner {
         @Override
         public <T> T match(Cases<T> cases) {
             return cases.quarantined(this);
+        }
+
+        @Override
+        public OwnerState state() {
+            return OwnerState.QUARANTINED;
         }
     }
 

@@ -9,34 +9,6 @@ final class OwnerParts {
     static final Owner.Cases<Optional<Tenant>> HOLDER = new Holder();
     static final Owner.Cases<Optional<Instant>> DUE_AT = new DueAt();
 
-    static final Owner.Cases<Optional<Owner.Lent>> LENT = new OneState<>() {
-        @Override
-        public Optional<Owner.Lent> lent(Owner.Lent lent) {
-            return Optional.of(lent);
-        }
-    };
-
-    static final Owner.Cases<Optional<Owner.Binding>> BINDING = new OneState<>() {
-        @Override
-        public Optional<Owner.Binding> binding(Owner.Binding binding) {
-            return Optional.of(binding);
-        }
-    };
-
-    static final Owner.Cases<Optional<Owner.Releasing>> RELEASING = new OneState<>() {
-        @Override
-        public Optional<Owner.Releasing> releasing(Owner.Releasing releasing) {
-            return Optional.of(releasing);
-        }
-    };
-
-    static final Owner.Cases<Optional<Owner.Recutting>> RECUTTING = new OneState<>() {
-        @Override
-        public Optional<Owner.Recutting> recutting(Owner.Recutting recutting) {
-            return Optional.of(recutting);
-        }
-    };
-
     private OwnerParts() {}
 
     private static final class Holder implements Owner.Cases<Optional<Tenant>> {
@@ -139,59 +111,6 @@ final class OwnerParts {
 
         @Override
         public Optional<Instant> quarantined(Owner.Quarantined quarantined) {
-            return Optional.empty();
-        }
-    }
-
-    /** Finds nothing in any state, for questions about one state, which override its case. */
-    private abstract static class OneState<T> implements Owner.Cases<Optional<T>> {
-        @Override
-        public Optional<T> free(Owner.Free free) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> binding(Owner.Binding binding) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> lent(Owner.Lent lent) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> training(Owner.Training training) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> serving(Owner.Serving serving) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> protectedReplica(Owner.Protected replica) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> sleeping(Owner.Sleeping sleeping) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> releasing(Owner.Releasing releasing) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> recutting(Owner.Recutting recutting) {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<T> quarantined(Owner.Quarantined quarantined) {
             return Optional.empty();
         }
     }

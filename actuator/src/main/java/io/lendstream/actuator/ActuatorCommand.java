@@ -1,5 +1,6 @@
 package io.lendstream.actuator;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.service.ServiceCommand;
 import io.lendstream.service.ServiceContext;
@@ -46,8 +47,8 @@ final class ActuatorCommand extends ServiceCommand {
     private boolean dryRun;
 
     @Override
-    protected String service() {
-        return "actuator";
+    protected ServiceName service() {
+        return ServiceName.ACTUATOR;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.lendstream.actuator;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.service.kafka.Received;
 import io.lendstream.service.time.VirtualClock;
@@ -18,9 +19,7 @@ import java.util.function.ToLongFunction;
  * belong to it.
  */
 final class VirtualTurns {
-    private static final String NAME = "actuator";
-    private static final String SCHEDULER = "scheduler";
-    private static final List<String> OTHERS = List.of(SCHEDULER, "agent");
+    private static final List<ServiceName> OTHERS = List.of(ServiceName.SCHEDULER, ServiceName.AGENT);
 
     private final DirectExchange exchange;
     private final Map<String, Long> takeable = new HashMap<>();
@@ -41,7 +40,7 @@ final class VirtualTurns {
     void take(Received<Progress> received) {
         received.value().ifPresent(progress -> {
             clock.take(progress);
-            if (progress.service().equals(SCHEDULER)) {
+            if (progress.isOf(ServiceName.SCHEDULER)) {
                 progress.positions().forEach((partition, end) -> takeable.merge(partition, end, Math::max));
                 decided.merge(progress.domain(), progress.positions().getOrDefault(Progress.DECISIONS, 0L), Math::max);
             }
@@ -58,7 +57,7 @@ final class VirtualTurns {
     }
 
     private boolean hasHeardEverything(Progress environment, ToLongFunction<DomainId> heardOf) {
-        for (String other : OTHERS) {
+        for (ServiceName other : OTHERS) {
             if (!clock.isLevelWith(other)
                     || !exchange.hasRead(
                             clock.of(other).map(Progress::positions).orElse(Map.of()))) {
@@ -87,7 +86,7 @@ final class VirtualTurns {
     /** Everything until the time that the environment asked for is done. */
     void answer(Progress due, Optional<Instant> next) {
         clock.answer(due.eventTime());
-        exchange.answer(new Progress(NAME, due.domain(), due.eventTime(), exchange.written(), next));
+        exchange.answer(Progress.of(ServiceName.ACTUATOR, due.domain(), due.eventTime(), exchange.written(), next));
     }
 
     Optional<Instant> answered() {

@@ -13,6 +13,7 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -235,7 +236,7 @@ class WithoutBrokerTest {
                 "schema.registry.url=http://127.0.0.1:1",
                 "connect-timeout=500ms");
         var context = new ServiceContext(
-                "actuator",
+                ServiceName.ACTUATOR,
                 settings,
                 KafkaSettings.of("actuator", settings),
                 FakeBroker.TOPICS,

@@ -1,5 +1,6 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.ServiceCommand;
@@ -36,8 +37,8 @@ public final class ForecasterMain extends ServiceCommand {
     }
 
     @Override
-    protected String service() {
-        return "forecaster";
+    protected ServiceName service() {
+        return ServiceName.FORECASTER;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.lendstream.forecaster;
 
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * forecasts, for this record may overtake them.
  */
 final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast, Progress> {
-    static final String SERVICE = "forecaster";
 
     private static final long serialVersionUID = 1L;
     private static final int PATIENCE_STEPS = 10;
@@ -88,8 +88,8 @@ final class ProgressFunction extends KeyedProcessFunction<String, DemandForecast
             if (told != null && reached / SWEEP_MILLIS > told / SWEEP_MILLIS) {
                 dropForgotten(here.latest);
             }
-            out.collect(new Progress(
-                    SERVICE,
+            out.collect(Progress.of(
+                    ServiceName.FORECASTER,
                     new DomainId(context.getCurrentKey()),
                     Instant.ofEpochMilli(reached),
                     Map.of(),

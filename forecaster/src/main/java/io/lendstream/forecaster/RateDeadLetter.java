@@ -1,5 +1,6 @@
 package io.lendstream.forecaster;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.service.kafka.DeadLetters;
 import io.lendstream.service.kafka.LetterBounds;
 import java.nio.charset.StandardCharsets;
@@ -69,7 +70,7 @@ final class RateDeadLetter {
         set(headers, DeadLetters.TIMESTAMP, Long.toString(record.timestamp()));
         set(headers, DeadLetters.ERROR_CLASS, kind);
         set(headers, DeadLetters.ERROR_MESSAGE, reason);
-        set(headers, DeadLetters.SERVICE, ProgressFunction.SERVICE);
+        set(headers, DeadLetters.SERVICE, ServiceName.FORECASTER.toString());
         byte @Nullable [] key = record.key();
         byte @Nullable [] value = record.value();
         return new ProducerRecord<>(topic, null, null, key, value, headers);

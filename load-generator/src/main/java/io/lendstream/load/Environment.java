@@ -1,6 +1,7 @@
 package io.lendstream.load;
 
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,8 +20,6 @@ import java.util.function.BooleanSupplier;
  * decided in the one before.
  */
 final class Environment {
-    static final String NAME = "environment";
-
     private final Play play;
     private final Wire wire;
     private final DomainId domain;
@@ -82,7 +81,7 @@ final class Environment {
     private void announce() {
         wire.publish(play.advance(now));
         Map<String, Long> positions = wire.flush();
-        wire.say(new Progress(NAME, domain, now, positions, play.nextEventAt()));
+        wire.say(Progress.of(ServiceName.ENVIRONMENT, domain, now, positions, play.nextEventAt()));
         quanta++;
     }
 

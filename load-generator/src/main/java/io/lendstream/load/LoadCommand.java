@@ -1,5 +1,6 @@
 package io.lendstream.load;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -104,8 +105,8 @@ final class LoadCommand extends ServiceCommand {
     private Workload played = new Workload("nothing", Workload.EPOCH, List.of(), List.of());
 
     @Override
-    protected String service() {
-        return "load";
+    protected ServiceName service() {
+        return ServiceName.LOAD;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ServiceState;
 import io.lendstream.core.state.SourceRate;
@@ -20,17 +21,14 @@ import java.util.Set;
  * @param forecastStep length of a step of demand, until a service's first forecast says it
  */
 record Barrier(Set<String> sources, boolean awaitsForecasts, Duration forecastStep) {
-    static final String ENVIRONMENT = "environment";
-    static final String ACTUATOR = "actuator";
-
     Barrier {
         sources = Set.copyOf(sources);
     }
 
     /** The time up to which the environment is to be answered; empty if it has been, or somebody is not there yet. */
     Optional<Instant> reached(Domain domain) {
-        Optional<Progress> environment = domain.progress(ENVIRONMENT);
-        Optional<Progress> actuator = domain.progress(ACTUATOR);
+        Optional<Progress> environment = domain.progress(ServiceName.ENVIRONMENT);
+        Optional<Progress> actuator = domain.progress(ServiceName.ACTUATOR);
         if (environment.isEmpty() || actuator.isEmpty()) {
             return Optional.empty();
         }

@@ -3,6 +3,7 @@ package io.lendstream.scheduler;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.service.kafka.DeadLetters;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -12,8 +13,6 @@ import org.apache.kafka.streams.processor.api.Record;
 
 /** A record that will never be an event, with the headers that every service's dead letters have. */
 final class DeadLetter {
-    private static final String SERVICE = "scheduler";
-
     private DeadLetter() {}
 
     static Record<byte[], byte[]> of(Origin origin, Record<byte[], byte[]> record, Poison poison) {
@@ -33,7 +32,7 @@ final class DeadLetter {
                 new byte[0],
                 letter.headers(),
                 Optional.empty());
-        return DeadLetters.letter("", record, why, SERVICE).headers();
+        return DeadLetters.letter("", record, why, ServiceName.SCHEDULER.toString()).headers();
     }
 
     /** The topic that a dead letter was found in. */

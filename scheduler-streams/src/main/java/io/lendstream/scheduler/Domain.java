@@ -2,6 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.scheduler.Scheduler;
@@ -130,8 +131,8 @@ final class Domain {
         accepted.put(position, offset);
     }
 
-    Optional<Progress> progress(String service) {
-        return Optional.ofNullable(progress.get(service));
+    Optional<Progress> progress(ServiceName service) {
+        return Optional.ofNullable(progress.get(service.toString()));
     }
 
     void progress(Progress next) {

@@ -7,6 +7,7 @@ import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.Origin;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.ClusterState;
@@ -33,7 +34,6 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
     private static final Logger log = LoggerFactory.getLogger(DomainProcessor.class);
     private static final Duration CLOCK_EVERY = Duration.ofSeconds(1);
 
-    private static final String SERVICE = "scheduler";
 
     private final TopicCatalogue topics;
     private final SchedulerOptions options;
@@ -204,15 +204,15 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         } catch (RefusedException e) {
             log.warn("when domain {} next needs a tick is not known", domain.id(), e.getCause());
         }
-        Progress answer = new Progress(
-                SERVICE,
+        Progress answer = Progress.of(
+                ServiceName.SCHEDULER,
                 domain.id(),
                 upTo,
                 Map.of(Progress.DECISIONS, domain.state().decisionSequence()),
                 next);
         return encoder.encode(
                 TopicCatalogue.PROGRESS,
-                SERVICE.getBytes(UTF_8),
+                ServiceName.SCHEDULER.toString().getBytes(UTF_8),
                 answer,
                 domain.id() + "/" + upTo,
                 upTo,

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Origin;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.events.CloudEventHeaders;
@@ -146,8 +147,8 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
     }
 
     private boolean concernsUs(Input.GotOn got) {
-        String service = got.progress().service();
-        return time == TimeMode.VIRTUAL && (service.equals(Barrier.ENVIRONMENT) || service.equals(Barrier.ACTUATOR));
+        return time == TimeMode.VIRTUAL
+                && (got.progress().isOf(ServiceName.ENVIRONMENT) || got.progress().isOf(ServiceName.ACTUATOR));
     }
 
     private List<Onward> ofTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {

@@ -1,5 +1,6 @@
 package io.lendstream.scheduler;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.schemas.registry.RegistrySettings;
@@ -69,8 +70,8 @@ public final class SchedulerMain extends ServiceCommand {
     }
 
     @Override
-    protected String service() {
-        return "scheduler";
+    protected ServiceName service() {
+        return ServiceName.SCHEDULER;
     }
 
     @Override
@@ -97,7 +98,7 @@ public final class SchedulerMain extends ServiceCommand {
     protected int serve(ServiceContext context) {
         SchedulerOptions options = SchedulerKeys.options(context.settings());
         String named = context.settings().get(SchedulerKeys.APPLICATION_ID);
-        String application = named.isBlank() ? context.topics().prefix() + "scheduler" : named;
+        String application = named.isBlank() ? context.topics().prefix() + ServiceName.SCHEDULER : named;
         Map<String, Object> properties = StreamsProperties.of(
                 application, StreamsProperties.site(context.kafka().common(), context.settings()));
         properties.put(InputReader.MAX_RECORD_BYTES, context.settings().get(CommonKeys.MAX_RECORD_BYTES));

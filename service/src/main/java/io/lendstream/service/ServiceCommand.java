@@ -1,5 +1,6 @@
 package io.lendstream.service;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.codec.mapping.Clamped;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -104,7 +105,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
     private boolean checkOnly;
 
     /** The service's name, which its settings start with. */
-    protected abstract String service();
+    protected abstract ServiceName service();
 
     /** The settings it has beside those of every service. */
     protected abstract List<Key<?>> keys();
@@ -172,7 +173,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
     public final Integer call() throws Exception {
         if (listSettings) {
             System.out.print(
-                    ReferencePage.section(service(), "Settings of `lendstream %s`.".formatted(service()), keys()));
+                    ReferencePage.section(service().toString(), "Settings of `lendstream %s`.".formatted(service()), keys()));
             System.out.println();
             System.out.print(
                     ReferencePage.section("every service", "Settings that every service has.", CommonKeys.ALL));
@@ -180,7 +181,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
         }
         Settings settings = settings(System.getenv());
         TopicCatalogue catalogue = catalogue(settings);
-        KafkaSettings kafka = KafkaSettings.of(service(), settings);
+        KafkaSettings kafka = KafkaSettings.of(service().toString(), settings);
         var health = new Health();
         PrometheusMeterRegistry metrics = metrics();
         var context = new ServiceContext(service(), settings, kafka, catalogue, health, metrics, stop);
@@ -235,7 +236,7 @@ public abstract class ServiceCommand implements Callable<Integer> {
 
     private PrometheusMeterRegistry metrics() {
         var metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        metrics.config().commonTags("service", service());
+        metrics.config().commonTags("service", service().toString());
         new JvmMemoryMetrics().bindTo(metrics);
         new JvmThreadMetrics().bindTo(metrics);
         new ProcessorMetrics().bindTo(metrics);

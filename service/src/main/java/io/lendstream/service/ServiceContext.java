@@ -1,5 +1,6 @@
 package io.lendstream.service;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.health.Health;
 import io.lendstream.service.kafka.DeadLetters;
@@ -15,7 +16,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
 /** What a running service has at hand. */
 public record ServiceContext(
-        String service,
+        ServiceName service,
         Settings settings,
         KafkaSettings kafka,
         TopicCatalogue topics,
@@ -34,7 +35,7 @@ public record ServiceContext(
 
     /** A reader whose poison goes to the dead letters by way of the writer. */
     public RecordReader reader(RecordWriter writer) {
-        var deadLetters = new DeadLetters(writer::send, topics, service, metrics, LetterBounds.of(kafka.producer()));
+        var deadLetters = new DeadLetters(writer::send, topics, service.toString(), metrics, LetterBounds.of(kafka.producer()));
         RecordReader reader = RecordReader.open(
                 kafka,
                 topics,

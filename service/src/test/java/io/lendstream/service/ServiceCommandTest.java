@@ -2,6 +2,7 @@ package io.lendstream.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.settings.Key;
@@ -146,8 +147,8 @@ class ServiceCommandTest {
         }
 
         @Override
-        protected String service() {
-            return "actuator";
+        protected ServiceName service() {
+            return ServiceName.ACTUATOR;
         }
 
         @Override

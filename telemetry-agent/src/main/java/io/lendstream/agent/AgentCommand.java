@@ -2,6 +2,7 @@ package io.lendstream.agent;
 
 import io.lendstream.agent.gpu.GpuSnapshot;
 import io.lendstream.agent.http.GpuPages;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
@@ -123,8 +124,8 @@ final class AgentCommand extends ServiceCommand {
     private boolean dryRun;
 
     @Override
-    protected String service() {
-        return "agent";
+    protected ServiceName service() {
+        return ServiceName.AGENT;
     }
 
     @Override

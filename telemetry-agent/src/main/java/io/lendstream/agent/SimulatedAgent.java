@@ -3,6 +3,7 @@ package io.lendstream.agent;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.Lease;
@@ -30,7 +31,6 @@ import java.util.function.Function;
  * that GPUs were cut, it publishes the inventories that follow.
  */
 final class SimulatedAgent {
-    private static final String SERVICE = "agent";
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
     private final RecordWriter writer;
@@ -129,8 +129,8 @@ final class SimulatedAgent {
         writer.flush();
         writer.write(
                 TopicCatalogue.PROGRESS,
-                SERVICE,
-                new Progress(SERVICE, domain, time, writer.positions(), nodes.map(SimulatedNodes::nextSampleAt)));
+                ServiceName.AGENT.toString(),
+                Progress.of(ServiceName.AGENT, domain, time, writer.positions(), nodes.map(SimulatedNodes::nextSampleAt)));
         writer.flush();
         clock.answer(time);
     }

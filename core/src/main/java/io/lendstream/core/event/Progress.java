@@ -8,8 +8,7 @@ import java.util.Optional;
 /**
  * How far a service has got: it has answered everything up to {@code eventTime}.
  *
- * @param service the service's name: {@code environment}, {@code agent}, {@code forecaster}, {@code scheduler}, {@code
- *     actuator}
+ * @param service a {@link ServiceName}, or the name of a service that a later version has
  * @param positions end offset, exclusive, of what it has written of this domain so far, by {@code topic-partition}. The
  *     scheduler cannot know offsets before its transaction ends; it says under {@value #DECISIONS} how many decisions it
  *     has made, which is the sequence of the last
@@ -26,5 +25,19 @@ public record Progress(
 
     public Progress {
         positions = Map.copyOf(positions);
+    }
+
+    public static Progress of(
+            ServiceName service,
+            DomainId domain,
+            Instant eventTime,
+            Map<String, Long> positions,
+            Optional<Instant> nextEventAt) {
+        return new Progress(service.toString(), domain, eventTime, positions, nextEventAt);
+    }
+
+    /** Whether that service says it. Records of services that this version does not know are nobody's. */
+    public boolean isOf(ServiceName name) {
+        return service.equals(name.toString());
     }
 }

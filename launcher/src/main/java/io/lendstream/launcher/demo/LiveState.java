@@ -7,6 +7,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.event.WorkloadReader;
@@ -52,7 +53,7 @@ final class LiveState {
             event.match(reader).run();
         } else if (record instanceof Decision decision) {
             tell(decision);
-        } else if (record instanceof Progress progress && progress.service().equals("environment")) {
+        } else if (record instanceof Progress progress && progress.isOf(ServiceName.ENVIRONMENT)) {
             started = started.or(() -> Optional.of(progress.eventTime()));
             now = Optional.of(progress.eventTime());
         }

@@ -3,6 +3,7 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
@@ -74,7 +75,7 @@ final class ControlOrder {
         }
         List<Instant> told = new ArrayList<>();
         reading.values(TopicCatalogue.PROGRESS, progress -> {
-            if (progress.service().equals("environment")) {
+            if (progress.isOf(ServiceName.ENVIRONMENT)) {
                 told.add(progress.eventTime());
             }
         });

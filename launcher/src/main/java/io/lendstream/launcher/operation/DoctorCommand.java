@@ -2,6 +2,7 @@ package io.lendstream.launcher.operation;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ public final class DoctorCommand extends ClusterCommand {
         config().map(file -> new DriverChecks(file, finding -> found(findings, finding)))
                 .filter(DriverChecks::concernsUs)
                 .ifPresent(DriverChecks::run);
-        String group = applicationId.orElse(cluster.topics().prefix() + "scheduler");
+        String group = applicationId.orElse(cluster.topics().prefix() + ServiceName.SCHEDULER);
         new ClusterChecks(cluster, new TopicScan(cluster, this::remark), group, finding -> found(findings, finding))
                 .run();
         if (json()) {

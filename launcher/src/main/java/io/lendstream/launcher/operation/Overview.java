@@ -15,6 +15,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.event.WorkloadReader;
@@ -71,7 +72,7 @@ final class Overview {
             if (decisions.size() > DECISIONS_SHOWN) {
                 decisions.removeFirst();
             }
-        } else if (record instanceof Progress got && got.service().equals("environment")) {
+        } else if (record instanceof Progress got && got.isOf(ServiceName.ENVIRONMENT)) {
             virtualNow = Optional.of(got.eventTime());
         }
     }

@@ -1,5 +1,6 @@
 package io.lendstream.launcher.operation;
 
+import io.lendstream.core.event.ServiceName;
 import java.time.Instant;
 import java.util.List;
 
@@ -14,8 +15,6 @@ import java.util.List;
 record RefusedRecords(String topic, long records, long letters, List<Letter> latest) {
     /** As the scheduler names the exception by which it refuses records of a domain that is stopped. */
     private static final String STOPPED = ".DomainStoppedException";
-
-    private static final String SCHEDULER = "scheduler";
 
     RefusedRecords {
         latest = List.copyOf(latest);
@@ -36,7 +35,7 @@ record RefusedRecords(String topic, long records, long letters, List<Letter> lat
     /** How many of the letters are the scheduler's, judged by the latest. */
     long byScheduler() {
         long ours = latest.stream()
-                .filter(letter -> letter.service().equals(SCHEDULER))
+                .filter(letter -> letter.service().equals(ServiceName.SCHEDULER.toString()))
                 .count();
         return latest.isEmpty() ? 0 : letters * ours / latest.size();
     }

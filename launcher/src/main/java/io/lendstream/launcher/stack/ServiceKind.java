@@ -1,37 +1,38 @@
 package io.lendstream.launcher.stack;
 
+import io.lendstream.core.event.ServiceName;
 import java.util.Arrays;
 import java.util.Optional;
 
 /** The services that Lendstream consists of: each a module with a main class, run as a process of its own. */
 public enum ServiceKind {
-    AGENT("agent", "telemetry-agent", "io.lendstream.agent.AgentMain", Jvm.quick(96), "Telemetry of a node's GPUs."),
+    AGENT(ServiceName.AGENT, "telemetry-agent", "io.lendstream.agent.AgentMain", Jvm.quick(96), "Telemetry of a node's GPUs."),
     FORECASTER(
-            "forecaster",
+            ServiceName.FORECASTER,
             "forecaster",
             "io.lendstream.forecaster.ForecasterMain",
             new Jvm(320, 192, Jvm.Compiler.QUICK),
             "The Flink job that forecasts demand."),
     SCHEDULER(
-            "scheduler",
+            ServiceName.SCHEDULER,
             "scheduler-streams",
             "io.lendstream.scheduler.SchedulerMain",
             Jvm.thorough(256),
             "Decides who gets which GPU."),
     ACTUATOR(
-            "actuator",
+            ServiceName.ACTUATOR,
             "actuator",
             "io.lendstream.actuator.ActuatorMain",
             Jvm.quick(96),
             "Carries decisions out and reports back."),
     LOAD(
-            "load",
+            ServiceName.LOAD,
             "load-generator",
             "io.lendstream.load.LoadMain",
             Jvm.quick(192),
             "Plays a workload into the topics as agents and jobs would.");
 
-    private final String command;
+    private final ServiceName service;
     private final String module;
     private final String mainClass;
 
@@ -40,8 +41,8 @@ public enum ServiceKind {
 
     private final String description;
 
-    ServiceKind(String command, String module, String mainClass, Jvm jvm, String description) {
-        this.command = command;
+    ServiceKind(ServiceName service, String module, String mainClass, Jvm jvm, String description) {
+        this.service = service;
         this.module = module;
         this.mainClass = mainClass;
         this.jvm = jvm;
@@ -50,7 +51,7 @@ public enum ServiceKind {
 
     /** What the command line calls it. */
     public String command() {
-        return command;
+        return service.toString();
     }
 
     public String module() {
@@ -68,7 +69,7 @@ public enum ServiceKind {
 
     public static Optional<ServiceKind> named(String command) {
         return Arrays.stream(values())
-                .filter(kind -> kind.command.equals(command))
+                .filter(kind -> kind.command().equals(command))
                 .findFirst();
     }
 
@@ -79,6 +80,6 @@ public enum ServiceKind {
 
     /** It as a child of a stack, restarted three times at most. */
     public Child child(Installation installation) {
-        return new Child(command, installation.classPath(module), mainClass, jvm).onExit(OnExit.restart(3));
+        return new Child(command(), installation.classPath(module), mainClass, jvm).onExit(OnExit.restart(3));
     }
 }

@@ -1,8 +1,10 @@
 package io.lendstream.service.settings;
 
+import io.lendstream.core.event.ServiceName;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -27,7 +29,8 @@ public final class Settings {
     private static final List<String> PASSED_THROUGH = List.of("kafka.", "schema.registry.", "flink.");
 
     /** The services; each reads the settings that start with its name. */
-    private static final Set<String> SERVICES = Set.of("agent", "forecaster", "scheduler", "actuator", "load");
+    private static final Set<ServiceName> SERVICES =
+            EnumSet.complementOf(EnumSet.of(ServiceName.ENVIRONMENT));
 
     /** Variables that the launcher and the developer tasks read. */
     private static final Set<String> OTHER_VARIABLES = Set.of(
@@ -186,7 +189,10 @@ public final class Settings {
     }
 
     private static boolean isOfAService(String name) {
-        return name.indexOf('.') > 0 && SERVICES.contains(name.substring(0, name.indexOf('.')));
+        return name.indexOf('.') > 0
+                && ServiceName.of(name.substring(0, name.indexOf('.')))
+                        .filter(SERVICES::contains)
+                        .isPresent();
     }
 
     private static boolean ownService(Set<String> known, String name) {

@@ -1,6 +1,7 @@
 package io.lendstream.service.time;
 
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -12,9 +13,6 @@ import java.util.TreeMap;
  * goes on.
  */
 public final class VirtualClock {
-    /** Who moves time on. */
-    public static final String ENVIRONMENT = "environment";
-
     private final Map<String, Progress> latest = new TreeMap<>();
     private Optional<Instant> answered;
 
@@ -32,8 +30,8 @@ public final class VirtualClock {
     }
 
     /** What somebody said last. */
-    public Optional<Progress> of(String service) {
-        return Optional.ofNullable(latest.get(service));
+    public Optional<Progress> of(ServiceName service) {
+        return Optional.ofNullable(latest.get(service.toString()));
     }
 
     /** The time up to which this service has answered. */
@@ -43,13 +41,13 @@ public final class VirtualClock {
 
     /** What the environment said, if this service has not answered it yet. */
     public Optional<Progress> due() {
-        return of(ENVIRONMENT)
+        return of(ServiceName.ENVIRONMENT)
                 .filter(environment ->
                         answered.isEmpty() || environment.eventTime().isAfter(answered.get()));
     }
 
     /** Whether another service has answered all that this one has: then what it said by then is what it will have said. */
-    public boolean isLevelWith(String service) {
+    public boolean isLevelWith(ServiceName service) {
         return answered.isEmpty()
                 || of(service)
                         .filter(other -> !other.eventTime().isBefore(answered.get()))

@@ -3,6 +3,7 @@ package io.lendstream.service.time;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 import java.util.Map;
@@ -40,15 +41,15 @@ class VirtualClockTest {
 
     @Test
     void othersAreLevelOnceTheyHaveAnsweredAllThatThisOneHas() {
-        assertThat(clock.isLevelWith("scheduler")).isTrue();
+        assertThat(clock.isLevelWith(ServiceName.SCHEDULER)).isTrue();
 
         clock.answer(NOON.plusSeconds(5));
 
-        assertThat(clock.isLevelWith("scheduler")).isFalse();
+        assertThat(clock.isLevelWith(ServiceName.SCHEDULER)).isFalse();
 
         clock.take(progress("scheduler", 5));
 
-        assertThat(clock.isLevelWith("scheduler")).isTrue();
+        assertThat(clock.isLevelWith(ServiceName.SCHEDULER)).isTrue();
     }
 
     @Test

@@ -6,13 +6,38 @@ import java.util.Optional;
 /**
  * One of our topics: its name without the prefix, what its keys and values are, and how long it keeps them.
  *
+ * @param role who writes it, and what it is for
  * @param key what a record's key is
  * @param retention how long records are kept; empty where only compaction removes them
  * @param type the core record that a value stands for; its simple name is the Avro record's name
  * @param content what a record says, for people
  */
 public record Topic<T>(
-        String suffix, String key, Cleanup cleanup, Optional<Duration> retention, Class<T> type, String content) {
+        String suffix, Role role, String key, Cleanup cleanup, Optional<Duration> retention, Class<T> type, String content) {
+
+    /** Who writes a topic, and what it is for. */
+    public enum Role {
+        /** Written by agents, workloads and people. It may exist once more for each {@link DomainIntake}. */
+        INTAKE("intake"),
+        /** What a domain's history consists of: it is replayed, explained and checked from these topics. */
+        HISTORY("history"),
+        /** The latest of what Lendstream found or decided, by key, for those who act on it. */
+        RESULT("result"),
+        /** How far services have got, which accelerated runs wait for. */
+        TIME("time");
+
+        private final String word;
+
+        Role(String word) {
+            this.word = word;
+        }
+
+        /** As documents name it. */
+        @Override
+        public String toString() {
+            return word;
+        }
+    }
 
     /** What removes old records. */
     public enum Cleanup {

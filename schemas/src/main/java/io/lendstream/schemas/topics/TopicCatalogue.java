@@ -16,11 +16,11 @@ import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.state.Lease;
 import io.lendstream.schemas.topics.Topic.Cleanup;
+import io.lendstream.schemas.topics.Topic.Role;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Every topic there is, and the names that a site's prefix gives them. A topic that people, agents and workloads write to may
@@ -33,49 +33,61 @@ import java.util.Set;
 public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> own) {
     public static final String DEFAULT_PREFIX = "lendstream.";
 
-    public static final Topic<Node> NODES = compacted("nodes", "nodeId", Node.class, "a node's inventory");
+    public static final Topic<Node> NODES = compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "a node's inventory");
     public static final Topic<GpuTelemetry> GPU_TELEMETRY =
-            kept("gpu-telemetry", "nodeId", Duration.ofDays(1), GpuTelemetry.class, "one node's sample of its GPUs");
+            kept(
+            Role.INTAKE,
+            "gpu-telemetry",
+            "nodeId",
+            Duration.ofDays(1),
+            GpuTelemetry.class,
+            "one node's sample of its GPUs");
     public static final Topic<InferenceService> SERVICES =
-            compacted("services", "service", InferenceService.class, "what an inference service is and promises");
+            compacted(Role.INTAKE, "services", "service", InferenceService.class, "what an inference service is and promises");
     public static final Topic<RequestRate> REQUEST_RATES = kept(
+            Role.INTAKE,
             "request-rates",
             "service",
             Duration.ofDays(7),
             RequestRate.class,
             "offered and answered requests of a window");
     public static final Topic<TrainingJob> TRAINING_JOBS =
-            compacted("training-jobs", "jobId", TrainingJob.class, "a training job as submitted");
+            compacted(Role.INTAKE, "training-jobs", "jobId", TrainingJob.class, "a training job as submitted");
     public static final Topic<TrainingProgress> TRAINING_PROGRESS = kept(
+            Role.INTAKE,
             "training-progress", "jobId", Duration.ofDays(7), TrainingProgress.class, "how a training job gets on");
     public static final Topic<DemandForecast> DEMAND_FORECASTS = latestKept(
+            Role.RESULT,
             "demand-forecasts",
             "service",
             Duration.ofDays(7),
             DemandForecast.class,
             "a service's demand ahead of time");
     public static final Topic<DomainEvent> DOMAIN_EVENTS = kept(
+            Role.HISTORY,
             "domain-events",
             "domain",
             Duration.ofDays(30),
             DomainEvent.class,
             "every accepted event, in its domain's order");
     public static final Topic<Decision> DECISIONS =
-            kept("decisions", "domain", Duration.ofDays(30), Decision.class, "every decision, in its domain's order");
+            kept(Role.HISTORY, "decisions", "domain", Duration.ofDays(30), Decision.class, "every decision, in its domain's order");
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
+            Role.RESULT,
             "batching-decisions", "service", Duration.ofDays(30), BatchingDecision.class, "how a service is to batch");
     public static final Topic<Lease> LEASES =
-            compacted("leases", "gpuUuid, or gpuUuid/start:size for a MIG instance", Lease.class, "who owns a GPU now");
+            compacted(Role.RESULT, "leases", "gpuUuid, or gpuUuid/start:size for a MIG instance", Lease.class, "who owns a GPU now");
     public static final Topic<ActuationReport> ACTUATION_REPORTS = kept(
+            Role.HISTORY,
             "actuation-reports",
             "domain",
             Duration.ofDays(30),
             ActuationReport.class,
             "what an actuator did with a decision");
     public static final Topic<ControlCommand> CONTROL =
-            kept("control", "domain", Duration.ofDays(30), ControlCommand.class, "what a person tells the scheduler");
+            kept(Role.INTAKE, "control", "domain", Duration.ofDays(30), ControlCommand.class, "what a person tells the scheduler");
     public static final Topic<Progress> PROGRESS =
-            compacted("progress", "service name", Progress.class, "event time up to which a service has answered");
+            compacted(Role.TIME, "progress", "service name", Progress.class, "event time up to which a service has answered");
 
     public static final List<Topic<?>> ALL = List.of(
             NODES,
@@ -95,9 +107,8 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
 
     /** The topics that an intake has of its own: those that are written from outside. */
     public static final List<Topic<?>> OF_INTAKES =
-            List.of(NODES, GPU_TELEMETRY, SERVICES, REQUEST_RATES, TRAINING_JOBS, TRAINING_PROGRESS, CONTROL);
+            ALL.stream().filter(topic -> topic.role() == Role.INTAKE).toList();
 
-    private static final Set<Topic<?>> IN_INTAKES = Set.copyOf(OF_INTAKES);
     private static final char BEFORE_INTAKE = '.';
 
     /** How long dead letters wait for somebody to look at them. */
@@ -133,7 +144,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
      * @throws IllegalArgumentException where intakes have no such topic, or the name is no intake's
      */
     public String name(Topic<?> topic, String intake) {
-        if (!IN_INTAKES.contains(topic)) {
+        if (topic.role() != Role.INTAKE) {
             throw new IllegalArgumentException("intakes have no topic %s; only %s".formatted(topic, OF_INTAKES));
         }
         DomainIntake.check(intake);
@@ -142,7 +153,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
 
     /** The names in Kafka of all topics that this process reads such records from: the base topic first. */
     public List<String> names(Topic<?> topic) {
-        if (!IN_INTAKES.contains(topic)) {
+        if (topic.role() != Role.INTAKE) {
             return List.of(name(topic));
         }
         if (own.isPresent()) {
@@ -156,7 +167,7 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
 
     /** The name in Kafka of the topic that this process writes such records to. */
     public String target(Topic<?> topic) {
-        return own.isPresent() && IN_INTAKES.contains(topic) ? name(topic, own.get()) : name(topic);
+        return own.isPresent() && topic.role() == Role.INTAKE ? name(topic, own.get()) : name(topic);
     }
 
     /** The same topics for a process that writes for one intake. */
@@ -254,16 +265,16 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
     /** A topic under one of its names; {@code base} is the base topic's where it is an intake's. */
     record Named(Topic<?> topic, String name, Optional<String> base) {}
 
-    private static <T> Topic<T> compacted(String suffix, String key, Class<T> type, String content) {
-        return new Topic<>(suffix, key, Cleanup.COMPACT, Optional.empty(), type, content);
+    private static <T> Topic<T> compacted(Role role, String suffix, String key, Class<T> type, String content) {
+        return new Topic<>(suffix, role, key, Cleanup.COMPACT, Optional.empty(), type, content);
     }
 
-    private static <T> Topic<T> kept(String suffix, String key, Duration retention, Class<T> type, String content) {
-        return new Topic<>(suffix, key, Cleanup.DELETE, Optional.of(retention), type, content);
+    private static <T> Topic<T> kept(Role role, String suffix, String key, Duration retention, Class<T> type, String content) {
+        return new Topic<>(suffix, role, key, Cleanup.DELETE, Optional.of(retention), type, content);
     }
 
     private static <T> Topic<T> latestKept(
-            String suffix, String key, Duration retention, Class<T> type, String content) {
-        return new Topic<>(suffix, key, Cleanup.COMPACT_DELETE, Optional.of(retention), type, content);
+            Role role, String suffix, String key, Duration retention, Class<T> type, String content) {
+        return new Topic<>(suffix, role, key, Cleanup.COMPACT_DELETE, Optional.of(retention), type, content);
     }
 }

@@ -88,11 +88,12 @@ final class TopicsPage {
     }
 
     private void topics() {
-        page.append("| topic | key | cleanup | kept | record | what it says |\n|---|---|---|---|---|---|\n");
+        page.append("| topic | role | key | cleanup | kept | record | what it says |\n|---|---|---|---|---|---|---|\n");
         for (Topic<?> topic : TopicCatalogue.ALL) {
-            page.append("| `%s` | %s | %s | %s | %s | %s |\n"
+            page.append("| `%s` | %s | %s | %s | %s | %s | %s |\n"
                     .formatted(
                             CATALOGUE.name(topic),
+                            topic.role(),
                             topic.key(),
                             topic.cleanup().policy().replace(",", ", "),
                             topic.retention().map(TopicsPage::length).orElse("the newest of each key"),

@@ -104,7 +104,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                             .formatted(report.tenant().get(), report.decision()));
             return;
         }
-        gpu.owner().asBinding().filter(binding -> hasBound(report, binding)).ifPresent(binding -> {
+        gpu.owner().asBinding().filter(binding -> isAbout(report, binding)).ifPresent(binding -> {
             builder.put(gpu.boundBy(report.actuator()));
             builder.own(gpu.gpuId(), bound(binding));
         });
@@ -120,8 +120,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                         service -> new Owner.Serving(service.service())));
     }
 
-    /** Where a decision was refused, the next one on the same tenant may bind what that one was to. */
-    private static boolean hasBound(ActuationReport report, Owner.Binding binding) {
+    /** Where a decision was refused, the next one on the same tenant may bind what that one was to, or fail to. */
+    private static boolean isAbout(ActuationReport report, Owner.Binding binding) {
         return binding.decision().equals(report.decision())
                 || (binding.decision().compareTo(report.decision()) < 0
                         && report.tenant().filter(binding.tenant()::equals).isPresent());
@@ -153,7 +153,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
 
     private void failed(ActuationReport report, GpuState gpu) {
         Optional<Owner.Binding> binding = gpu.owner().asBinding();
-        if (binding.filter(open -> open.decision().equals(report.decision())).isEmpty()) {
+        if (binding.filter(open -> isAbout(report, open)).isEmpty()) {
             return;
         }
         builder.invalidatePlan();

@@ -178,9 +178,6 @@ class EventApplierRecordsTest {
     @Test
     void aGpuThatCouldNotBeBoundOnceIsFreeAgainAndTwiceInARowIsOutOfService() {
         moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0");
-        assertThat(reported(moment.report(Moment.decision(8), Outcome.FAILED, Moment.job("a"), "train-g0"), "train-g0"))
-                .as("another decision")
-                .isInstanceOf(Owner.Binding.class);
         StepBuilder failed = moment.observed(moment.report(EARLIER, Outcome.FAILED, Moment.job("a"), "train-g0"));
         assertThat(failed.gpu(new GpuId("train-g0")).owner()).isEqualTo(new Owner.Free());
         assertThat(failed.gpu(new GpuId("train-g0")).failedBinds()).isEqualTo(1);
@@ -191,6 +188,21 @@ class EventApplierRecordsTest {
         assertThat(reported(moment.report(EARLIER, Outcome.FAILED, Moment.job("a"), "train-g0"), "train-g0"))
                 .isEqualTo(quarantined("could not be bound twice in a row: no driver"));
         assertThat(moment.gpu("train-g0").failedBinds()).isEqualTo(2);
+    }
+
+    @Test
+    void aBindFailsByItsDecisionOrByALaterOneOnTheSameTenant() {
+        moment.owned(Moment.binding(Moment.job("a"), ofMinutes(1)), "train-g0");
+
+        assertThat(reported(moment.report(Moment.decision(6), Outcome.FAILED, Moment.job("a"), "train-g0"), "train-g0"))
+                .as("an earlier decision")
+                .isInstanceOf(Owner.Binding.class);
+        assertThat(reported(moment.report(Moment.decision(8), Outcome.FAILED, Moment.job("b"), "train-g0"), "train-g0"))
+                .as("another job")
+                .isInstanceOf(Owner.Binding.class);
+        assertThat(reported(moment.report(Moment.decision(8), Outcome.FAILED, Moment.job("a"), "train-g0"), "train-g0"))
+                .as("the decision after a refused one")
+                .isEqualTo(new Owner.Free());
     }
 
     @Test

@@ -119,9 +119,10 @@ final class TransitionSearch {
                 carryOut(next);
             }
         }
-        return transition(least.keySet().stream()
-                .filter(service -> least.get(service) < loads.needed(service) * (1 - ENOUGH))
-                .map(service -> new Transition.Shortfall(service, loads.needed(service), least.get(service)))
+        return transition(least.entrySet().stream()
+                .filter(served -> served.getValue() < loads.needed(served.getKey()) * (1 - ENOUGH))
+                .map(served ->
+                        new Transition.Shortfall(served.getKey(), loads.needed(served.getKey()), served.getValue()))
                 .toList());
     }
 

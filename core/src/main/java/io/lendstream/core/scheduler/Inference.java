@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -197,6 +198,10 @@ final class Inference {
                 .wake(name, warm, reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
     }
 
+    private static ReplicaNeed needOf(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {
+        return Objects.requireNonNull(needs.get(service), "a service that nobody has asked for its need");
+    }
+
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
         Iterator<GpuState> free = pool.free();
         int coming = pool.coming();
@@ -208,7 +213,7 @@ final class Inference {
             List<GpuId> taken = given.getOrDefault(entry.getKey(), List.of());
             ServiceState service = builder.services().require(entry.getKey());
             if (!taken.isEmpty()) {
-                start(service, needs.get(entry.getKey()), taken);
+                start(service, needOf(entry.getKey(), needs), taken);
             }
             entry.setValue(entry.getValue() - taken.size());
             stillMissing = (int) Math.min(Integer.MAX_VALUE, (long) stillMissing + entry.getValue());
@@ -216,7 +221,7 @@ final class Inference {
         int toFree = stillMissing - coming;
         if (toFree > 0) {
             ServiceState service = latest(missing);
-            ReplicaNeed need = needs.get(service.spec().service());
+            ReplicaNeed need = needOf(service.spec().service(), needs);
             toFree -= someSleep ? stopSleeping(service, need, toFree) : 0;
             if (toFree > 0) {
                 reclaim(service, need, toFree);

@@ -142,9 +142,10 @@ final class Placement {
             if (next.isEmpty()) {
                 break;
             }
-            List<GpuId> there = home.isEmpty() ? freeOn(next.get()) : home.remove(next.get());
+            NodeId node = next.get();
+            List<GpuId> there = Optional.ofNullable(home.remove(node)).orElseGet(() -> freeOn(node));
             chosen.addAll(there.subList(0, Math.min(missing, there.size())));
-            used.add(next.get());
+            used.add(node);
         }
         return List.copyOf(chosen);
     }

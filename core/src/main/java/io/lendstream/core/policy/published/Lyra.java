@@ -20,6 +20,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -314,7 +315,7 @@ public record Lyra() implements Policy {
 
         /** Workers that a job can lose without being stopped. */
         private int spare(JobId job) {
-            JobView view = jobs.get(job);
+            JobView view = Objects.requireNonNull(jobs.get(job), "a job that the plan does not know");
             return view.elastic() ? Math.max(0, held.getOrDefault(job, 0) - view.minGpus()) : 0;
         }
     }

@@ -59,7 +59,7 @@ class SchedulerStepTest {
                 .rate("search", 5);
     }
 
-    /** What a witness sees of the step that an event leads to; empty where nothing is decided. */
+    /** What a listener sees of the step that an event leads to; empty where nothing is decided. */
     private static Optional<Set<String>> asked(Scheduler scheduler, Scenario story, Event event) {
         List<Set<String>> begun = new ArrayList<>();
         StepListener listener = new StepListener() {

@@ -289,7 +289,7 @@ class TrainingTest {
     }
 
     @Test
-    void theWitnessSeesThePlan() {
+    void theListenerSeesThePlan() {
         planned(Map.of("a", gpus("train-g0")));
 
         assertThat(seen.targets()).containsExactly(Map.entry(new JobId("a"), gpus("train-g0")));

@@ -52,9 +52,8 @@ final class Gangs {
                     int gpus = change.map(changed -> changed.allocation().gpus().size())
                             .orElse(0);
                     return gpus > 0 && gpus < least
-                            ? Optional.of(new Violation(
-                                    "gang",
-                                    "decision %s gives a job %d GPUs that runs on %d or more: %s"
+                            ? Optional.of(
+                                    Rule.GANG.violation("decision %s gives a job %d GPUs that runs on %d or more: %s"
                                             .formatted(decision.id(), gpus, least, decision.action())))
                             : Optional.empty();
                 });

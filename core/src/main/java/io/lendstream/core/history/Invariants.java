@@ -19,9 +19,6 @@ import java.util.stream.Stream;
 
 /** What has to be true of every state. */
 public final class Invariants {
-    /** The rules that {@link #check} may find broken. */
-    static final Set<String> RULES = Set.of("one owner", "instances", "lend", "gang");
-
     private Invariants() {}
 
     /** What is wrong with a state; empty when nothing is. */
@@ -42,17 +39,14 @@ public final class Invariants {
             for (GpuId gpu : job.allocation().gpus()) {
                 JobId other = claimed.put(gpu, job.spec().job());
                 if (other != null) {
-                    violations.add(new Violation(
-                            "one owner",
-                            "%s is allocated to %s and %s"
-                                    .formatted(gpu, other, job.spec().job())));
+                    violations.add(Rule.ONE_OWNER.violation("%s is allocated to %s and %s"
+                            .formatted(gpu, other, job.spec().job())));
                 }
             }
             boolean several = job.allocation().gpus().size() > 1;
             if (several && job.allocation().gpus().stream().anyMatch(gpu -> isInstance(state, gpu))) {
-                violations.add(new Violation(
-                        "instances",
-                        "job %s is to train on several units, one of them a MIG instance: %s"
+                violations.add(
+                        Rule.INSTANCES.violation("job %s is to train on several units, one of them a MIG instance: %s"
                                 .formatted(job.spec().job(), job.allocation().gpus())));
             }
         }
@@ -66,17 +60,17 @@ public final class Invariants {
             Optional<JobId> owner = jobOf(gpu);
             Optional<JobId> claim = Optional.ofNullable(claimed.get(gpu.gpuId()));
             if (!owner.equals(claim)) {
-                violations.add(new Violation(
-                        "one owner", "%s is %s, but is allocated to %s".formatted(gpu.gpuId(), gpu.owner(), claim)));
+                violations.add(Rule.ONE_OWNER.violation(
+                        "%s is %s, but is allocated to %s".formatted(gpu.gpuId(), gpu.owner(), claim)));
             }
             if (gpu.owner().isLent() && gpu.pool() != Pool.INFERENCE) {
-                violations.add(new Violation("lend", "%s is lent, but is not inference's".formatted(gpu.gpuId())));
+                violations.add(Rule.LEND.violation("%s is lent, but is not inference's".formatted(gpu.gpuId())));
             }
             boolean isHeldForGood = gpu.owner().isUp()
                     && gpu.owner().isHeldByJob()
                     && !gpu.owner().isLent();
             if (isHeldForGood && gpu.pool() != Pool.TRAINING) {
-                violations.add(new Violation("lend", "%s is held without a lease".formatted(gpu.gpuId())));
+                violations.add(Rule.LEND.violation("%s is held without a lease".formatted(gpu.gpuId())));
             }
         }
         return violations;
@@ -93,10 +87,8 @@ public final class Invariants {
     }
 
     private static Violation gang(JobState job) {
-        return new Violation(
-                "gang",
-                "job %s holds %d GPUs, but runs on %d or more"
-                        .formatted(job.spec().job(), job.gpus(), least(job.spec())));
+        return Rule.GANG.violation("job %s holds %d GPUs, but runs on %d or more"
+                .formatted(job.spec().job(), job.gpus(), least(job.spec())));
     }
 
     /** Units that can be given to somebody do not share memory. */
@@ -114,7 +106,7 @@ public final class Invariants {
                 others.stream()
                         .filter(instance::overlaps)
                         .forEach(other -> violations.add(
-                                new Violation("instances", "%s and %s overlap".formatted(instance, other))));
+                                Rule.INSTANCES.violation("%s and %s overlap".formatted(instance, other))));
                 others.add(instance);
             }
         }
@@ -122,7 +114,7 @@ public final class Invariants {
                 .filter(whole::contains)
                 .sorted()
                 .forEach(gpu -> violations.add(
-                        new Violation("instances", "%s can be given as a whole and in instances".formatted(gpu))));
+                        Rule.INSTANCES.violation("%s can be given as a whole and in instances".formatted(gpu))));
     }
 
     private static boolean isInstance(ClusterState state, GpuId gpu) {

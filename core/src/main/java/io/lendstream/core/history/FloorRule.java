@@ -1,0 +1,89 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.ServiceState;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor needs. Of a service
+ * that is planned onto MIG instances, how many there are says little.
+ */
+final class FloorRule implements HistoryRule {
+    private final Violations violations;
+    private final Map<ServiceId, Integer> warmBefore = new HashMap<>();
+    private boolean ended;
+
+    FloorRule(Violations violations) {
+        this.violations = violations;
+    }
+
+    @Override
+    public void before(DomainEvent event, ClusterState state) {
+        ended = endsReplica(event, state);
+    }
+
+    @Override
+    public void settled(ReplayedEvent replayed) {
+        if (!replayed.changed().owners().isEmpty()) {
+            floors(replayed.state(), ended || replayed.hasQuarantined());
+        }
+    }
+
+    private void floors(ClusterState state, boolean fault) {
+        Map<ServiceId, Integer> warm = new HashMap<>();
+        Set<ServiceId> planned = new HashSet<>();
+        state.slices().ifPresent(plan -> planned.addAll(plan.services()));
+        for (GpuState gpu : state.gpus().values()) {
+            Optional<ServiceId> service = warmReplicaOf(gpu.owner());
+            service.ifPresent(name -> warm.merge(name, 1, Integer::sum));
+            service.filter(name -> !gpu.isWhole()).ifPresent(planned::add);
+        }
+        for (ServiceState service : state.services().values()) {
+            ServiceId name = service.spec().service();
+            int has = warm.getOrDefault(name, 0);
+            int had = warmBefore.getOrDefault(name, 0);
+            int floor = service.spec().floorReplicas();
+            if (has < floor && has < had && !fault && !planned.contains(name)) {
+                violations.add(
+                        Rule.FLOOR,
+                        "service %s went from %d to %d replicas at %s, under its floor of %d"
+                                .formatted(name, had, has, state.now(), floor));
+            }
+        }
+        warmBefore.clear();
+        warmBefore.putAll(warm);
+    }
+
+    /** Whether a replica has ended that nobody decided to end; one that a decision ends is no warm replica any more by then. */
+    private static boolean endsReplica(DomainEvent event, ClusterState state) {
+        return event.event()
+                .asReport()
+                .filter(report -> report.gpus().stream()
+                        .flatMap(gpu -> state.gpus().get(gpu).stream())
+                        .flatMap(gpu -> warmReplicaOf(gpu.owner()).stream())
+                        .anyMatch(service -> tellsTheEnd(report, new Tenant.Service(service))))
+                .isPresent();
+    }
+
+    private static boolean tellsTheEnd(ActuationReport report, Tenant replica) {
+        return switch (report.outcome()) {
+            case RELEASED, FORCED -> report.tenant().filter(replica::equals).isPresent();
+            case HOLDS -> report.tenant().filter(replica::equals).isEmpty();
+            default -> false;
+        };
+    }
+
+    private static Optional<ServiceId> warmReplicaOf(Owner owner) {
+        return owner.isUp() ? owner.replicaOf() : Optional.empty();
+    }
+}

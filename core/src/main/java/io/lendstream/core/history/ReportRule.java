@@ -1,0 +1,34 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.state.ClusterState;
+import java.util.HashSet;
+import java.util.Set;
+
+/** The scheduler heard of every report, as far as the log can be followed. */
+final class ReportRule implements HistoryRule {
+    private final Violations violations;
+    private final LogRule log;
+    private final Set<Integer> reportsInLog = new HashSet<>();
+
+    ReportRule(Violations violations, LogRule log) {
+        this.violations = violations;
+        this.log = log;
+    }
+
+    @Override
+    public void before(DomainEvent event, ClusterState state) {
+        event.event().asReport().ifPresent(report -> reportsInLog.add(report.hashCode()));
+    }
+
+    @Override
+    public void heard(ActuationReport report) {
+        if (!log.isBrokenOff() && !reportsInLog.contains(report.hashCode())) {
+            violations.add(
+                    Rule.REPORTS,
+                    "the report %s on %s of %s is not in the log"
+                            .formatted(report.outcome(), report.decision(), report.at()));
+        }
+    }
+}

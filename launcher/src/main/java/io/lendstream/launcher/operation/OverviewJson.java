@@ -1,0 +1,83 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.id.Tenant;
+import java.time.Instant;
+
+/** An {@link Overview} for tools. */
+final class OverviewJson {
+    private final Overview overview;
+    private final WorkloadFigures figures;
+
+    OverviewJson(Overview overview) {
+        this.overview = overview;
+        this.figures = overview.figures();
+    }
+
+    ObjectNode at(Instant now) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode().put("at", now.toString());
+        ArrayNode alarms = json.putArray("alarms");
+        overview.alarms(now).forEach(alarms::add);
+        putGpus(json.putArray("gpus"));
+        putServices(json.putArray("services"), now);
+        putJobs(json.putArray("jobs"));
+        ArrayNode last = json.putArray("decisions");
+        overview.decisions().forEach(decision -> last.add(Explained.json(decision)));
+        return json;
+    }
+
+    private void putGpus(ArrayNode gpus) {
+        overview.leases().forEach(lease -> {
+            ObjectNode gpu = gpus.addObject()
+                    .put("gpu", lease.gpuId().value())
+                    .put("node", lease.nodeId().value())
+                    .put("domain", lease.domain().value())
+                    .put("pool", EventText.lower(lease.pool()))
+                    .put("owner", lease.owner().label())
+                    .put("since", lease.since().toString())
+                    .put("words", EventText.of(lease.owner()));
+            lease.owner().holder().ifPresent(tenant -> put(gpu, tenant));
+        });
+    }
+
+    private void putServices(ArrayNode lines, Instant now) {
+        overview.services().forEach(service -> {
+            ReplicaNeed need = WorkloadFigures.need(service, now);
+            ObjectNode line = lines.addObject()
+                    .put("service", service.spec().service().value())
+                    .put("requestsPerSecond", service.arrivalsPerSecond())
+                    .put("needed", need.replicas())
+                    .put("neededNow", need.now())
+                    .put("neededAhead", need.ahead())
+                    .put("serving", figures.serving(service))
+                    .put("warm", figures.warm(service))
+                    .put("starting", figures.starting(service))
+                    .put("stale", WorkloadFigures.isStale(service, now));
+            WorkloadFigures.peak(service).ifPresent(most -> line.put("forecastP99PerSecond", most));
+            WorkloadFigures.gpus(service).ifPresent(most -> line.put("forecastP99Gpus", most));
+        });
+    }
+
+    private void putJobs(ArrayNode all) {
+        figures.shownJobs().forEach(job -> {
+            WorkloadFigures.Held held = figures.held(job);
+            ObjectNode one = all.addObject()
+                    .put("job", job.spec().job().value())
+                    .put("phase", figures.phase(job))
+                    .put("gpus", held.gpus())
+                    .put("lent", held.lent());
+            if (held.gpus() > 0) {
+                one.put("goodputSamplesPerSecond", WorkloadFigures.goodput(job, held));
+            }
+        });
+    }
+
+    private static void put(ObjectNode gpu, Tenant tenant) {
+        tenant.match(Tenant.Cases.of(
+                job -> gpu.put("job", job.job().value()),
+                service -> gpu.put("service", service.service().value())));
+    }
+}

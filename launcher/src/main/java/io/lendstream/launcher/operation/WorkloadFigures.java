@@ -1,0 +1,123 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.demand.ReplicaNeed;
+import io.lendstream.core.event.GpuQuantiles;
+import io.lendstream.core.event.HorizonQuantiles;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** What is shown of services and jobs, in figures: from the leases they hold and from what records tell of them. */
+final class WorkloadFigures {
+    private static final int STALE_WINDOWS = 3;
+    /** From a decision to a replica that answers, besides its warm-up: the usual notice. */
+    private static final Duration NOTICE = Duration.ofSeconds(45);
+
+    private final SortedMap<GpuId, Lease> leases;
+    private final SeenWorkload workload;
+
+    WorkloadFigures(SortedMap<GpuId, Lease> leases, SeenWorkload workload) {
+        this.leases = leases;
+        this.workload = workload;
+    }
+
+    static boolean isStale(ServiceState service, Instant now) {
+        Duration bound = service.window().multipliedBy(STALE_WINDOWS);
+        return service.lastRateAt().map(at -> at.plus(bound).isBefore(now)).orElse(true);
+    }
+
+    static ReplicaNeed need(ServiceState service, Instant now) {
+        return ReplicaNeed.of(service, now, NOTICE.plus(service.spec().warmUp()), true);
+    }
+
+    static Optional<Double> peak(ServiceState service) {
+        return service.forecast()
+                .map(forecast -> forecast.horizons().stream()
+                        .mapToDouble(HorizonQuantiles::p99)
+                        .max()
+                        .orElse(0));
+    }
+
+    /** The most GPUs that its forecast names, for p99 at any horizon. */
+    static Optional<Integer> gpus(ServiceState service) {
+        return service.forecast().stream()
+                .flatMap(forecast -> forecast.horizons().stream())
+                .flatMap(at -> at.gpus().stream())
+                .map(GpuQuantiles::p99)
+                .max(Comparator.naturalOrder());
+    }
+
+    /** Replicas that answer requests. */
+    long serving(ServiceState service) {
+        return replicas(service, Set.of("serving"));
+    }
+
+    /** Replicas that could answer requests at once. */
+    long warm(ServiceState service) {
+        return replicas(service, Set.of("protected", "sleeping"));
+    }
+
+    long starting(ServiceState service) {
+        return replicas(service, Set.of("binding"));
+    }
+
+    private long replicas(ServiceState service, Set<String> labels) {
+        Tenant tenant = new Tenant.Service(service.spec().service());
+        return leases.values().stream()
+                .filter(lease -> labels.contains(lease.owner().label())
+                        && lease.owner().holder().filter(tenant::equals).isPresent())
+                .count();
+    }
+
+    /** Those that are not over, and those that hold GPUs still. */
+    List<JobState> shownJobs() {
+        Set<JobId> holding = leases.values().stream()
+                .flatMap(lease -> lease.owner().holdingJob().stream())
+                .collect(Collectors.toCollection(TreeSet::new));
+        return workload.jobs().stream()
+                .filter(job -> !job.isOver() || holding.contains(job.spec().job()))
+                .toList();
+    }
+
+    /**
+     * What a job has.
+     *
+     * @param nodes on how many nodes
+     */
+    record Held(int gpus, int lent, int nodes) {}
+
+    Held held(JobState job) {
+        Tenant tenant = new Tenant.Job(job.spec().job());
+        List<Lease> mine = leases.values().stream()
+                .filter(lease -> lease.owner().isUp())
+                .filter(lease -> lease.owner().holder().filter(tenant::equals).isPresent())
+                .toList();
+        int lent = (int) mine.stream().filter(lease -> lease.owner().isLent()).count();
+        int nodes = (int) mine.stream().map(Lease::nodeId).distinct().count();
+        return new Held(mine.size(), lent, nodes);
+    }
+
+    /** As its profile and its steps so far have it. */
+    static double goodput(JobState job, Held held) {
+        return job.model().best(held.nodes, held.gpus).goodput();
+    }
+
+    String phase(JobState job) {
+        return EventText.lower(
+                workload.progress(job.spec().job()).map(TrainingProgress::phase).orElse(JobPhase.QUEUED));
+    }
+}

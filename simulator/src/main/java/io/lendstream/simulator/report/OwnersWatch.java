@@ -1,0 +1,114 @@
+package io.lendstream.simulator.report;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.simulator.report.Bins.Bin;
+import io.lendstream.simulator.report.ReportedRun.Loans;
+import io.lendstream.simulator.report.ReportedRun.OwnerSample;
+import io.lendstream.simulator.report.ReportedRun.Turnover;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** Who held the GPUs in the course of a run, and for how long GPUs were lent. */
+final class OwnersWatch {
+    private final Function<ServiceId, Optional<ServiceWatch>> watches;
+    private final Map<OwnerGroup, Steps> groups = new EnumMap<>(OwnerGroup.class);
+    private final Map<GpuId, Held> holdings = new HashMap<>();
+    private Instant ownersAt = Instant.MIN;
+    private long loansEnded;
+    private double loanSeconds;
+    private double longestLoanSeconds;
+
+    /** @param watches of the services whose replicas are shown */
+    OwnersWatch(Function<ServiceId, Optional<ServiceWatch>> watches) {
+        this.watches = watches;
+    }
+
+    /** How a GPU is held. */
+    private record Held(OwnerGroup group, Optional<ServiceId> service, Optional<Instant> lentSince) {}
+
+    void hold(GpuId gpu, Optional<OwnerGroup> group, Optional<ServiceId> service, Instant at) {
+        if (groups.isEmpty()) {
+            for (OwnerGroup each : OwnerGroup.values()) {
+                groups.put(each, new Steps(at));
+            }
+        }
+        // A lease that is told late changes all groups at once, now, so that no GPU counts twice in between.
+        ownersAt = at.isAfter(ownersAt) ? at : ownersAt;
+        Optional<Held> before = Optional.ofNullable(holdings.remove(gpu));
+        boolean same = before.map(Held::group).equals(group)
+                && before.flatMap(Held::service).equals(service);
+        if (!same) {
+            before.ifPresent(held -> {
+                steps(held.group()).add(ownersAt, -1);
+                held.service().flatMap(watches).ifPresent(watch -> watch.replicas(ownersAt, -1));
+            });
+            group.ifPresent(each -> steps(each).add(ownersAt, 1));
+            service.flatMap(watches).ifPresent(watch -> watch.replicas(ownersAt, 1));
+        }
+        Optional<Instant> lentBefore = before.flatMap(Held::lentSince);
+        boolean isLent = group.equals(Optional.of(OwnerGroup.LENT));
+        if (lentBefore.isPresent() && !isLent) {
+            double seconds = Math.max(0, Duration.between(lentBefore.get(), at).toMillis() / 1000.0);
+            loansEnded++;
+            loanSeconds += seconds;
+            longestLoanSeconds = Math.max(longestLoanSeconds, seconds);
+        }
+        Optional<Instant> lentSince = isLent ? lentBefore.or(() -> Optional.of(at)) : Optional.empty();
+        group.ifPresent(each -> holdings.put(gpu, new Held(each, service, lentSince)));
+    }
+
+    private Steps steps(OwnerGroup group) {
+        return groups.computeIfAbsent(group, each -> new Steps(ownersAt));
+    }
+
+    void upTo(Instant now) {
+        groups.values().forEach(steps -> steps.upTo(now));
+        ownersAt = now;
+    }
+
+    /** The width of the widest bins; at least as wide as given. */
+    long widthMillis(long least) {
+        long width = least;
+        for (Steps steps : groups.values()) {
+            width = Math.max(width, steps.bins().widthMillis());
+        }
+        return width;
+    }
+
+    List<OwnerSample> owners(long widthMillis) {
+        Map<Instant, Map<OwnerGroup, Double>> samples = new TreeMap<>();
+        groups.forEach((group, steps) -> {
+            for (Bin bin : steps.bins().bins(widthMillis)) {
+                samples.computeIfAbsent(bin.at(), at -> new EnumMap<>(OwnerGroup.class))
+                        .put(group, bin.mean());
+            }
+        });
+        return samples.entrySet().stream()
+                .map(sample -> new OwnerSample(sample.getKey(), sample.getValue()))
+                .toList();
+    }
+
+    Loans loans(List<Turnover> turnover, long widthMillis) {
+        double lentMillis = Optional.ofNullable(groups.get(OwnerGroup.LENT)).stream()
+                .flatMap(steps -> steps.bins().bins(widthMillis).stream())
+                .mapToDouble(Bin::amount)
+                .sum();
+        return new Loans(
+                lentMillis / Duration.ofHours(1).toMillis(),
+                loansEnded,
+                (int) holdings.values().stream()
+                        .filter(held -> held.group() == OwnerGroup.LENT)
+                        .count(),
+                loansEnded == 0 ? 0 : loanSeconds / loansEnded,
+                longestLoanSeconds,
+                turnover);
+    }
+}

@@ -27,7 +27,8 @@ final class ColdStart {
         var average = evaluation.run(AVERAGE, (origin, target, said) -> {}, share -> {});
         double logs = 0;
         for (int i = 0; i < ours.size(); i++) {
-            logs += Math.log(ours.get(i).mae() / average.get(i).mae());
+            logs += Math.log(
+                    ours.get(i).errors().mae() / average.get(i).errors().mae());
         }
         return Math.exp(logs / ours.size());
     }

@@ -100,10 +100,10 @@ final class ForecastStudy implements Bench {
         private final PooledCoverage pooledSelect = new PooledCoverage();
 
         void add(Line line, Score our, Score their) {
-            mae.add(our.nmae() / line.nmae());
-            selectMae.add(their.nmae() / line.nmae());
-            ownSelect.add(our.nmae() / their.nmae());
-            line.pinball99().ifPresent(printed -> pinball.add(our.pinball99() / printed));
+            mae.add(our.errors().nmae() / line.nmae());
+            selectMae.add(their.errors().nmae() / line.nmae());
+            ownSelect.add(our.errors().nmae() / their.errors().nmae());
+            line.pinball99().ifPresent(printed -> pinball.add(our.errors().pinball99() / printed));
             line.p99OverMean().ifPresent(printed -> cost.add(our.p99OverMean() / printed));
             pooled.add(our);
             pooledSelect.add(their);
@@ -171,21 +171,21 @@ final class ForecastStudy implements Bench {
     private void print(Line line, Score our, Score their, Covered covered) {
         String key = line.source().key();
         String at = "%s, %d min ahead".formatted(key, line.horizonMinutes());
-        boolean keeps90 = keeps(at + ": p90", 0.9, our.coverage90(), covered.p90());
-        boolean keeps99 = keeps(at + ": p99", 0.99, our.coverage99(), covered.p99());
+        boolean keeps90 = keeps(at + ": p90", 0.9, our.covered().p90(), covered.p90());
+        boolean keeps99 = keeps(at + ": p99", 0.99, our.covered().p99(), covered.p99());
         System.out.printf(
                 "%-36s %2d | %.3f %s %s | %.3f | %.3f (%.3f) %.4f (%.4f) %.3f%s%s%n",
                 key,
                 line.horizonMinutes(),
-                our.nmae() / line.nmae(),
-                text(line.pinball99(), our.pinball99()),
+                our.errors().nmae() / line.nmae(),
+                text(line.pinball99(), our.errors().pinball99()),
                 text(line.p99OverMean(), our.p99OverMean()),
-                their.nmae() / line.nmae(),
-                our.coverage90(),
+                their.errors().nmae() / line.nmae(),
+                our.covered().p90(),
                 2 * covered.p90().deviation(),
-                our.coverage99(),
+                our.covered().p99(),
                 2 * covered.p99().deviation(),
-                our.riseCoverage99(),
+                our.covered().p99OnRises(),
                 keeps90 ? "" : " MISSES p90",
                 keeps99 ? "" : " MISSES p99");
     }
@@ -204,8 +204,8 @@ final class ForecastStudy implements Bench {
                 for (int i = 0; i < scores.size(); i++) {
                     Score score = scores.get(i);
                     Score their = select.get(key).get(i);
-                    mae.add(score.nmae() / their.nmae());
-                    pinball.add(score.pinball99() / their.pinball99());
+                    mae.add(score.errors().nmae() / their.errors().nmae());
+                    pinball.add(score.errors().pinball99() / their.errors().pinball99());
                     pooled.add(score);
                 }
             });

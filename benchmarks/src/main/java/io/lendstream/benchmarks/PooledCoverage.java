@@ -14,12 +14,12 @@ final class PooledCoverage {
 
     void add(Score score) {
         count += score.scored();
-        under10 += score.scored() * score.coverage10();
-        under90 += score.scored() * score.coverage90();
-        under99 += score.scored() * score.coverage99();
+        under10 += score.scored() * score.covered().p10();
+        under90 += score.scored() * score.covered().p90();
+        under99 += score.scored() * score.covered().p99();
         double steep = Math.floor(score.scored() / 10.0);
         rises += steep;
-        underOnRises += steep * score.riseCoverage99();
+        underOnRises += steep * score.covered().p99OnRises();
     }
 
     double under90() {

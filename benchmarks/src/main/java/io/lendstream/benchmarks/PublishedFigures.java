@@ -128,18 +128,18 @@ final class PublishedFigures implements Bench {
         List<Summary> runs = LongStream.rangeClosed(1, CHAOTIC.contains(run.policy) ? STARTS : 1)
                 .mapToObj(seed -> run(run.policy, run.lending, settings, workload, seed))
                 .toList();
-        took(run.name(), mean(runs, each -> each.jctSeconds().mean()), row.average);
+        took(run.name(), mean(runs, each -> each.jobs().jctSeconds().mean()), row.average);
         System.out.printf(
                 "    p50 %s, p95 %s, restarts %s%n",
-                row.p50.beside(mean(runs, each -> each.jctSeconds().quantile(.5))),
-                row.p95.beside(mean(runs, each -> each.jctSeconds().quantile(.95))),
-                row.restarts.beside(mean(runs, Summary::restarts)));
+                row.p50.beside(mean(runs, each -> each.jobs().jctSeconds().quantile(.5))),
+                row.p95.beside(mean(runs, each -> each.jobs().jctSeconds().quantile(.95))),
+                row.restarts.beside(mean(runs, each -> each.jobs().restarts())));
         if (run.lending) {
             System.out.printf(
                     "    cold starts %s, response overhead %s%n",
-                    row.coldStarts.beside(mean(runs, Summary::coldStarts)),
+                    row.coldStarts.beside(mean(runs, each -> each.requests().coldStarts())),
                     row.overhead.beside(
-                            mean(runs, each -> each.overheadSeconds().mean())));
+                            mean(runs, each -> each.requests().overheadSeconds().mean())));
         }
     }
 
@@ -149,8 +149,10 @@ final class PublishedFigures implements Bench {
         for (int i = 0; i < load.averages.size(); i++) {
             String name = "workload-%d.csv".formatted(i + 1);
             Path workload = data.resolve("pollux").resolve(load.workloads).resolve(name);
-            double average =
-                    run(load.policy, true, settings, workload, 1).jctSeconds().mean();
+            double average = run(load.policy, true, settings, workload, 1)
+                    .jobs()
+                    .jctSeconds()
+                    .mean();
             took("artefact-%s-%s-%d".formatted(load.policy, load.workloads, i + 1), average, load.averages.get(i));
         }
     }

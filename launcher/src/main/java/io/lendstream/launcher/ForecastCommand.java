@@ -315,12 +315,12 @@ final class ForecastCommand implements Callable<Integer> {
                             names.get(score.horizon()),
                             score.model(),
                             score.scored(),
-                            score.nmae(),
-                            score.mase(),
-                            score.pinball90(),
-                            score.pinball99(),
-                            score.coverage90(),
-                            score.coverage99()));
+                            score.errors().nmae(),
+                            score.errors().mase(),
+                            score.errors().pinball90(),
+                            score.errors().pinball99(),
+                            score.covered().p90(),
+                            score.covered().p99()));
         }
         if (question.capacity().isPresent()) {
             printGpus(scores, names);

@@ -151,9 +151,9 @@ final class ReplayExperiment {
         return "%s: %d jobs, average JCT %s, %.1f GPU-h lent, %d decisions, %.1f s"
                 .formatted(
                         outcome.run().title(),
-                        summary.completedJobs(),
+                        summary.jobs().completed(),
                         summary.jct(Distribution::mean).map("%.0f s"::formatted).orElse("unknown"),
-                        summary.gpuHoursLent(),
+                        summary.lending().gpuHours(),
                         outcome.decisions().size(),
                         outcome.wallSeconds());
     }

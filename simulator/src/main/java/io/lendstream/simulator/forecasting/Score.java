@@ -8,12 +8,6 @@ import java.util.Optional;
  * is NaN.
  *
  * @param scored forecasts that were scored: both the step they were made at and the step they are about have a value
- * @param mae mean absolute error of the median
- * @param nmae the same over the mean of what came
- * @param mase the same over the mean absolute error that the same time a day before would have had in the training part
- * @param pinball90 mean pinball loss of the 0.9 quantile over the mean of what came; pinball99 likewise
- * @param coverage10 share of steps in which demand stayed at or under p10; coverage90 and coverage99 likewise
- * @param riseCoverage99 the same under p99 in the tenth of steps in which demand rose most since the forecast was made
  * @param p99OverMean the mean p99 over the mean of what came: what it costs to be ready for it
  * @param gpus empty where it is not known what a replica answers
  */
@@ -23,17 +17,28 @@ public record Score(
         Duration horizon,
         String model,
         int scored,
-        double mae,
-        double nmae,
-        double mase,
-        double pinball90,
-        double pinball99,
-        double coverage10,
-        double coverage90,
-        double coverage99,
-        double riseCoverage99,
+        Errors errors,
+        Covered covered,
         double p99OverMean,
         Optional<InGpus> gpus) {
+
+    /**
+     * How far forecasts were off.
+     *
+     * @param mae mean absolute error of the median
+     * @param nmae the same over the mean of what came
+     * @param mase the same over the mean absolute error that the same time a day before would have had in the training part
+     * @param pinball90 mean pinball loss of the 0.9 quantile over the mean of what came; pinball99 likewise
+     */
+    public record Errors(double mae, double nmae, double mase, double pinball90, double pinball99) {}
+
+    /**
+     * In which share of steps demand stayed at or under a quantile.
+     *
+     * @param p10 under p10; p90 and p99 likewise
+     * @param p99OnRises under p99 in the tenth of steps in which demand rose most since the forecast was made
+     */
+    public record Covered(double p10, double p90, double p99, double p99OnRises) {}
 
     /**
      * The same in GPUs, each replica holding one.

@@ -71,15 +71,13 @@ final class Tally {
                 horizon,
                 model,
                 scored,
-                errors / count,
-                errors / actuals,
-                errors / count / naive,
-                pinball90 / actuals,
-                pinball99 / actuals,
-                under10 / count,
-                under90 / count,
-                under99 / count,
-                covered / steep.size(),
+                new Score.Errors(
+                        errors / count,
+                        errors / actuals,
+                        errors / count / naive,
+                        pinball90 / actuals,
+                        pinball99 / actuals),
+                new Score.Covered(under10 / count, under90 / count, under99 / count, covered / steep.size()),
                 p99 / actuals,
                 capacity.map(any -> new Score.InGpus(gpus99 / count, gpusNeeded / count, gpusEnough / count)));
     }

@@ -194,12 +194,12 @@ public final class ForecastReport {
                     escape(Text.duration(score.horizon().toMillis() / 1000.0)),
                     escape(score.model()),
                     score.scored(),
-                    digits(4, score.nmae()),
-                    digits(3, score.mase()),
-                    digits(4, score.pinball90()),
-                    digits(4, score.pinball99()),
-                    digits(4, score.coverage90()),
-                    digits(4, score.coverage99()),
+                    digits(4, score.errors().nmae()),
+                    digits(3, score.errors().mase()),
+                    digits(4, score.errors().pinball90()),
+                    digits(4, score.errors().pinball99()),
+                    digits(4, score.covered().p90()),
+                    digits(4, score.covered().p99()),
                     digits(3, score.p99OverMean())));
         }
         page.append("</table></div></section>\n");

@@ -106,15 +106,15 @@ public final class ForecastFiles implements Closeable {
         fields.put("horizon", horizonNames.apply(score.horizon()));
         fields.put("model", score.model());
         fields.put("n", score.scored());
-        fields.put("mae", Json.finite(score.mae()));
-        fields.put("nmae", Json.finite(score.nmae()));
-        fields.put("mase", Json.finite(score.mase()));
-        fields.put("pinball90", Json.finite(score.pinball90()));
-        fields.put("pinball99", Json.finite(score.pinball99()));
-        fields.put("coverage10", Json.finite(score.coverage10()));
-        fields.put("coverage90", Json.finite(score.coverage90()));
-        fields.put("coverage99", Json.finite(score.coverage99()));
-        fields.put("riseCoverage99", Json.finite(score.riseCoverage99()));
+        fields.put("mae", Json.finite(score.errors().mae()));
+        fields.put("nmae", Json.finite(score.errors().nmae()));
+        fields.put("mase", Json.finite(score.errors().mase()));
+        fields.put("pinball90", Json.finite(score.errors().pinball90()));
+        fields.put("pinball99", Json.finite(score.errors().pinball99()));
+        fields.put("coverage10", Json.finite(score.covered().p10()));
+        fields.put("coverage90", Json.finite(score.covered().p90()));
+        fields.put("coverage99", Json.finite(score.covered().p99()));
+        fields.put("riseCoverage99", Json.finite(score.covered().p99OnRises()));
         fields.put("p99OverMean", Json.finite(score.p99OverMean()));
         score.gpus().ifPresent(gpus -> {
             fields.put("meanGpus99", Json.finite(gpus.p99()));

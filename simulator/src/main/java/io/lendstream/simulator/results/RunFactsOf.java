@@ -48,11 +48,11 @@ public final class RunFactsOf {
 
     private static ReportedRun.Inference inference(Summary summary) {
         return new ReportedRun.Inference(
-                summary.inferenceRequests(),
-                Optional.of(summary.coldStarts()),
-                delays(summary.startDelaySeconds()),
-                delays(summary.overheadSeconds()),
-                summary.sloAttainment());
+                summary.requests().answered(),
+                Optional.of(summary.requests().coldStarts()),
+                delays(summary.requests().startDelaySeconds()),
+                delays(summary.requests().overheadSeconds()),
+                summary.requests().sloAttainment());
     }
 
     private static Optional<Delays> delays(Distribution sample) {

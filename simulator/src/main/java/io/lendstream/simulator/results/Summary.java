@@ -19,35 +19,55 @@ import org.jspecify.annotations.Nullable;
  * quantiles interpolate linearly.
  *
  * @param complete whether the workload was played to its end
- * @param completedJobs jobs that are over, however they ended
- * @param failedJobs those of them that failed or were killed
- * @param makespanSeconds from the first training arrival to the last completion
- * @param startDelaySeconds waits of requests for a GPU
- * @param overheadSeconds waits of requests for a GPU and for a replica to come up
- * @param sloAttainment share of all requests that were answered within their service's SLO
- * @param loans decisions that lent GPUs
- * @param reclaims decisions that took GPUs back
+ * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs
  */
 public record Summary(
         RunIdentity run,
         boolean complete,
-        int trainingJobs,
-        int completedJobs,
-        int failedJobs,
-        Distribution jctSeconds,
-        Optional<Double> makespanSeconds,
-        int restarts,
+        Jobs jobs,
+        Requests requests,
+        Lending lending,
         double gpuUtilization,
-        long inferenceRequests,
-        long coldStarts,
-        Distribution startDelaySeconds,
-        Distribution overheadSeconds,
-        Optional<Double> sloAttainment,
-        long loans,
-        long reclaims,
-        double gpuHoursLent,
         double gpuHoursRescaling,
         double wallSeconds) {
+
+    /**
+     * How training jobs fared.
+     *
+     * @param completed jobs that are over, however they ended
+     * @param failed those of them that failed or were killed
+     * @param makespanSeconds from the first training arrival to the last completion
+     */
+    public record Jobs(
+            int training,
+            int completed,
+            int failed,
+            Distribution jctSeconds,
+            Optional<Double> makespanSeconds,
+            int restarts) {}
+
+    /**
+     * How inference requests fared.
+     *
+     * @param startDelaySeconds waits of requests for a GPU
+     * @param overheadSeconds waits of requests for a GPU and for a replica to come up
+     * @param sloAttainment share of all requests that were answered within their service's SLO
+     */
+    public record Requests(
+            long answered,
+            long coldStarts,
+            Distribution startDelaySeconds,
+            Distribution overheadSeconds,
+            Optional<Double> sloAttainment) {}
+
+    /**
+     * What was lent.
+     *
+     * @param loans decisions that lent GPUs
+     * @param reclaims decisions that took GPUs back
+     */
+    public record Lending(long loans, long reclaims, double gpuHours) {}
+
     /** The figures of a run. */
     public static Summary of(RunOutcome outcome) {
         WorldResults results = outcome.results();
@@ -70,21 +90,21 @@ public record Summary(
         return new Summary(
                 outcome.run(),
                 outcome.complete(),
-                results.jobs().size(),
-                (int) jct.count(),
-                (int) results.jobs().stream().filter(Summary::failed).count(),
-                jct,
-                makespan(results),
-                results.jobs().stream().mapToInt(JobResult::restarts).sum(),
+                new Jobs(
+                        results.jobs().size(),
+                        (int) jct.count(),
+                        (int) results.jobs().stream().filter(Summary::failed).count(),
+                        jct,
+                        makespan(results),
+                        results.jobs().stream().mapToInt(JobResult::restarts).sum()),
+                new Requests(
+                        Math.round(answered),
+                        coldStarts,
+                        delays,
+                        overheads,
+                        offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty()),
+                new Lending(decisions(outcome, "lend"), decisions(outcome, "reclaim"), results.lentGpuSeconds() / 3600),
                 results.gpuUtilization(),
-                Math.round(answered),
-                coldStarts,
-                delays,
-                overheads,
-                offered > 0 ? Optional.of(Math.min(1, inTime / offered)) : Optional.empty(),
-                decisions(outcome, "lend"),
-                decisions(outcome, "reclaim"),
-                results.lentGpuSeconds() / 3600,
                 results.rescalingGpuSeconds() / 3600,
                 outcome.wallSeconds());
     }
@@ -110,7 +130,7 @@ public record Summary(
 
     /** A figure of completion times, where any job completed. */
     public Optional<Double> jct(ToDoubleFunction<Distribution> figure) {
-        return completedJobs == 0 ? Optional.empty() : Optional.of(figure.applyAsDouble(jctSeconds));
+        return jobs.completed() == 0 ? Optional.empty() : Optional.of(figure.applyAsDouble(jobs.jctSeconds()));
     }
 
     /** The figures by the names that other tools read them by; null where there is none. */
@@ -124,27 +144,31 @@ public record Summary(
         fields.put("nodes", run.nodes());
         fields.put("gpusPerNode", run.gpusPerNode());
         fields.put("complete", complete);
-        fields.put("trainingJobs", trainingJobs);
-        fields.put("completedJobs", completedJobs);
-        fields.put("failedJobs", failedJobs);
+        fields.put("trainingJobs", jobs.training());
+        fields.put("completedJobs", jobs.completed());
+        fields.put("failedJobs", jobs.failed());
         fields.put("avgJctSeconds", rounded(jct(Distribution::mean)));
         fields.put("p50JctSeconds", rounded(jct(sample -> sample.quantile(.5))));
         fields.put("p95JctSeconds", rounded(jct(sample -> sample.quantile(.95))));
         fields.put("p99JctSeconds", rounded(jct(sample -> sample.quantile(.99))));
-        fields.put("makespanSeconds", rounded(makespanSeconds));
-        fields.put("restarts", restarts);
+        fields.put("makespanSeconds", rounded(jobs.makespanSeconds()));
+        fields.put("restarts", jobs.restarts());
         fields.put("gpuUtilization", rounded(gpuUtilization));
-        fields.put("inferenceRequests", inferenceRequests);
-        fields.put("coldStarts", coldStarts);
-        fields.put("startDelayMeanSeconds", rounded(startDelaySeconds.mean()));
-        fields.put("startDelayP99Seconds", rounded(startDelaySeconds.quantile(.99)));
-        fields.put("responseOverheadMeanSeconds", rounded(overheadSeconds.mean()));
-        fields.put("responseOverheadP99Seconds", rounded(overheadSeconds.quantile(.99)));
-        fields.put("responseOverheadMaxSeconds", rounded(overheadSeconds.max()));
-        fields.put("sloAttainment", rounded(sloAttainment.orElse(1.0)));
-        fields.put("loans", loans);
-        fields.put("reclaims", reclaims);
-        fields.put("gpuHoursLent", rounded(gpuHoursLent));
+        fields.put("inferenceRequests", requests.answered());
+        fields.put("coldStarts", requests.coldStarts());
+        fields.put("startDelayMeanSeconds", rounded(requests.startDelaySeconds().mean()));
+        fields.put("startDelayP99Seconds", rounded(requests.startDelaySeconds().quantile(.99)));
+        fields.put(
+                "responseOverheadMeanSeconds",
+                rounded(requests.overheadSeconds().mean()));
+        fields.put(
+                "responseOverheadP99Seconds", rounded(requests.overheadSeconds().quantile(.99)));
+        fields.put(
+                "responseOverheadMaxSeconds", rounded(requests.overheadSeconds().max()));
+        fields.put("sloAttainment", rounded(requests.sloAttainment().orElse(1.0)));
+        fields.put("loans", lending.loans());
+        fields.put("reclaims", lending.reclaims());
+        fields.put("gpuHoursLent", rounded(lending.gpuHours()));
         fields.put("gpuHoursRescaling", rounded(gpuHoursRescaling));
         fields.put("wallSeconds", rounded(wallSeconds));
         return fields;

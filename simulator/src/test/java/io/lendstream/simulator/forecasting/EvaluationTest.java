@@ -25,9 +25,9 @@ class EvaluationTest {
                 .get(0);
 
         assertThat(score.scored()).isEqualTo(3);
-        assertThat(score.mae()).isEqualTo((4 + 2 + 4) / 3.0, within(1e-5));
-        assertThat(score.nmae()).isEqualTo(10.0 / 16, within(1e-5));
-        assertThat(score.mase()).isNaN();
+        assertThat(score.errors().mae()).isEqualTo((4 + 2 + 4) / 3.0, within(1e-5));
+        assertThat(score.errors().nmae()).isEqualTo(10.0 / 16, within(1e-5));
+        assertThat(score.errors().mase()).isNaN();
     }
 
     @Test
@@ -53,7 +53,7 @@ class EvaluationTest {
                 .get(0);
 
         // off by one once at the last midnight of 47 forecasts; a day makes a difference of one
-        assertThat(score.mase()).isEqualTo(1.0 / 47, within(1e-5));
+        assertThat(score.errors().mase()).isEqualTo(1.0 / 47, within(1e-5));
     }
 
     @Test

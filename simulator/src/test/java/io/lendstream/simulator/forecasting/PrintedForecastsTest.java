@@ -51,7 +51,7 @@ class PrintedForecastsTest {
 
         for (int i = 0; i < scores.size(); i++) {
             double expected = Double.parseDouble(printed.split(" ", -1)[i]);
-            assertThat(100 * scores.get(i).nmae() / expected)
+            assertThat(100 * scores.get(i).errors().nmae() / expected)
                     .as("%s at %s", series, scores.get(i).horizon())
                     .isBetween(0.97, 1.03);
         }
@@ -71,7 +71,7 @@ class PrintedForecastsTest {
 
         double logs = 0;
         for (int i = 0; i < scores.size(); i++) {
-            double over = 100 * scores.get(i).nmae() / Double.parseDouble(printed.split(" ", -1)[i]);
+            double over = 100 * scores.get(i).errors().nmae() / Double.parseDouble(printed.split(" ", -1)[i]);
             assertThat(over).as("%s at %s", series, scores.get(i).horizon()).isLessThan(1.03);
             logs += Math.log(over);
         }

@@ -81,13 +81,13 @@ class PublishedFiguresTest {
                         .withHalves(halves),
                 1);
 
-        Distribution jct = summary.jctSeconds();
+        Distribution jct = summary.jobs().jctSeconds();
         assertThat(Math.rint(jct.mean())).isEqualTo(average);
         assertThat(Math.rint(jct.quantile(.5))).isEqualTo(p50);
         assertThat(Math.rint(jct.quantile(.95))).isEqualTo(p95);
         assertThat(Math.rint(jct.quantile(.99))).isEqualTo(p99);
-        assertThat(summary.makespanSeconds()).contains(makespan);
-        assertThat(summary.restarts()).isEqualTo(restarts);
+        assertThat(summary.jobs().makespanSeconds()).contains(makespan);
+        assertThat(summary.jobs().restarts()).isEqualTo(restarts);
     }
 
     @ParameterizedTest
@@ -125,12 +125,12 @@ class PublishedFiguresTest {
                         .withHalves(halves),
                 1);
 
-        assertThat(summary.startDelaySeconds().mean()).isEqualTo(delay, within(.00006));
-        assertThat(summary.startDelaySeconds().max()).isEqualTo(longestDelay);
-        assertThat(summary.coldStarts()).isEqualTo(coldStarts);
-        assertThat(summary.overheadSeconds().mean()).isEqualTo(overhead, within(.0051));
-        assertThat(summary.overheadSeconds().quantile(.99)).isEqualTo(overheadP99, within(.01));
-        assertThat(summary.overheadSeconds().max()).isEqualTo(longestOverhead);
+        assertThat(summary.requests().startDelaySeconds().mean()).isEqualTo(delay, within(.00006));
+        assertThat(summary.requests().startDelaySeconds().max()).isEqualTo(longestDelay);
+        assertThat(summary.requests().coldStarts()).isEqualTo(coldStarts);
+        assertThat(summary.requests().overheadSeconds().mean()).isEqualTo(overhead, within(.0051));
+        assertThat(summary.requests().overheadSeconds().quantile(.99)).isEqualTo(overheadP99, within(.01));
+        assertThat(summary.requests().overheadSeconds().max()).isEqualTo(longestOverhead);
     }
 
     @ParameterizedTest
@@ -180,6 +180,7 @@ class PublishedFiguresTest {
     private double pollux(String policy, String load, int workload) {
         PublishedSettings settings = PublishedSettings.of(policy, 16, 4).withTiming(PublishedSettings.Timing.POLLUX);
         return run("pollux/%s/workload-%d.csv".formatted(load, workload), true, settings, 1)
+                .jobs()
                 .jctSeconds()
                 .mean();
     }
@@ -219,13 +220,13 @@ class PublishedFiguresTest {
                 .mapToObj(seed -> run("deepboot/workload/%s.csv".formatted(workload), lending, settings, seed))
                 .toList();
 
-        assertThat(mean(runs, run -> run.jctSeconds().mean())).isCloseTo(average, withPercentage(percent));
-        assertThat(mean(runs, run -> run.jctSeconds().quantile(.5))).isBetween(.95 * leastP50, 1.05 * mostP50);
-        assertThat(mean(runs, run -> run.jctSeconds().quantile(.95))).isBetween(.95 * leastP95, 1.05 * mostP95);
-        assertThat(mean(runs, Summary::restarts)).isBetween(.95 * leastRestarts, 1.05 * mostRestarts);
+        assertThat(mean(runs, run -> run.jobs().jctSeconds().mean())).isCloseTo(average, withPercentage(percent));
+        assertThat(mean(runs, run -> run.jobs().jctSeconds().quantile(.5))).isBetween(.95 * leastP50, 1.05 * mostP50);
+        assertThat(mean(runs, run -> run.jobs().jctSeconds().quantile(.95))).isBetween(.95 * leastP95, 1.05 * mostP95);
+        assertThat(mean(runs, each -> each.jobs().restarts())).isBetween(.95 * leastRestarts, 1.05 * mostRestarts);
         if (lending) {
-            assertThat(mean(runs, Summary::coldStarts)).isBetween(.95 * leastCold, 1.05 * mostCold);
-            assertThat(mean(runs, run -> run.overheadSeconds().mean()))
+            assertThat(mean(runs, each -> each.requests().coldStarts())).isBetween(.95 * leastCold, 1.05 * mostCold);
+            assertThat(mean(runs, run -> run.requests().overheadSeconds().mean()))
                     .isBetween(.95 * leastOverhead, 1.05 * mostOverhead);
         }
     }
@@ -251,10 +252,10 @@ class PublishedFiguresTest {
                 .mapToObj(seed -> run("deepboot/workload/small.csv", lending, settings, seed))
                 .toList();
 
-        assertThat(mean(runs, run -> run.jctSeconds().mean())).isCloseTo(average, withPercentage(3));
-        assertThat(mean(runs, run -> run.jctSeconds().quantile(.5))).isBetween(.95 * leastP50, 1.05 * mostP50);
-        assertThat(mean(runs, run -> run.jctSeconds().quantile(.95))).isBetween(.95 * leastP95, 1.05 * mostP95);
-        assertThat(mean(runs, Summary::restarts)).isBetween(.95 * leastRestarts, 1.05 * mostRestarts);
+        assertThat(mean(runs, run -> run.jobs().jctSeconds().mean())).isCloseTo(average, withPercentage(3));
+        assertThat(mean(runs, run -> run.jobs().jctSeconds().quantile(.5))).isBetween(.95 * leastP50, 1.05 * mostP50);
+        assertThat(mean(runs, run -> run.jobs().jctSeconds().quantile(.95))).isBetween(.95 * leastP95, 1.05 * mostP95);
+        assertThat(mean(runs, each -> each.jobs().restarts())).isBetween(.95 * leastRestarts, 1.05 * mostRestarts);
     }
 
     @Test
@@ -264,9 +265,10 @@ class PublishedFiguresTest {
         Summary first = run("deepboot/workload/small.csv", true, settings, 1);
         Summary second = run("deepboot/workload/small.csv", true, settings, 1);
 
-        assertThat(second.jctSeconds().mean()).isEqualTo(first.jctSeconds().mean());
-        assertThat(second.restarts()).isEqualTo(first.restarts());
-        assertThat(second.coldStarts()).isEqualTo(first.coldStarts());
+        assertThat(second.jobs().jctSeconds().mean())
+                .isEqualTo(first.jobs().jctSeconds().mean());
+        assertThat(second.jobs().restarts()).isEqualTo(first.jobs().restarts());
+        assertThat(second.requests().coldStarts()).isEqualTo(first.requests().coldStarts());
     }
 
     private static double mean(List<Summary> runs, ToDoubleFunction<Summary> figure) {

@@ -114,10 +114,10 @@ class ReplayTest {
                         .violations())
                 .isEmpty();
         Summary summary = Summary.of(outcome);
-        assertThat(summary.completedJobs()).isEqualTo(6);
+        assertThat(summary.jobs().completed()).isEqualTo(6);
         assertThat(outcome.results().requests()).hasSize(100);
         assertThat(summary.gpuUtilization()).isBetween(.1, 1.0);
-        assertThat(summary.sloAttainment().orElseThrow()).isGreaterThan(.95);
+        assertThat(summary.requests().sloAttainment().orElseThrow()).isGreaterThan(.95);
     }
 
     @Test
@@ -143,14 +143,15 @@ class ReplayTest {
         Summary without = Summary.of(Replay.run(anHour(), ReplaySettings.of("no-lending", true, true, FOUR_NODES))
                 .outcome());
 
-        assertThat(with.loans()).isPositive();
-        assertThat(with.reclaims()).isPositive();
-        assertThat(with.gpuHoursLent()).isPositive();
+        assertThat(with.lending().loans()).isPositive();
+        assertThat(with.lending().reclaims()).isPositive();
+        assertThat(with.lending().gpuHours()).isPositive();
         assertThat(without.run().policy()).isEqualTo("no-lending");
         assertThat(without.run().lending()).isFalse();
-        assertThat(without.loans()).isZero();
-        assertThat(without.gpuHoursLent()).isZero();
-        assertThat(with.jctSeconds().mean()).isLessThan(without.jctSeconds().mean());
+        assertThat(without.lending().loans()).isZero();
+        assertThat(without.lending().gpuHours()).isZero();
+        assertThat(with.jobs().jctSeconds().mean())
+                .isLessThan(without.jobs().jctSeconds().mean());
     }
 
     @Test

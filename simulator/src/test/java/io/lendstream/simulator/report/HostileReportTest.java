@@ -109,15 +109,8 @@ class HostileReportTest {
                 Duration.ofMinutes(5),
                 model,
                 1,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
+                new Score.Errors(number, number, number, number, number),
+                new Score.Covered(number, number, number, number),
                 number,
                 Optional.empty());
     }

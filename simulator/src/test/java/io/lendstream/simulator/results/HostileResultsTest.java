@@ -279,15 +279,8 @@ class HostileResultsTest {
                 Duration.ofMinutes(5),
                 text,
                 Integer.MAX_VALUE,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
-                number,
+                new Score.Errors(number, number, number, number, number),
+                new Score.Covered(number, number, number, number),
                 number,
                 Optional.of(new Score.InGpus(number, number, number)));
     }

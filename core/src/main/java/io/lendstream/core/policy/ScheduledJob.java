@@ -55,12 +55,12 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public int largestRun() {
-        return state.largestRun();
+        return state.usage().largestRun();
     }
 
     @Override
     public int changes() {
-        return state.changes();
+        return state.usage().changes();
     }
 
     @Override
@@ -75,7 +75,8 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public Pace pace() {
-        return new ModelPace(state.model(), gpusPerNode, state.progress(), state.totalProgress());
+        return new ModelPace(
+                state.model(), gpusPerNode, state.progress(), state.work().totalProgress());
     }
 
     @Override

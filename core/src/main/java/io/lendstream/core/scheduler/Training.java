@@ -97,7 +97,7 @@ final class Training {
     private Set<JobId> justChanged() {
         Instant since = builder.now().minus(settings.guards().minHold());
         return builder.clusterIndex().holding().stream()
-                .filter(job -> job.attainedUpTo().isAfter(since))
+                .filter(job -> job.usage().attainedUpTo().isAfter(since))
                 .map(job -> job.spec().job())
                 .collect(Collectors.toSet());
     }
@@ -245,7 +245,7 @@ final class Training {
         Map<String, Double> numbers = new TreeMap<>();
         numbers.put("gpusBefore", (double) job.gpus());
         numbers.put("gpusAfter", (double) gpus.size());
-        numbers.put("changes", (double) job.changes());
+        numbers.put("changes", (double) job.usage().changes());
         numbers.put("attainedGpuSeconds", job.attainedBy(builder.now()));
         new JobChanges(builder, settings)
                 .change(

@@ -207,7 +207,7 @@ public record ClusterIndex(
     }
 
     private static Optional<DueKey<JobId>> settledBy(JobState job) {
-        return job.changing().map(decision -> due(job.changeDeadline(), job));
+        return job.changing().map(decision -> due(job.change().changeDeadline(), job));
     }
 
     private static Optional<JobId> isUnsettled(JobState job) {

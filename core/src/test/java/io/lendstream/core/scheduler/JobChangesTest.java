@@ -133,14 +133,14 @@ class JobChangesTest {
     @Test
     void aChangeIsWaitedForUntilTwiceTheTimeOfARestartAfterItsDeadline() {
         Decision start = change("a", "train-g0");
-        assertThat(job("a").changeDeadline()).isEqualTo(seconds(60 + 2 * 24));
+        assertThat(job("a").change().changeDeadline()).isEqualTo(seconds(60 + 2 * 24));
         assertThat(job("a").changing()).contains(start.id());
         assertThat(job("a").target()).isEqualTo(gpus("train-g0"));
-        assertThat(job("a").attainedUpTo()).isEqualTo(state.now());
+        assertThat(job("a").usage().attainedUpTo()).isEqualTo(state.now());
 
         trainsOn("a", "train-g0", "train-g1");
         change("a", "train-g0");
-        assertThat(job("a").changeDeadline()).isEqualTo(seconds(45 + 2 * 24));
+        assertThat(job("a").change().changeDeadline()).isEqualTo(seconds(45 + 2 * 24));
     }
 
     @Test
@@ -185,7 +185,7 @@ class JobChangesTest {
 
         new JobChanges(builder, settings).change(builder.jobs().require(JOB), gpus("cut-g0/0:1"), seconds(45), WHY);
 
-        assertThat(builder.jobs().require(JOB).sliceShare()).contains(9.5 / 80);
+        assertThat(builder.jobs().require(JOB).grant().sliceShare()).contains(9.5 / 80);
     }
 
     @Test

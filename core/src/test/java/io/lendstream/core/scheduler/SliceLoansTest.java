@@ -118,14 +118,14 @@ class SliceLoansTest {
         cut("1g.10gb@0").smallJob("small", 1, 8);
         pass(8);
         double before = story.job("small").attainedBy(story.now());
-        var speed = story.job("small").speed();
+        var speed = story.job("small").learned().speed();
 
         pass(40);
         story.progress("small", JobPhase.RUNNING);
 
         double share = 9.5 / 80;
         assertThat(story.job("small").attainedBy(story.now()) - before).isBetween(599 * share, 601 * share);
-        assertThat(story.job("small").speed()).isEqualTo(speed);
+        assertThat(story.job("small").learned().speed()).isEqualTo(speed);
     }
 
     @Test

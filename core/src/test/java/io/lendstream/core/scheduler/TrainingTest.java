@@ -424,7 +424,7 @@ class TrainingTest {
     }
 
     private Instant changedAt(String job) {
-        return job(job).attainedUpTo();
+        return job(job).usage().attainedUpTo();
     }
 
     @Test

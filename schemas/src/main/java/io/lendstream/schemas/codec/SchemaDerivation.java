@@ -71,7 +71,10 @@ public final class SchemaDerivation {
     private List<Schema.Field> fields(List<RecordComponent> components) {
         List<Schema.Field> fields = new ArrayList<>();
         for (RecordComponent component : components) {
-            fields.add(field(Shape.fieldName(component), schema(component.getGenericType())));
+            Shape.flat(component)
+                    .ifPresentOrElse(
+                            flat -> fields.addAll(fields(flat.components())),
+                            () -> fields.add(field(Shape.fieldName(component), schema(component.getGenericType()))));
         }
         return fields;
     }

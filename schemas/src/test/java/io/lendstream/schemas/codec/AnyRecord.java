@@ -69,10 +69,20 @@ public final class AnyRecord {
     }
 
     private Object[] components(Class<?> record, List<RecordComponent> components) {
-        double magnitude = MAGNITUDES[random.nextInt(MAGNITUDES.length)];
+        return components(record, components, MAGNITUDES[random.nextInt(MAGNITUDES.length)]);
+    }
+
+    /** @param record by which the bounds of the components are known */
+    private Object[] components(Class<?> record, List<RecordComponent> components, double magnitude) {
         return components.stream()
-                .map(component -> within(record, component.getName(), value(component.getGenericType(), magnitude)))
+                .map(component -> component(record, component, magnitude))
                 .toArray();
+    }
+
+    private Object component(Class<?> record, RecordComponent component, double magnitude) {
+        return Shape.flat(component)
+                .map(flat -> made(flat.type(), () -> components(record, flat.components(), magnitude)))
+                .orElseGet(() -> within(record, component.getName(), value(component.getGenericType(), magnitude)));
     }
 
     /** Whole numbers reach beyond bounds, which the codec would clamp. */

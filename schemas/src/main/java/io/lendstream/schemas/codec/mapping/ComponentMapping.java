@@ -1,4 +1,21 @@
 package io.lendstream.schemas.codec.mapping;
 
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.IndexedRecord;
+
 /** A component of a record, and where its field is. */
-record ComponentMapping(String path, int position, boolean optional, Mapping mapping) {}
+record ComponentMapping(String path, int position, boolean optional, Mapping mapping) implements Part {
+    @Override
+    public void write(Object value, GenericData.Record wire) {
+        wire.put(position, mapping.encode(value));
+    }
+
+    @Override
+    public Object read(IndexedRecord wire) {
+        Object value = wire.get(position);
+        if (value == null && !optional) {
+            throw new InvalidRecordException(path + " is missing", null);
+        }
+        return mapping.decode(value);
+    }
+}

@@ -160,41 +160,59 @@ public final class Mappings {
 
     private Mapping structure(Shape.Structure shape, Schema schema, String path) {
         List<String> names = new ArrayList<>();
-        List<ComponentMapping> components = new ArrayList<>();
-        for (RecordComponent component : shape.components()) {
-            String name = Shape.fieldName(component);
-            Schema.Field field = schema.getField(name);
-            if (field == null) {
-                throw new MismatchException("%s: %s has a component %s, so schema %s needs a field %s, but has only %s"
-                        .formatted(
-                                path,
-                                shape.type().getName(),
-                                component.getName(),
-                                schema.getFullName(),
-                                name,
-                                fieldNames(schema)));
-            }
-            String at = path + "." + name;
-            boolean optional = component.getType() == Optional.class;
-            names.add(name);
-            components.add(new ComponentMapping(
-                    at,
-                    field.pos(),
-                    optional,
-                    mapping(
-                            component.getGenericType(),
-                            field.schema(),
-                            at,
-                            new RecordField(shape.type(), component.getName()))));
-        }
-        StructureMapping made = new StructureMapping(
-                schema, new RecordAccess(shape.type()), components, defaultsElsewhere(schema, names, path), path);
+        GroupMapping group = group(shape, shape.type(), schema, path, names);
+        StructureMapping made = new StructureMapping(schema, group, defaultsElsewhere(schema, names, path));
         return strictness == Strictness.CLAMP && shape.type() == RequestRate.class
                 ? new WindowMapping(
                         made,
                         schema.getField("windowStart").pos(),
                         schema.getField("windowEnd").pos())
                 : made;
+    }
+
+    /**
+     * The mapping of a record to fields of a schema.
+     *
+     * @param outer the record that the schema is of, by which the bounds of all its fields are known
+     * @param names of the fields so far, to which those of the record are added
+     */
+    private GroupMapping group(Shape.Structure shape, Class<?> outer, Schema schema, String path, List<String> names) {
+        List<Part> parts = new ArrayList<>();
+        for (RecordComponent component : shape.components()) {
+            Optional<Shape.Structure> flat = Shape.flat(component);
+            parts.add(
+                    flat.isPresent()
+                            ? group(flat.get(), outer, schema, path, names)
+                            : field(component, outer, schema, path, names));
+        }
+        return new GroupMapping(new RecordAccess(shape.type()), parts, path);
+    }
+
+    private ComponentMapping field(
+            RecordComponent component, Class<?> outer, Schema schema, String path, List<String> names) {
+        String name = Shape.fieldName(component);
+        if (names.contains(name)) {
+            throw new MismatchException("%s: two components of %s are the same field %s; rename one of them"
+                    .formatted(path, outer.getName(), name));
+        }
+        Schema.Field field = schema.getField(name);
+        if (field == null) {
+            throw new MismatchException("%s: %s has a component %s, so schema %s needs a field %s, but has only %s"
+                    .formatted(
+                            path,
+                            component.getDeclaringRecord().getName(),
+                            component.getName(),
+                            schema.getFullName(),
+                            name,
+                            fieldNames(schema)));
+        }
+        names.add(name);
+        String at = path + "." + name;
+        return new ComponentMapping(
+                at,
+                field.pos(),
+                component.getType() == Optional.class,
+                mapping(component.getGenericType(), field.schema(), at, new RecordField(outer, component.getName())));
     }
 
     private Mapping union(Shape.Union union, Schema schema, String path) {

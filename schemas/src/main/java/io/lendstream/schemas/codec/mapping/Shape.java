@@ -1,6 +1,7 @@
 package io.lendstream.schemas.codec.mapping;
 
 import io.lendstream.core.persistent.Derived;
+import io.lendstream.core.persistent.Flat;
 import io.lendstream.core.persistent.PersistentMap;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -86,6 +87,21 @@ public sealed interface Shape {
         return Arrays.stream(type.getRecordComponents())
                 .filter(component -> !component.isAnnotationPresent(Derived.class))
                 .toList();
+    }
+
+    /** The record whose components are fields of the record that has this component; empty where it is one field. */
+    static Optional<Structure> flat(RecordComponent component) {
+        if (!component.isAnnotationPresent(Flat.class)) {
+            return Optional.empty();
+        }
+        if (of(component.getGenericType()) instanceof Structure structure) {
+            return Optional.of(structure);
+        }
+        throw new MismatchException("%s.%s is marked @Flat, but %s is no record of several fields; leave @Flat away"
+                .formatted(
+                        component.getDeclaringRecord().getName(),
+                        component.getName(),
+                        component.getGenericType().getTypeName()));
     }
 
     private static Shape ofGeneric(ParameterizedType generic) {

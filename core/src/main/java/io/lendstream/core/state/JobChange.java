@@ -1,0 +1,18 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.decision.DecisionId;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * The last change of a job's GPUs.
+ *
+ * @param changing the decision that is being carried out for the job, if any
+ * @param changedFrom GPUs that it trained on before that
+ * @param changeDeadline until when {@code changing} has to be in force; after it nobody waits for it any more
+ */
+public record JobChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline) {
+    JobChange settled() {
+        return new JobChange(Optional.empty(), changedFrom, changeDeadline);
+    }
+}

@@ -1,0 +1,47 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.id.GpuId;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The GPUs of a job.
+ *
+ * @param allocation as last decided: GPUs that it holds or is about to
+ * @param sliceShare where that is a MIG instance, the share of a GPU that it is
+ * @param target GPUs that the plan wants it to hold; equals the allocation's when nothing is to change
+ */
+public record JobGrant(Allocation allocation, Optional<Double> sliceShare, List<GpuId> target) {
+    public JobGrant {
+        target = target.stream().sorted().toList();
+    }
+
+    int gpus() {
+        return allocation.gpus().size();
+    }
+
+    JobGrant aiming(List<GpuId> next) {
+        return new JobGrant(allocation, sliceShare, next);
+    }
+
+    JobGrant holding(Allocation next, Optional<Double> share) {
+        return new JobGrant(next, share, target);
+    }
+
+    JobGrant without(List<GpuId> lost) {
+        List<GpuId> rest =
+                allocation.gpus().stream().filter(gpu -> !lost.contains(gpu)).toList();
+        return new JobGrant(
+                rest.isEmpty()
+                        ? Allocation.suspended(allocation.mechanism())
+                        : new Allocation(
+                                rest,
+                                allocation.localBatch(),
+                                allocation.accumulation(),
+                                allocation.learningRateScale(),
+                                allocation.mechanism()),
+                rest.isEmpty() ? Optional.empty() : sliceShare,
+                target.stream().filter(gpu -> !lost.contains(gpu)).toList());
+    }
+}

@@ -1,0 +1,22 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
+import java.util.Optional;
+
+/**
+ * How far a job has come, by its own reports.
+ *
+ * @param progress work done, in iterations at the initial batch
+ * @param totalProgress work to be done in all, once the job has told
+ */
+public record JobWork(JobPhase phase, double progress, Optional<Double> totalProgress) {
+    static final JobWork NONE = new JobWork(JobPhase.QUEUED, 0, Optional.empty());
+
+    JobWork after(TrainingProgress report) {
+        return new JobWork(
+                report.phase() == JobPhase.UNKNOWN ? phase : report.phase(),
+                Math.max(progress, report.progress()),
+                report.totalProgress().or(() -> totalProgress));
+    }
+}

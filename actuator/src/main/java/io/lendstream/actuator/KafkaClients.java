@@ -83,7 +83,7 @@ final class KafkaClients implements Clients, AutoCloseable {
         var aside = new DeadLetters(
                 this::letter,
                 context.topics(),
-                context.service(),
+                context.service().toString(),
                 context.metrics(),
                 LetterBounds.of(context.kafka().producer()));
         return RecordReader.open(

@@ -32,7 +32,8 @@ final class DeadLetter {
                 new byte[0],
                 letter.headers(),
                 Optional.empty());
-        return DeadLetters.letter("", record, why, ServiceName.SCHEDULER.toString()).headers();
+        return DeadLetters.letter("", record, why, ServiceName.SCHEDULER.toString())
+                .headers();
     }
 
     /** The topic that a dead letter was found in. */

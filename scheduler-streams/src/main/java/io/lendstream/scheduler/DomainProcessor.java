@@ -34,7 +34,6 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
     private static final Logger log = LoggerFactory.getLogger(DomainProcessor.class);
     private static final Duration CLOCK_EVERY = Duration.ofSeconds(1);
 
-
     private final TopicCatalogue topics;
     private final SchedulerOptions options;
     private final InputReader reader;

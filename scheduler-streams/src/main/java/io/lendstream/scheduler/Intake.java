@@ -148,7 +148,8 @@ final class Intake implements Processor<byte[], byte[], byte[], RoutedRecord> {
 
     private boolean concernsUs(Input.GotOn got) {
         return time == TimeMode.VIRTUAL
-                && (got.progress().isOf(ServiceName.ENVIRONMENT) || got.progress().isOf(ServiceName.ACTUATOR));
+                && (got.progress().isOf(ServiceName.ENVIRONMENT)
+                        || got.progress().isOf(ServiceName.ACTUATOR));
     }
 
     private List<Onward> ofTombstone(Topic<?> topic, Origin origin, Record<byte[], byte[]> record) throws Poison {

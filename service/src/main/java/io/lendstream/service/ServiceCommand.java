@@ -172,8 +172,8 @@ public abstract class ServiceCommand implements Callable<Integer> {
     @Override
     public final Integer call() throws Exception {
         if (listSettings) {
-            System.out.print(
-                    ReferencePage.section(service().toString(), "Settings of `lendstream %s`.".formatted(service()), keys()));
+            System.out.print(ReferencePage.section(
+                    service().toString(), "Settings of `lendstream %s`.".formatted(service()), keys()));
             System.out.println();
             System.out.print(
                     ReferencePage.section("every service", "Settings that every service has.", CommonKeys.ALL));

@@ -35,7 +35,8 @@ public record ServiceContext(
 
     /** A reader whose poison goes to the dead letters by way of the writer. */
     public RecordReader reader(RecordWriter writer) {
-        var deadLetters = new DeadLetters(writer::send, topics, service.toString(), metrics, LetterBounds.of(kafka.producer()));
+        var deadLetters =
+                new DeadLetters(writer::send, topics, service.toString(), metrics, LetterBounds.of(kafka.producer()));
         RecordReader reader = RecordReader.open(
                 kafka,
                 topics,

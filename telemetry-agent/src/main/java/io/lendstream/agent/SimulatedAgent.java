@@ -130,7 +130,8 @@ final class SimulatedAgent {
         writer.write(
                 TopicCatalogue.PROGRESS,
                 ServiceName.AGENT.toString(),
-                Progress.of(ServiceName.AGENT, domain, time, writer.positions(), nodes.map(SimulatedNodes::nextSampleAt)));
+                Progress.of(
+                        ServiceName.AGENT, domain, time, writer.positions(), nodes.map(SimulatedNodes::nextSampleAt)));
         writer.flush();
         clock.answer(time);
     }

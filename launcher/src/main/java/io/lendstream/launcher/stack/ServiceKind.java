@@ -6,7 +6,12 @@ import java.util.Optional;
 
 /** The services that Lendstream consists of: each a module with a main class, run as a process of its own. */
 public enum ServiceKind {
-    AGENT(ServiceName.AGENT, "telemetry-agent", "io.lendstream.agent.AgentMain", Jvm.quick(96), "Telemetry of a node's GPUs."),
+    AGENT(
+            ServiceName.AGENT,
+            "telemetry-agent",
+            "io.lendstream.agent.AgentMain",
+            Jvm.quick(96),
+            "Telemetry of a node's GPUs."),
     FORECASTER(
             ServiceName.FORECASTER,
             "forecaster",

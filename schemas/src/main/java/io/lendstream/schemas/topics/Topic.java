@@ -13,7 +13,13 @@ import java.util.Optional;
  * @param content what a record says, for people
  */
 public record Topic<T>(
-        String suffix, Role role, String key, Cleanup cleanup, Optional<Duration> retention, Class<T> type, String content) {
+        String suffix,
+        Role role,
+        String key,
+        Cleanup cleanup,
+        Optional<Duration> retention,
+        Class<T> type,
+        String content) {
 
     /** Who writes a topic, and what it is for. */
     public enum Role {

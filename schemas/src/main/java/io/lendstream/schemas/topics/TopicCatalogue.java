@@ -34,16 +34,15 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
     public static final String DEFAULT_PREFIX = "lendstream.";
 
     public static final Topic<Node> NODES = compacted(Role.INTAKE, "nodes", "nodeId", Node.class, "a node's inventory");
-    public static final Topic<GpuTelemetry> GPU_TELEMETRY =
-            kept(
+    public static final Topic<GpuTelemetry> GPU_TELEMETRY = kept(
             Role.INTAKE,
             "gpu-telemetry",
             "nodeId",
             Duration.ofDays(1),
             GpuTelemetry.class,
             "one node's sample of its GPUs");
-    public static final Topic<InferenceService> SERVICES =
-            compacted(Role.INTAKE, "services", "service", InferenceService.class, "what an inference service is and promises");
+    public static final Topic<InferenceService> SERVICES = compacted(
+            Role.INTAKE, "services", "service", InferenceService.class, "what an inference service is and promises");
     public static final Topic<RequestRate> REQUEST_RATES = kept(
             Role.INTAKE,
             "request-rates",
@@ -55,7 +54,11 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             compacted(Role.INTAKE, "training-jobs", "jobId", TrainingJob.class, "a training job as submitted");
     public static final Topic<TrainingProgress> TRAINING_PROGRESS = kept(
             Role.INTAKE,
-            "training-progress", "jobId", Duration.ofDays(7), TrainingProgress.class, "how a training job gets on");
+            "training-progress",
+            "jobId",
+            Duration.ofDays(7),
+            TrainingProgress.class,
+            "how a training job gets on");
     public static final Topic<DemandForecast> DEMAND_FORECASTS = latestKept(
             Role.RESULT,
             "demand-forecasts",
@@ -70,13 +73,26 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             DomainEvent.class,
             "every accepted event, in its domain's order");
-    public static final Topic<Decision> DECISIONS =
-            kept(Role.HISTORY, "decisions", "domain", Duration.ofDays(30), Decision.class, "every decision, in its domain's order");
+    public static final Topic<Decision> DECISIONS = kept(
+            Role.HISTORY,
+            "decisions",
+            "domain",
+            Duration.ofDays(30),
+            Decision.class,
+            "every decision, in its domain's order");
     public static final Topic<BatchingDecision> BATCHING_DECISIONS = latestKept(
             Role.RESULT,
-            "batching-decisions", "service", Duration.ofDays(30), BatchingDecision.class, "how a service is to batch");
-    public static final Topic<Lease> LEASES =
-            compacted(Role.RESULT, "leases", "gpuUuid, or gpuUuid/start:size for a MIG instance", Lease.class, "who owns a GPU now");
+            "batching-decisions",
+            "service",
+            Duration.ofDays(30),
+            BatchingDecision.class,
+            "how a service is to batch");
+    public static final Topic<Lease> LEASES = compacted(
+            Role.RESULT,
+            "leases",
+            "gpuUuid, or gpuUuid/start:size for a MIG instance",
+            Lease.class,
+            "who owns a GPU now");
     public static final Topic<ActuationReport> ACTUATION_REPORTS = kept(
             Role.HISTORY,
             "actuation-reports",
@@ -84,10 +100,15 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
             Duration.ofDays(30),
             ActuationReport.class,
             "what an actuator did with a decision");
-    public static final Topic<ControlCommand> CONTROL =
-            kept(Role.INTAKE, "control", "domain", Duration.ofDays(30), ControlCommand.class, "what a person tells the scheduler");
-    public static final Topic<Progress> PROGRESS =
-            compacted(Role.TIME, "progress", "service name", Progress.class, "event time up to which a service has answered");
+    public static final Topic<ControlCommand> CONTROL = kept(
+            Role.INTAKE,
+            "control",
+            "domain",
+            Duration.ofDays(30),
+            ControlCommand.class,
+            "what a person tells the scheduler");
+    public static final Topic<Progress> PROGRESS = compacted(
+            Role.TIME, "progress", "service name", Progress.class, "event time up to which a service has answered");
 
     public static final List<Topic<?>> ALL = List.of(
             NODES,
@@ -269,7 +290,8 @@ public record TopicCatalogue(String prefix, Intakes intakes, Optional<String> ow
         return new Topic<>(suffix, role, key, Cleanup.COMPACT, Optional.empty(), type, content);
     }
 
-    private static <T> Topic<T> kept(Role role, String suffix, String key, Duration retention, Class<T> type, String content) {
+    private static <T> Topic<T> kept(
+            Role role, String suffix, String key, Duration retention, Class<T> type, String content) {
         return new Topic<>(suffix, role, key, Cleanup.DELETE, Optional.of(retention), type, content);
     }
 

@@ -29,8 +29,7 @@ public final class Settings {
     private static final List<String> PASSED_THROUGH = List.of("kafka.", "schema.registry.", "flink.");
 
     /** The services; each reads the settings that start with its name. */
-    private static final Set<ServiceName> SERVICES =
-            EnumSet.complementOf(EnumSet.of(ServiceName.ENVIRONMENT));
+    private static final Set<ServiceName> SERVICES = EnumSet.complementOf(EnumSet.of(ServiceName.ENVIRONMENT));
 
     /** Variables that the launcher and the developer tasks read. */
     private static final Set<String> OTHER_VARIABLES = Set.of(

@@ -99,13 +99,15 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
             for (int j = 0; j < jobs.size(); j++) {
                 List<GpuId> held = held(jobs.get(j), nodes.get(n));
                 List<GpuId> stay = held.subList(0, Math.min(held.size(), wanted(found, j, n)));
-                targets.computeIfAbsent(jobs.get(j).job(), job -> new ArrayList<>()).addAll(stay);
+                targets.computeIfAbsent(jobs.get(j).job(), job -> new ArrayList<>())
+                        .addAll(stay);
                 free.removeAll(stay);
             }
             for (int j = 0; j < jobs.size(); j++) {
                 int stay = Math.min(problem.jobs().get(j).current().get(n), wanted(found, j, n));
                 List<GpuId> more = free.subList(0, wanted(found, j, n) - stay);
-                targets.computeIfAbsent(jobs.get(j).job(), job -> new ArrayList<>()).addAll(more);
+                targets.computeIfAbsent(jobs.get(j).job(), job -> new ArrayList<>())
+                        .addAll(more);
                 more.clear();
             }
         }

@@ -36,7 +36,7 @@ public record Progress(
         return new Progress(service.toString(), domain, eventTime, positions, nextEventAt);
     }
 
-    /** Whether that service says it. Records of services that this version does not know are nobody's. */
+    /** Whether it is of that service. Never true for a service that this version does not know. */
     public boolean isOf(ServiceName name) {
         return service.equals(name.toString());
     }

@@ -6,7 +6,7 @@ import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
 import java.util.List;
 
-/** No more is lent than allowed. Of MIG instances, which are lent by another rule, nothing is said. */
+/** No more is lent than allowed. MIG instances do not count: they are lent by another rule. */
 final class CapRule implements HistoryRule {
     private final Violations violations;
 

@@ -64,7 +64,7 @@ final class FloorRule implements HistoryRule {
         warmBefore.putAll(warm);
     }
 
-    /** Whether a replica has ended that nobody decided to end; one that a decision ends is no warm replica any more by then. */
+    /** Whether a warm replica has ended by itself. One that a decision ends is not warm any more when its end is reported. */
     private static boolean endsReplica(DomainEvent event, ClusterState state) {
         return event.event()
                 .asReport()

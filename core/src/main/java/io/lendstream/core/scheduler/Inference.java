@@ -199,7 +199,7 @@ final class Inference {
     }
 
     private static ReplicaNeed needOf(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {
-        return Objects.requireNonNull(needs.get(service), "a service that nobody has asked for its need");
+        return Objects.requireNonNull(needs.get(service), "the need of a service that was not looked at");
     }
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param changing the decision that is being carried out for the job, if any
  * @param changedFrom GPUs that it trained on before that
- * @param changeDeadline until when {@code changing} has to be in force; after it nobody waits for it any more
+ * @param changeDeadline until when {@code changing} has to be in force; nothing waits for it after that
  */
 public record JobChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline) {
     JobChange settled() {

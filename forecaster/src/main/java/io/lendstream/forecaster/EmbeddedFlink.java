@@ -64,20 +64,20 @@ final class EmbeddedFlink implements AutoCloseable {
         options.set(RestOptions.ADDRESS, "localhost");
         options.set(RestOptions.BIND_PORT, "0");
         options.set(JobManagerOptions.ADDRESS, "localhost");
-        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, NETWORK_MEMORY.multiply(settings.parallelism()));
-        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, NETWORK_MEMORY.multiply(settings.parallelism()));
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, NETWORK_MEMORY.multiply(settings.job().parallelism()));
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, NETWORK_MEMORY.multiply(settings.job().parallelism()));
         options.set(
                 TaskManagerOptions.MANAGED_MEMORY_SIZE,
-                settings.stateBackend() == StateBackend.ROCKSDB
-                        ? ROCKSDB_MEMORY.multiply(settings.parallelism())
+                settings.state().backend() == StateBackend.ROCKSDB
+                        ? ROCKSDB_MEMORY.multiply(settings.job().parallelism())
                         : MemorySize.ZERO);
         ProcessReporter.configure(options, metrics);
-        options.addAll(Configuration.fromMap(settings.flink()));
+        options.addAll(Configuration.fromMap(settings.job().options()));
 
         Optional<Path> temporary = Optional.empty();
         Path directory;
-        if (settings.stateDirectory().isPresent()) {
-            directory = settings.stateDirectory().get().toAbsolutePath();
+        if (settings.state().directory().isPresent()) {
+            directory = settings.state().directory().get().toAbsolutePath();
             Files.createDirectories(directory);
             newestCheckpoint(directory).ifPresent(checkpoint -> {
                 LOG.info("going on from {}", checkpoint);

@@ -61,7 +61,7 @@ final class ForecasterJob {
     /** Adds the job to an environment, between Kafka's topics. */
     void build(StreamExecutionEnvironment environment) {
         TopicCatalogue topics = settings.topics();
-        Map<String, String> serdes = settings.serdes();
+        Map<String, String> serdes = settings.clients().serdes();
         build(
                 environment,
                 new Sources(rates(), declarations()),
@@ -73,7 +73,7 @@ final class ForecasterJob {
 
     void build(StreamExecutionEnvironment environment, Sources sources, Sinks sinks) {
         environment.configure(options());
-        environment.setParallelism(settings.parallelism());
+        environment.setParallelism(settings.job().parallelism());
         environment.setMaxParallelism(ForecasterSettings.MAX_PARALLELISM);
 
         SingleOutputStreamOperator<RequestRate> rates = environment
@@ -98,7 +98,7 @@ final class ForecasterJob {
                 .uid("forecast");
         SingleOutputStreamOperator<Progress> progress = forecasts
                 .keyBy(forecast -> forecast.domain().value(), Types.STRING)
-                .process(new ProgressFunction(settings.forgetAfter()), ProgressSerializer.TYPE)
+                .process(new ProgressFunction(settings.state().forgetAfter()), ProgressSerializer.TYPE)
                 .name("progress")
                 .uid("progress");
 
@@ -112,17 +112,17 @@ final class ForecasterJob {
 
     private ForecastFunction forecasting() {
         return new ForecastFunction(
-                settings.forecast(), settings.forgetAfter(), settings.early(), settings.serviceMetrics(), clock);
+                settings.forecast(), settings.state().forgetAfter(), settings.output().early(), settings.job().serviceMetrics(), clock);
     }
 
     private WatermarkStrategy<Incoming> eventTime() {
-        long disorderMillis = settings.disorder().toMillis();
+        long disorderMillis = settings.input().disorder().toMillis();
         RateReader.Clock here = clock;
         return WatermarkStrategy.<Incoming>forGenerator(context -> new RateTime(here, disorderMillis))
                 .withTimestampAssigner((incoming, recordTime) -> incoming instanceof Incoming.Measured measured
                         ? measured.rate().windowEnd().toEpochMilli()
                         : recordTime)
-                .withIdleness(settings.idleAfter());
+                .withIdleness(settings.input().idleAfter());
     }
 
     /** Options of the job itself, wherever it runs. */
@@ -133,19 +133,19 @@ final class ForecasterJob {
         options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ofMillis(1));
         // an operator without a name of its own would lose its state with the next change of the graph
         options.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
-        options.set(StateBackendOptions.STATE_BACKEND, settings.stateBackend().nameInFlink());
-        options.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, settings.stateBackend() == StateBackend.ROCKSDB);
-        options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.checkpointInterval());
+        options.set(StateBackendOptions.STATE_BACKEND, settings.state().backend().nameInFlink());
+        options.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, settings.state().backend() == StateBackend.ROCKSDB);
+        options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.state().checkpointInterval());
         options.set(
                 CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE,
-                settings.delivery() == ForecastDelivery.EXACTLY_ONCE
+                settings.output().delivery() == ForecastDelivery.EXACTLY_ONCE
                         ? CheckpointingMode.EXACTLY_ONCE
                         : CheckpointingMode.AT_LEAST_ONCE);
         options.set(
                 CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
                 ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
         options.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, 3);
-        settings.stateDirectory().ifPresent(directory -> {
+        settings.state().directory().ifPresent(directory -> {
             options.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem");
             options.set(
                     CheckpointingOptions.CHECKPOINTS_DIRECTORY,
@@ -154,7 +154,7 @@ final class ForecasterJob {
         options.set(RestartStrategyOptions.RESTART_STRATEGY, "exponential-delay");
         options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_INITIAL_BACKOFF, Duration.ofSeconds(1));
         options.set(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_MAX_BACKOFF, Duration.ofMinutes(1));
-        options.addAll(Configuration.fromMap(settings.flink()));
+        options.addAll(Configuration.fromMap(settings.job().options()));
         return options;
     }
 
@@ -167,12 +167,12 @@ final class ForecasterJob {
         return this.<Incoming>source(TopicCatalogue.REQUEST_RATES, "")
                 .setStartingOffsets(committedOrEarliest())
                 .setDeserializer(new RateReader(
-                        settings.serdes(),
+                        settings.clients().serdes(),
                         settings.topics(),
-                        settings.maxClockSkew(),
+                        settings.input().maxClockSkew(),
                         clock,
-                        settings.maxRecordBytes(),
-                        LetterBounds.of(settings.producer())))
+                        settings.input().maxRecordBytes(),
+                        LetterBounds.of(settings.clients().producer())))
                 .build();
     }
 
@@ -181,40 +181,40 @@ final class ForecasterJob {
                 // whoever starts without state has to read all of them again, committed or not
                 .setStartingOffsets(OffsetsInitializer.earliest())
                 .setDeserializer(new DeclarationReader(
-                        settings.serdes(),
+                        settings.clients().serdes(),
                         settings.topics(),
-                        settings.maxClockSkew(),
+                        settings.input().maxClockSkew(),
                         clock,
-                        settings.maxRecordBytes()))
+                        settings.input().maxRecordBytes()))
                 .build();
     }
 
     private <T> KafkaSourceBuilder<T> source(Topic<?> topic, String client) {
         Properties properties = new Properties();
-        properties.putAll(settings.consumer());
+        properties.putAll(settings.clients().consumer());
         return KafkaSource.<T>builder()
                 .setProperties(properties)
-                .setGroupId(settings.groupId())
-                .setClientIdPrefix(settings.groupId() + client)
+                .setGroupId(settings.clients().groupId())
+                .setClientIdPrefix(settings.clients().groupId() + client)
                 .setTopics(settings.topics().names(topic));
     }
 
     private <T> KafkaSink<T> sink(String name, KafkaRecordSerializationSchema<T> writer) {
         Properties properties = new Properties();
-        properties.putAll(settings.producer());
+        properties.putAll(settings.clients().producer());
         properties.putIfAbsent(
                 "transaction.timeout.ms",
                 Long.toString(settings.transactionTimeout().toMillis()));
-        properties.put("client.id", settings.groupId() + "-" + name);
+        properties.put("client.id", settings.clients().groupId() + "-" + name);
         var builder = KafkaSink.<T>builder()
                 .setKafkaProducerConfig(properties)
                 .setBootstrapServers(properties.getProperty("bootstrap.servers"))
                 .setRecordSerializer(writer)
-                .setDeliveryGuarantee(settings.delivery().guarantee());
-        if (settings.delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
+                .setDeliveryGuarantee(settings.output().delivery().guarantee());
+        if (settings.output().delivery().guarantee() == DeliveryGuarantee.EXACTLY_ONCE) {
             // by this naming a restart finds and aborts whatever a lost task left open, and readers need not wait for
             // it
-            builder.setTransactionalIdPrefix(settings.groupId() + "-" + name)
+            builder.setTransactionalIdPrefix(settings.clients().groupId() + "-" + name)
                     .setTransactionNamingStrategy(TransactionNamingStrategy.POOLING);
         }
         return builder.build();

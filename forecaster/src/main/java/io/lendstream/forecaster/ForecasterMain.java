@@ -67,7 +67,7 @@ public final class ForecasterMain extends ServiceCommand {
     @Override
     protected int serve(ServiceContext context) throws Exception {
         ForecasterSettings settings = settings(context);
-        if (settings.mode() == ForecasterSettings.Mode.CLUSTER) {
+        if (settings.job().mode() == ForecasterSettings.Mode.CLUSTER) {
             StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
             new ForecasterJob(settings, Instant::now).build(environment);
             environment.execute();

@@ -22,39 +22,81 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What a run of the forecaster is told.
+ * The settings of a run of the forecaster.
  *
- * @param serdes properties of the serializers, the registry's among them
- * @param groupId consumer group under which positions are committed, and start of the names of clients and transactions
- * @param maxRecordBytes of a record's key, value and headers together, after decompression, for it to be decoded
- * @param stateDirectory where checkpoints go, and where a restart finds them; without it, a restart begins anew
- * @param early whether demand that leaves its band is told of before the step is over
- * @param serviceMetrics of how many services a task shows numbers of their own
- * @param flink options of Flink itself, before ours
+ * @param clients how it connects to Kafka
+ * @param forecast which model makes the forecasts, and how far ahead
+ * @param input which records it accepts, and how long it waits for late ones
+ * @param output how it publishes forecasts
+ * @param state how the job keeps its state
+ * @param job how the job runs on Flink
  */
 record ForecasterSettings(
-        Map<String, String> consumer,
-        Map<String, String> producer,
-        Map<String, String> serdes,
         TopicCatalogue topics,
+        ClientProperties clients,
         ForecastSettings forecast,
-        String groupId,
-        Mode mode,
-        ForecastDelivery delivery,
-        int parallelism,
-        Duration disorder,
-        Duration idleAfter,
-        Duration maxClockSkew,
-        long maxRecordBytes,
-        Duration forgetAfter,
-        Duration checkpointInterval,
-        Optional<Path> stateDirectory,
-        StateBackend stateBackend,
-        boolean early,
-        int serviceMetrics,
-        Map<String, String> flink) {
+        InputBounds input,
+        ForecastOutput output,
+        StateStorage state,
+        FlinkJob job) {
     /** Many numbers divide it, so that the job scales evenly; it cannot be changed without losing state. */
     static final int MAX_PARALLELISM = 120;
+
+    /**
+     * Properties of the Kafka clients.
+     *
+     * @param serdes properties of the serializers, the registry's among them
+     * @param groupId consumer group under which positions are committed, and start of the names of clients and transactions
+     */
+    record ClientProperties(
+            Map<String, String> consumer, Map<String, String> producer, Map<String, String> serdes, String groupId) {
+        ClientProperties {
+            consumer = Map.copyOf(consumer);
+            producer = Map.copyOf(producer);
+            serdes = Map.copyOf(serdes);
+        }
+    }
+
+    /**
+     * Bounds on the records that the job reads.
+     *
+     * @param disorder how far event time stays behind the newest record
+     * @param idleAfter how long a partition may be silent before it no longer holds event time back
+     * @param maxRecordBytes of a record's key, value and headers together, after decompression, for it to be decoded
+     */
+    record InputBounds(Duration disorder, Duration idleAfter, Duration maxClockSkew, long maxRecordBytes) {}
+
+    /**
+     * How forecasts are published.
+     *
+     * @param early whether a forecast follows before the step is over when demand leaves its band
+     */
+    record ForecastOutput(ForecastDelivery delivery, boolean early) {}
+
+    /**
+     * How the job keeps its state.
+     *
+     * @param directory where checkpoints go, and where a restart finds them; without it, a restart begins without state
+     * @param forgetAfter how long a service may be silent before its state is dropped
+     */
+    record StateStorage(
+            StateBackend backend, Optional<Path> directory, Duration checkpointInterval, Duration forgetAfter) {
+        StateStorage in(Path other) {
+            return new StateStorage(backend, Optional.of(other), checkpointInterval, forgetAfter);
+        }
+    }
+
+    /**
+     * How the job runs on Flink.
+     *
+     * @param serviceMetrics for how many services a task publishes metrics of their own
+     * @param options options of Flink itself, before ours
+     */
+    record FlinkJob(Mode mode, int parallelism, int serviceMetrics, Map<String, String> options) {
+        FlinkJob {
+            options = Map.copyOf(options);
+        }
+    }
 
     /** Where the job runs. */
     enum Mode {
@@ -137,14 +179,31 @@ record ForecasterSettings(
             STATE_BACKEND,
             SERVICE_METRICS);
 
-    ForecasterSettings {
-        consumer = Map.copyOf(consumer);
-        producer = Map.copyOf(producer);
-        serdes = Map.copyOf(serdes);
-        flink = Map.copyOf(flink);
+    static ForecasterSettings of(Settings settings, KafkaSettings kafka, TopicCatalogue topics) {
+        return new ForecasterSettings(
+                topics,
+                clients(settings, kafka),
+                forecast(settings),
+                new InputBounds(
+                        settings.get(DISORDER),
+                        settings.get(IDLE_AFTER),
+                        settings.get(CommonKeys.MAX_CLOCK_SKEW),
+                        settings.get(CommonKeys.MAX_RECORD_BYTES)),
+                // in an accelerated run nobody waits for an early forecast, and runs would differ
+                new ForecastOutput(settings.get(DELIVERY), settings.get(CommonKeys.TIME) == TimeMode.WALL),
+                new StateStorage(
+                        settings.get(STATE_BACKEND),
+                        settings.get(STATE_DIRECTORY),
+                        settings.get(CHECKPOINT_INTERVAL),
+                        settings.get(FORGET_AFTER)),
+                new FlinkJob(
+                        settings.get(MODE),
+                        settings.get(PARALLELISM),
+                        settings.get(SERVICE_METRICS),
+                        settings.under("flink.")));
     }
 
-    static ForecasterSettings of(Settings settings, KafkaSettings kafka, TopicCatalogue topics) {
+    private static ClientProperties clients(Settings settings, KafkaSettings kafka) {
         Map<String, String> producer = texts(kafka.producer());
         if (!settings.under("kafka.").containsKey("linger.ms")
                 && !settings.under("kafka.producer.").containsKey("linger.ms")) {
@@ -158,28 +217,7 @@ record ForecasterSettings(
         // Flink has these its own way, and says so at every start
         producer.keySet().removeAll(Set.of("key.serializer", "value.serializer"));
         consumer.keySet().removeAll(Set.of("key.deserializer", "value.deserializer", "auto.offset.reset"));
-        return new ForecasterSettings(
-                consumer,
-                producer,
-                texts(kafka.serdes()),
-                topics,
-                forecast(settings),
-                settings.get(GROUP_ID),
-                settings.get(MODE),
-                settings.get(DELIVERY),
-                settings.get(PARALLELISM),
-                settings.get(DISORDER),
-                settings.get(IDLE_AFTER),
-                settings.get(CommonKeys.MAX_CLOCK_SKEW),
-                settings.get(CommonKeys.MAX_RECORD_BYTES),
-                settings.get(FORGET_AFTER),
-                settings.get(CHECKPOINT_INTERVAL),
-                settings.get(STATE_DIRECTORY),
-                settings.get(STATE_BACKEND),
-                // in an accelerated run nobody waits for such a forecast, and runs would differ
-                settings.get(CommonKeys.TIME) == TimeMode.WALL,
-                settings.get(SERVICE_METRICS),
-                settings.under("flink."));
+        return new ClientProperties(consumer, producer, texts(kafka.serdes()), settings.get(GROUP_ID));
     }
 
     /** Fails here, with the way out, and not in the middle of the stream. */
@@ -217,30 +255,10 @@ record ForecasterSettings(
      * forecasts, since one that a lost task left behind hides all that follows it.
      */
     Duration transactionTimeout() {
-        return checkpointInterval.multipliedBy(3).plusSeconds(30);
+        return state.checkpointInterval().multipliedBy(3).plusSeconds(30);
     }
 
     ForecasterSettings withStateDirectory(Path directory) {
-        return new ForecasterSettings(
-                consumer,
-                producer,
-                serdes,
-                topics,
-                forecast,
-                groupId,
-                mode,
-                delivery,
-                parallelism,
-                disorder,
-                idleAfter,
-                maxClockSkew,
-                maxRecordBytes,
-                forgetAfter,
-                checkpointInterval,
-                Optional.of(directory),
-                stateBackend,
-                early,
-                serviceMetrics,
-                flink);
+        return new ForecasterSettings(topics, clients, forecast, input, output, state.in(directory), job);
     }
 }

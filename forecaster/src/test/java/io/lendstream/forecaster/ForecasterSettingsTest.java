@@ -20,22 +20,23 @@ class ForecasterSettingsTest {
         var settings = settings();
 
         assertThat(settings.forecast()).isEqualTo(ForecastSettings.DEFAULT);
-        assertThat(settings.mode()).isEqualTo(ForecasterSettings.Mode.EMBEDDED);
-        assertThat(settings.delivery()).isEqualTo(ForecastDelivery.AT_LEAST_ONCE);
-        assertThat(settings.producer())
+        assertThat(settings.job().mode()).isEqualTo(ForecasterSettings.Mode.EMBEDDED);
+        assertThat(settings.output().delivery()).isEqualTo(ForecastDelivery.AT_LEAST_ONCE);
+        assertThat(settings.clients().producer())
                 .containsEntry("linger.ms", "0")
                 .containsEntry("max.in.flight.requests.per.connection", "1");
-        assertThat(settings.stateDirectory()).isEmpty();
+        assertThat(settings.state().directory()).isEmpty();
     }
 
     @Test
     void leavesASitesOwnKafkaPropertiesAlone() {
-        assertThat(settings("kafka.producer.linger.ms=7").producer()).containsEntry("linger.ms", "7");
+        assertThat(settings("kafka.producer.linger.ms=7").clients().producer()).containsEntry("linger.ms", "7");
         assertThat(settings("kafka.producer.max.in.flight.requests.per.connection=5")
+                        .clients()
                         .producer())
                 .containsEntry("max.in.flight.requests.per.connection", "5");
-        assertThat(settings("kafka.security.protocol=SSL").consumer()).containsEntry("security.protocol", "SSL");
-        assertThat(settings("schema.registry.url=https://registry:8081").serdes())
+        assertThat(settings("kafka.security.protocol=SSL").clients().consumer()).containsEntry("security.protocol", "SSL");
+        assertThat(settings("schema.registry.url=https://registry:8081").clients().serdes())
                 .containsEntry("schema.registry.url", "https://registry:8081");
     }
 

@@ -119,7 +119,7 @@ record DomainLimits(int domains, int nodes, int gpusPerNode, int services, int j
         if (state.jobs().contains(job.job())) {
             return;
         }
-        int open = state.clusterIndex().open().size();
+        int open = state.clusterIndex().jobs().open().size();
         if (open >= jobs) {
             throw over(
                     "job %s would be one more than the %d of domain %s that are not over"

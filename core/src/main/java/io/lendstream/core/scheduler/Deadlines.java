@@ -44,18 +44,18 @@ final class Deadlines {
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
-        TreeSet<GpuId> due = new TreeSet<>(until(builder.clusterIndex().owed(), builder.now()));
-        due.addAll(until(builder.clusterIndex().loans(), builder.now().minus(settings.notice())));
+        TreeSet<GpuId> due = new TreeSet<>(until(builder.clusterIndex().gpus().owed(), builder.now()));
+        due.addAll(until(builder.clusterIndex().gpus().loans(), builder.now().minus(settings.notice())));
         for (GpuId id : due) {
             GpuState gpu = builder.gpu(id);
             gpu.owner().match(new Expiry(gpu, decides, unbound)).run();
         }
         unbound.forEach(this::undo);
-        for (JobId job : until(builder.clusterIndex().changing(), builder.now())) {
+        for (JobId job : until(builder.clusterIndex().jobs().changing(), builder.now())) {
             builder.invalidatePlan();
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
         }
-        until(builder.clusterIndex().past(), builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
+        until(builder.clusterIndex().jobs().past(), builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
                 .forEach(builder::remove);
     }
 
@@ -132,7 +132,7 @@ final class Deadlines {
 
     /** Lent GPUs whose lease ends within a time. */
     private List<GpuId> lent(Duration within) {
-        return until(builder.clusterIndex().loans(), builder.now().plus(within)).stream()
+        return until(builder.clusterIndex().gpus().loans(), builder.now().plus(within)).stream()
                 .sorted()
                 .toList();
     }
@@ -199,9 +199,9 @@ final class Deadlines {
     static Optional<Instant> nextOfOwners(ClusterState state, SchedulerSettings settings) {
         ClusterIndex clusterIndex = state.clusterIndex();
         Optional<Instant> soon = earlier(
-                clusterIndex.owed().firstKey().map(DueKey::at),
-                clusterIndex.changing().firstKey().map(DueKey::at));
-        return clusterIndex.loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
+                clusterIndex.gpus().owed().firstKey().map(DueKey::at),
+                clusterIndex.jobs().changing().firstKey().map(DueKey::at));
+        return clusterIndex.gpus().loans().isEmpty() ? soon : earlier(soon, nextOfLoans(state, settings));
     }
 
     private static Optional<Instant> nextCuts(ClusterState state, SchedulerSettings settings) {
@@ -219,7 +219,7 @@ final class Deadlines {
         Optional<Instant> warned =
                 end(clusterIndex, state.now().plus(settings.notice())).map(end -> end.minus(settings.notice()));
         Optional<Instant> over =
-                clusterIndex.loans().firstKey().map(first -> first.at().plus(settings.notice()));
+                clusterIndex.gpus().loans().firstKey().map(first -> first.at().plus(settings.notice()));
         return earlier(earlier(renewed, warned), earlier(over, Safety.nextChange(clusterIndex, state.now())));
     }
 
@@ -230,7 +230,7 @@ final class Deadlines {
 
     /** The end of the first lease that ends after a time. */
     private static Optional<Instant> end(ClusterIndex clusterIndex, Instant after) {
-        return clusterIndex.loans().firstKey(loan -> loan.at().isAfter(after)).map(DueKey::at);
+        return clusterIndex.gpus().loans().firstKey(loan -> loan.at().isAfter(after)).map(DueKey::at);
     }
 
     /** How long before its end a lease is renewed. {@link java.time.Duration#dividedBy} reckons with big decimals. */

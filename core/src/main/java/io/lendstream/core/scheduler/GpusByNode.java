@@ -15,7 +15,7 @@ record GpusByNode(StepBuilder builder) {
         List<GpuState> usable = new ArrayList<>(builder.gpus().size());
         Optional<NodeId> node = Optional.empty();
         boolean reachable = false;
-        for (GpuState gpu : builder.clusterIndex().seats().values()) {
+        for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
             if (node.isEmpty() || !node.get().equals(gpu.nodeId())) {
                 node = Optional.of(gpu.nodeId());
                 reachable = builder.isReachable(gpu);
@@ -31,7 +31,7 @@ record GpusByNode(StepBuilder builder) {
     List<GpuState> on(NodeId node) {
         List<GpuState> units = new ArrayList<>();
         for (Map.Entry<NodeGpuKey, GpuState> unit :
-                builder.clusterIndex().seats().from(seat -> seat.node().compareTo(node) >= 0)) {
+                builder.clusterIndex().gpus().seats().from(seat -> seat.node().compareTo(node) >= 0)) {
             if (!unit.getKey().node().equals(node)) {
                 break;
             }

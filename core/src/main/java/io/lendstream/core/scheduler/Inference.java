@@ -75,7 +75,7 @@ final class Inference {
     }
 
     void serve() {
-        serve(builder.clusterIndex().replicas(), builder.services().values());
+        serve(builder.clusterIndex().gpus().replicas(), builder.services().values());
     }
 
     /** Gives one service what it needs. */

@@ -16,7 +16,7 @@ import java.util.stream.StreamSupport;
 record InferencePool(StepBuilder builder) {
     /** Free GPUs that can be reached, node by node. */
     Iterator<GpuState> free() {
-        return StreamSupport.stream(builder.clusterIndex().free().values().spliterator(), false)
+        return StreamSupport.stream(builder.clusterIndex().gpus().free().values().spliterator(), false)
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu))
                 .iterator();
     }
@@ -24,7 +24,7 @@ record InferencePool(StepBuilder builder) {
     /** How many GPUs are about to be free. */
     int coming() {
         int coming = 0;
-        for (GpuId id : builder.clusterIndex().owed().values()) {
+        for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
             GpuState gpu = builder.gpu(id);
             if (gpu.owner().isReleasing()
                     && gpu.pool() == Pool.INFERENCE
@@ -41,7 +41,7 @@ record InferencePool(StepBuilder builder) {
         ServiceId name = service.spec().service();
         List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
         for (Map.Entry<Replica, GpuState> replica :
-                builder.clusterIndex().replicas().from(key -> key.service().compareTo(name) >= 0)) {
+                builder.clusterIndex().gpus().replicas().from(key -> key.service().compareTo(name) >= 0)) {
             if (!replica.getKey().service().equals(name)) {
                 break;
             }

@@ -40,7 +40,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     /** A GPU is not cut anew after all: its instances are those that its node last reported. */
     private void notRecut(DecisionId decision) {
         Set<NodeId> nodes = new TreeSet<>();
-        for (GpuId id : builder.clusterIndex().owed().values()) {
+        for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
             GpuState unit = builder.gpu(id);
             boolean isOfDecision = unit.owner()
                     .asRecutting()

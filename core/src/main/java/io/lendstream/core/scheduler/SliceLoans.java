@@ -42,7 +42,7 @@ final class SliceLoans {
         }
         double room = room();
         long loans = 0;
-        for (JobState job : builder.clusterIndex().open().values()) {
+        for (JobState job : builder.clusterIndex().jobs().open().values()) {
             if (free.isEmpty() || loans >= most) {
                 return;
             }

@@ -49,7 +49,7 @@ final class Training {
         if (first) {
             return;
         }
-        if (builder.clusterIndex().open().isEmpty()) {
+        if (builder.clusterIndex().jobs().open().isEmpty()) {
             rest(Instant.MAX);
             return;
         }
@@ -96,7 +96,7 @@ final class Training {
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
     private Set<JobId> justChanged() {
         Instant since = builder.now().minus(settings.guards().minHold());
-        return builder.clusterIndex().holding().stream()
+        return builder.clusterIndex().jobs().holding().stream()
                 .filter(job -> job.usage().attainedUpTo().isAfter(since))
                 .map(job -> job.spec().job())
                 .collect(Collectors.toSet());
@@ -133,7 +133,7 @@ final class Training {
                 builder.put(job.aiming(entry.getValue()));
             }
         }
-        for (JobState job : builder.clusterIndex().unsettled().values()) {
+        for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
             if (!job.isOver() && !plan.targets().containsKey(job.spec().job())) {
                 builder.put(job.aiming(job.allocation().gpus()));
             }
@@ -167,7 +167,7 @@ final class Training {
 
     /** Releases what jobs that are over still hold, and moves the others as far as GPUs are free. */
     void carryOut(Map<JobId, String> reasons) {
-        for (JobState job : builder.clusterIndex().unsettled().values()) {
+        for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
             if (job.isOver()) {
                 String text = "job %s is %s: its GPUs return"
                         .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));

@@ -59,7 +59,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
         int inference = lendable.inference();
         if (!lendable.away().isEmpty()) {
             inference = 0;
-            for (GpuState gpu : builder.clusterIndex().seats().values()) {
+            for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
                 inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
             }
         }
@@ -86,16 +86,16 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
         Function<JobState, JobView> seen = job -> new ScheduledJob(
                 job, builder.now(), gpusPerNode, settings.afe() && job.spec().elastic());
         Set<JobId> fixed = new HashSet<>(kept);
-        for (JobId job : clusterIndex.changing().values()) {
+        for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
                 fixed.add(job);
             }
         }
         return ClusterView.of(
                 builder.now(),
-                clusterIndex.open().mapped(seen),
-                clusterIndex.open().size(),
-                clusterIndex.holding().stream()
+                clusterIndex.jobs().open().mapped(seen),
+                clusterIndex.jobs().open().size(),
+                clusterIndex.jobs().holding().stream()
                         .filter(job -> !job.isOnSlice())
                         .map(seen)
                         .toList(),

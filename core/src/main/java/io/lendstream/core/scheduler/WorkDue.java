@@ -185,7 +185,7 @@ class WorkDue {
                 && it.step().slices().isEmpty()
                 && !it.step().matters()
                 && !it.isAllDue()
-                && it.step().clusterIndex().sleeping().isEmpty()
+                && it.step().clusterIndex().gpus().sleeping().isEmpty()
                 && new InferencePool(it.step()).coming() == 0
                 && !isPlanDue(it);
     }

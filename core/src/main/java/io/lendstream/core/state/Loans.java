@@ -17,7 +17,7 @@ import java.util.List;
 public record Loans(List<GpuState> gpus, List<GpuId> ids, List<Share> nodes) {
     static final Loans NONE = new Loans(List.of(), List.of(), List.of());
 
-    private static final Comparator<GpuState> BY_SEAT = Comparator.comparing(ClusterIndex::seat);
+    private static final Comparator<GpuState> BY_SEAT = Comparator.comparing(GpuIndex::seat);
 
     /**
      * Those on one node.

@@ -111,7 +111,7 @@ public record TrainingCapacity(
 
     private TrainingCapacity moved(Optional<GpuState> was, Optional<GpuState> is) {
         return new TrainingCapacity(
-                ClusterIndex.moved(gpus, was.map(ClusterIndex::seat), is.map(ClusterIndex::seat), is),
+                ClusterIndex.moved(gpus, was.map(GpuIndex::seat), is.map(GpuIndex::seat), is),
                 nodes,
                 ready,
                 away,

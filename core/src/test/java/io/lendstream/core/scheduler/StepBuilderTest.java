@@ -224,7 +224,7 @@ class StepBuilderTest {
         StepBuilder removed = draft();
         removed.remove(new GpuId("infer-g0"));
         assertThat(removed.changesPlans()).isTrue();
-        assertThat(removed.clusterIndex().free().size()).isEqualTo(3);
+        assertThat(removed.clusterIndex().gpus().free().size()).isEqualTo(3);
         assertThat(removed.finished().changed().owners()).containsExactly(new GpuId("infer-g0"));
         assertThat(removed.finished().changed().gpus()).containsExactly(new GpuId("infer-g0"));
     }
@@ -293,7 +293,7 @@ class StepBuilderTest {
         builder.remove(new JobId("a"));
 
         assertThat(builder.jobs().get(new JobId("a"))).isEmpty();
-        assertThat(builder.clusterIndex().open().isEmpty()).isTrue();
+        assertThat(builder.clusterIndex().jobs().open().isEmpty()).isTrue();
         assertThat(builder.finished().changed().jobs()).containsExactly(new JobId("a"));
     }
 

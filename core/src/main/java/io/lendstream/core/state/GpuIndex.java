@@ -1,0 +1,68 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.persistent.PersistentMap;
+import java.util.Optional;
+
+/**
+ * The GPUs of a state in the orders in which a step looks for them.
+ *
+ * @param seats all GPUs, by node
+ * @param free whole GPUs that nobody has, by node
+ * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
+ * @param loans lent GPUs, by the end of their lease
+ * @param replicas GPUs with a replica on them or coming up, by service
+ * @param sleeping those of them whose replica sleeps
+ */
+public record GpuIndex(
+        PersistentMap<NodeGpuKey, GpuState> seats,
+        PersistentMap<NodeGpuKey, GpuState> free,
+        PersistentMap<DueKey<GpuId>, GpuId> owed,
+        PersistentMap<DueKey<GpuId>, GpuId> loans,
+        PersistentMap<Replica, GpuState> replicas,
+        PersistentMap<Replica, GpuState> sleeping) {
+    static final GpuIndex EMPTY = new GpuIndex(
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty());
+
+    /** With a GPU as it is now in place of what it was; none before it came or after it went. */
+    GpuIndex with(Optional<GpuState> before, Optional<GpuState> after) {
+        return new GpuIndex(
+                ClusterIndex.moved(seats, before.map(GpuIndex::seat), after.map(GpuIndex::seat), after),
+                ClusterIndex.moved(free, before.flatMap(GpuIndex::freeSeat), after.flatMap(GpuIndex::freeSeat), after),
+                ClusterIndex.moved(owed, before.flatMap(GpuIndex::owedBy), after.flatMap(GpuIndex::owedBy)),
+                ClusterIndex.moved(loans, before.flatMap(GpuIndex::lentUntil), after.flatMap(GpuIndex::lentUntil)),
+                ClusterIndex.moved(
+                        replicas, before.flatMap(GpuIndex::replica), after.flatMap(GpuIndex::replica), after),
+                ClusterIndex.moved(
+                        sleeping, before.flatMap(GpuIndex::sleeper), after.flatMap(GpuIndex::sleeper), after));
+    }
+
+    static NodeGpuKey seat(GpuState gpu) {
+        return new NodeGpuKey(gpu.nodeId(), gpu.gpuId());
+    }
+
+    private static Optional<NodeGpuKey> freeSeat(GpuState gpu) {
+        return gpu.isFree() && gpu.isWhole() ? Optional.of(seat(gpu)) : Optional.empty();
+    }
+
+    private static Optional<DueKey<GpuId>> owedBy(GpuState gpu) {
+        return gpu.owner().dueAt().map(at -> new DueKey<>(at, gpu.gpuId()));
+    }
+
+    private static Optional<DueKey<GpuId>> lentUntil(GpuState gpu) {
+        return gpu.owner().asLent().map(lent -> new DueKey<>(lent.until(), gpu.gpuId()));
+    }
+
+    private static Optional<Replica> replica(GpuState gpu) {
+        return gpu.owner().replicaOf().map(service -> new Replica(service, gpu.gpuId()));
+    }
+
+    private static Optional<Replica> sleeper(GpuState gpu) {
+        return gpu.owner().isSleeping() ? replica(gpu) : Optional.empty();
+    }
+}

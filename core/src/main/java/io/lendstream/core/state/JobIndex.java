@@ -1,0 +1,71 @@
+package io.lendstream.core.state;
+
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.persistent.PersistentMap;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * The jobs of a state in the orders in which a step looks for them.
+ *
+ * @param open jobs that are not over, in the order in which it is their turn
+ * @param holding jobs that are not over and hold GPUs, or are about to
+ * @param changing jobs that are being changed, by when the change has to be in force
+ * @param unsettled jobs that hold other GPUs than they should and are not being changed
+ * @param past jobs that are over and hold nothing, by when they last spoke
+ */
+public record JobIndex(
+        PersistentMap<QueueKey, JobState> open,
+        PersistentMap<JobId, JobState> holding,
+        PersistentMap<DueKey<JobId>, JobId> changing,
+        PersistentMap<JobId, JobState> unsettled,
+        PersistentMap<DueKey<JobId>, JobId> past) {
+    static final JobIndex EMPTY = new JobIndex(
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty(),
+            PersistentMap.empty());
+
+    /** With a job as it is now in place of what it was; none before it came or after it went. */
+    JobIndex with(Optional<JobState> before, Optional<JobState> after) {
+        return new JobIndex(
+                ClusterIndex.moved(open, before.flatMap(JobIndex::turn), after.flatMap(JobIndex::turn), after),
+                ClusterIndex.moved(
+                        holding, before.flatMap(JobIndex::isHolding), after.flatMap(JobIndex::isHolding), after),
+                ClusterIndex.moved(changing, before.flatMap(JobIndex::settledBy), after.flatMap(JobIndex::settledBy)),
+                ClusterIndex.moved(
+                        unsettled, before.flatMap(JobIndex::isUnsettled), after.flatMap(JobIndex::isUnsettled), after),
+                ClusterIndex.moved(past, before.flatMap(JobIndex::lastWord), after.flatMap(JobIndex::lastWord)));
+    }
+
+    private static Optional<QueueKey> turn(JobState job) {
+        return job.isOver() ? Optional.empty() : Optional.of(QueueKey.of(job));
+    }
+
+    private static Optional<JobId> isHolding(JobState job) {
+        return job.isOver() || job.gpus() == 0
+                ? Optional.empty()
+                : Optional.of(job.spec().job());
+    }
+
+    private static Optional<DueKey<JobId>> settledBy(JobState job) {
+        return job.changing().map(decision -> due(job.change().changeDeadline(), job));
+    }
+
+    private static Optional<JobId> isUnsettled(JobState job) {
+        boolean unsettled = job.isOver()
+                ? job.gpus() > 0
+                : job.changing().isEmpty()
+                        && !job.target().equals(job.allocation().gpus());
+        return unsettled ? Optional.of(job.spec().job()) : Optional.empty();
+    }
+
+    private static Optional<DueKey<JobId>> lastWord(JobState job) {
+        return job.isOver() && job.gpus() == 0 ? job.lastProgressAt().map(at -> due(at, job)) : Optional.empty();
+    }
+
+    private static DueKey<JobId> due(Instant at, JobState job) {
+        return new DueKey<>(at, job.spec().job());
+    }
+}

@@ -9,6 +9,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -81,7 +82,7 @@ final class StoredDomain {
             position.getLong();
             if (position.hasRemaining()) { // before version 0.1 a position was an offset and nothing more
                 long sequence = position.getLong();
-                if (sequence > latest.eventSequence()) {
+                if (sequence > latest.position().eventSequence()) {
                     latest = latest.at(Instant.ofEpochMilli(position.getLong()), sequence);
                 }
             }
@@ -103,7 +104,7 @@ final class StoredDomain {
                 .findFirst()
                 .flatMap(entry -> readable(EntryKind.ADVICE, "", codecs.advices, entry, schemas));
         saved.advice.put(header.domain(), advice);
-        return header.with(advice, nodes, gpus, services, jobs);
+        return header.with(advice, new ClusterEntities(nodes, gpus, services, jobs));
     }
 
     private PersistentMap<NodeId, NodeState> nodes(Map<Long, Schema> schemas, Map<NodeId, Node> described) {
@@ -198,9 +199,9 @@ final class StoredDomain {
                         gpu,
                         node.map(Node::nodeId).orElseGet(() -> new NodeId("unknown")),
                         node.map(Node::pool).orElse(Pool.UNKNOWN),
-                        header.now(),
-                        header.eventSequence())
-                .with(Owner.unknown(), header.now(), header.eventSequence());
+                        header.position().now(),
+                        header.position().eventSequence())
+                .with(Owner.unknown(), header.position().now(), header.position().eventSequence());
     }
 
     /** An entry that is in order but for its values; empty, with an alarm, where no version may have written such values. */

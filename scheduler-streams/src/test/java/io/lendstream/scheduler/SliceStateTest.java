@@ -12,6 +12,7 @@ import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
+import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.Pacing;
 import io.lendstream.core.state.SlicePlan;
 import java.time.Instant;
@@ -52,10 +53,7 @@ class SliceStateTest {
                 "for the test");
         DomainHeader header = new DomainHeader(
                 DOMAIN,
-                NOON,
-                1,
-                2,
-                3,
+                new LogPosition(NOON, 1, 2, 3),
                 Optional.of(NOON),
                 new ClusterState.Mode(false, false, false),
                 Optional.of(new Pacing(7, NOON)),

@@ -17,11 +17,13 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterIndex;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.NodeState;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.Pacing;
@@ -46,11 +48,7 @@ final class StepBuilder {
     private final Instant now;
     private final List<Decision> decisions = new ArrayList<>();
     private final ChangeLog changes = new ChangeLog();
-    private PersistentMap<NodeId, NodeState> nodes;
-    private PersistentMap<GpuId, GpuState> gpus;
-    private PersistentMap<ServiceId, ServiceState> services;
-    private PersistentMap<JobId, JobState> jobs;
-    private ClusterIndex clusterIndex;
+    private ClusterEntities entities;
     private long epoch;
     private long decisionSequence;
     private Optional<Instant> nextPlanAt;
@@ -66,11 +64,7 @@ final class StepBuilder {
         this.event = event;
         this.listener = listener;
         this.now = event.at().isAfter(before.now()) ? event.at() : before.now();
-        this.nodes = before.nodes();
-        this.gpus = before.gpus();
-        this.services = before.services();
-        this.jobs = before.jobs();
-        this.clusterIndex = before.clusterIndex();
+        this.entities = before.entities();
         this.epoch = before.epoch();
         this.decisionSequence = before.decisionSequence();
         this.nextPlanAt = before.nextPlanAt();
@@ -84,20 +78,13 @@ final class StepBuilder {
     Step finished() {
         ClusterState after = new ClusterState(
                 before.domain(),
-                now,
-                epoch,
-                event.sequence(),
-                decisionSequence,
+                new LogPosition(now, epoch, event.sequence(), decisionSequence),
                 nextPlanAt,
                 mode,
                 pacing,
                 slices,
                 advice,
-                nodes,
-                gpus,
-                services,
-                jobs,
-                clusterIndex);
+                entities);
         return new Step(after, decisions, changes.changed());
     }
 
@@ -209,7 +196,7 @@ final class StepBuilder {
     Optional<ServiceState> heard() {
         Optional<ServiceId> ofRate = event.event().asRate().map(RequestRate::service);
         return ofRate.or(() -> event.event().asForecast().map(DemandForecast::service))
-                .flatMap(services::get);
+                .flatMap(entities.services()::get);
     }
 
     Optional<Instant> nextPlanAt() {
@@ -221,27 +208,27 @@ final class StepBuilder {
     }
 
     PersistentMap<NodeId, NodeState> nodes() {
-        return nodes;
+        return entities.nodes();
     }
 
     PersistentMap<GpuId, GpuState> gpus() {
-        return gpus;
+        return entities.gpus();
     }
 
     PersistentMap<ServiceId, ServiceState> services() {
-        return services;
+        return entities.services();
     }
 
     PersistentMap<JobId, JobState> jobs() {
-        return jobs;
+        return entities.jobs();
     }
 
     ClusterIndex clusterIndex() {
-        return clusterIndex;
+        return entities.clusterIndex();
     }
 
     GpuState gpu(GpuId id) {
-        return gpus.require(id);
+        return gpus().require(id);
     }
 
     /** Whether this step has changed anything so far that decisions hang on. */
@@ -265,7 +252,7 @@ final class StepBuilder {
     /** Whether this step has freed a unit of a pool so far. */
     boolean hasFreed(Pool pool) {
         return changes.owners().stream()
-                .flatMap(id -> gpus.get(id).stream())
+                .flatMap(id -> gpus().get(id).stream())
                 .anyMatch(gpu -> gpu.pool() == pool && gpu.isFree());
     }
 
@@ -281,7 +268,7 @@ final class StepBuilder {
         for (GpuId gpu : changes.gpus()) {
             before.gpus().get(gpu).flatMap(state -> state.owner().holdingJob()).ifPresent(touched::add);
         }
-        return touched.stream().flatMap(job -> jobs.get(job).stream()).toList();
+        return touched.stream().flatMap(job -> jobs().get(job).stream()).toList();
     }
 
     boolean isReachable(GpuState gpu) {
@@ -289,27 +276,23 @@ final class StepBuilder {
     }
 
     boolean isReachable(NodeId id) {
-        Optional<NodeState> node = nodes.get(id);
+        Optional<NodeState> node = nodes().get(id);
         return node.isPresent() && node.get().node().status() == NodeStatus.READY;
     }
 
     void put(NodeState node) {
-        NodeId id = node.node().nodeId();
-        Optional<NodeState> was = nodes.get(id);
-        clusterIndex = clusterIndex.withNode(was, Optional.of(node));
-        nodes = nodes.put(id, node);
+        Optional<NodeState> was = nodes().get(node.node().nodeId());
+        entities = entities.with(node);
         changes.node(was, node);
     }
 
     void remove(NodeId node) {
-        clusterIndex = clusterIndex.withNode(nodes.get(node), Optional.empty());
-        nodes = nodes.remove(node);
+        entities = entities.without(node);
         changes.removed(node);
     }
 
     void put(GpuState gpu) {
-        clusterIndex = clusterIndex.withGpu(gpus.get(gpu.gpuId()), Optional.of(gpu));
-        gpus = gpus.put(gpu.gpuId(), gpu);
+        entities = entities.with(gpu);
         changes.gpu(gpu.gpuId());
     }
 
@@ -320,8 +303,7 @@ final class StepBuilder {
     }
 
     void remove(GpuId gpu) {
-        clusterIndex = clusterIndex.withGpu(gpus.get(gpu), Optional.empty());
-        gpus = gpus.remove(gpu);
+        entities = entities.without(gpu);
         changes.comesOrGoes(gpu);
     }
 
@@ -345,22 +327,18 @@ final class StepBuilder {
     }
 
     void put(ServiceState service) {
-        clusterIndex = clusterIndex.withService(services.get(service.spec().service()), service);
-        services = services.put(service.spec().service(), service);
+        entities = entities.with(service);
         changes.service(service.spec().service());
     }
 
     void put(JobState job) {
-        JobId id = job.spec().job();
-        Optional<JobState> was = jobs.get(id);
-        clusterIndex = clusterIndex.withJob(was, Optional.of(job));
-        jobs = jobs.put(id, job);
+        Optional<JobState> was = jobs().get(job.spec().job());
+        entities = entities.with(job);
         changes.job(was, job);
     }
 
     void remove(JobId job) {
-        clusterIndex = clusterIndex.withJob(jobs.get(job), Optional.empty());
-        jobs = jobs.remove(job);
+        entities = entities.without(job);
         changes.removed(job);
     }
 

@@ -45,17 +45,17 @@ public record ClusterIndex(
     }
 
     /** With a GPU as it is now in place of what it was; none before it came or after it went. */
-    public ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
+    ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
         return new ClusterIndex(gpus.with(before, after), jobs, lendable.withGpu(before, after), heard, silent);
     }
 
     /** With a job as it is now in place of what it was; none before it came or after it went. */
-    public ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
+    ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
         return new ClusterIndex(gpus, jobs.with(before, after), lendable, heard, silent);
     }
 
     /** With a node as it is now in place of what it was; none before it came or after it went. */
-    public ClusterIndex withNode(Optional<NodeState> before, Optional<NodeState> after) {
+    ClusterIndex withNode(Optional<NodeState> before, Optional<NodeState> after) {
         return new ClusterIndex(
                 gpus,
                 jobs,
@@ -65,7 +65,7 @@ public record ClusterIndex(
     }
 
     /** With a service as it is now in place of what it was; none before it came. */
-    public ClusterIndex withService(Optional<ServiceState> before, ServiceState after) {
+    ClusterIndex withService(Optional<ServiceState> before, ServiceState after) {
         return new ClusterIndex(
                 gpus,
                 jobs,

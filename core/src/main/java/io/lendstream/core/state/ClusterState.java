@@ -5,7 +5,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.persistent.Derived;
+import io.lendstream.core.persistent.Flat;
 import io.lendstream.core.persistent.PersistentMap;
 import java.time.Instant;
 import java.util.Optional;
@@ -13,107 +13,76 @@ import java.util.Optional;
 /**
  * All that the scheduler knows of a domain: the outcome of its events so far, and of nothing else.
  *
- * @param now the latest time that an event spoke of
- * @param epoch the scheduler's term of office; 0 before the first
- * @param eventSequence sequence of the last event applied
- * @param decisionSequence sequence of the last decision made
  * @param nextPlanAt when training is to be planned again
  * @param mode what people have ordered
  * @param pacing that fewer transfers than usual may be under way, after a service has missed its SLO
  * @param slices how services are to share MIG instances, once that has been planned
  * @param advice decisions that were only advised; empty where none were
- * @param clusterIndex the same GPUs, services, jobs and nodes in other orders
  */
 public record ClusterState(
         DomainId domain,
-        Instant now,
-        long epoch,
-        long eventSequence,
-        long decisionSequence,
+        @Flat LogPosition position,
         Optional<Instant> nextPlanAt,
         Mode mode,
         Optional<Pacing> pacing,
         Optional<SlicePlan> slices,
         Optional<Advice> advice,
-        PersistentMap<NodeId, NodeState> nodes,
-        PersistentMap<GpuId, GpuState> gpus,
-        PersistentMap<ServiceId, ServiceState> services,
-        PersistentMap<JobId, JobState> jobs,
-        @Derived ClusterIndex clusterIndex) {
+        @Flat ClusterEntities entities) {
 
     /** What people have ordered, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
 
-    /** A state whose index is built from scratch. */
-    public ClusterState(
-            DomainId domain,
-            Instant now,
-            long epoch,
-            long eventSequence,
-            long decisionSequence,
-            Optional<Instant> nextPlanAt,
-            Mode mode,
-            Optional<Pacing> pacing,
-            Optional<SlicePlan> slices,
-            Optional<Advice> advice,
-            PersistentMap<NodeId, NodeState> nodes,
-            PersistentMap<GpuId, GpuState> gpus,
-            PersistentMap<ServiceId, ServiceState> services,
-            PersistentMap<JobId, JobState> jobs) {
-        this(
-                domain,
-                now,
-                epoch,
-                eventSequence,
-                decisionSequence,
-                nextPlanAt,
-                mode,
-                pacing,
-                slices,
-                advice,
-                nodes,
-                gpus,
-                services,
-                jobs,
-                ClusterIndex.of(nodes.values(), gpus.values(), services.values(), jobs.values()));
-    }
-
     public static ClusterState empty(DomainId domain) {
         return new ClusterState(
                 domain,
-                Instant.EPOCH,
-                0,
-                0,
-                0,
+                LogPosition.START,
                 Optional.empty(),
                 new Mode(false, false, false),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
-                PersistentMap.empty(),
-                PersistentMap.empty(),
-                PersistentMap.empty(),
-                PersistentMap.empty());
+                ClusterEntities.NONE);
+    }
+
+    public Instant now() {
+        return position.now();
+    }
+
+    public long epoch() {
+        return position.epoch();
+    }
+
+    public long eventSequence() {
+        return position.eventSequence();
+    }
+
+    public long decisionSequence() {
+        return position.decisionSequence();
+    }
+
+    public PersistentMap<NodeId, NodeState> nodes() {
+        return entities.nodes();
+    }
+
+    public PersistentMap<GpuId, GpuState> gpus() {
+        return entities.gpus();
+    }
+
+    public PersistentMap<ServiceId, ServiceState> services() {
+        return entities.services();
+    }
+
+    public PersistentMap<JobId, JobState> jobs() {
+        return entities.jobs();
+    }
+
+    public ClusterIndex clusterIndex() {
+        return entities.clusterIndex();
     }
 
     /** The same with other plans. */
     public ClusterState planned(Optional<Instant> nextPlanAt, Optional<SlicePlan> slices) {
-        return new ClusterState(
-                domain,
-                now,
-                epoch,
-                eventSequence,
-                decisionSequence,
-                nextPlanAt,
-                mode,
-                pacing,
-                slices,
-                advice,
-                nodes,
-                gpus,
-                services,
-                jobs,
-                clusterIndex);
+        return new ClusterState(domain, position, nextPlanAt, mode, pacing, slices, advice, entities);
     }
 
     /**
@@ -124,19 +93,12 @@ public record ClusterState(
     public ClusterState advised(Advice advice, long decisionSequence) {
         return new ClusterState(
                 domain,
-                now,
-                epoch,
-                eventSequence,
-                decisionSequence,
+                position.decided(decisionSequence),
                 nextPlanAt,
                 mode,
                 pacing,
                 slices,
                 Optional.of(advice),
-                nodes,
-                gpus,
-                services,
-                jobs,
-                clusterIndex);
+                entities);
     }
 }

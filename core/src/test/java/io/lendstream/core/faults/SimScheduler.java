@@ -6,9 +6,9 @@ import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
-import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
@@ -91,27 +91,21 @@ final class SimScheduler {
     }
 
     private static ClusterState impatient(ClusterState state) {
-        PersistentMap<io.lendstream.core.id.GpuId, GpuState> gpus = state.gpus();
+        ClusterEntities entities = state.entities();
         for (GpuState gpu : state.gpus().values()) {
             if (gpu.owner() instanceof Owner.Releasing) {
-                gpus = gpus.put(gpu.gpuId(), gpu.with(new Owner.Free(), gpu.since(), gpu.changedBy()));
+                entities = entities.with(gpu.with(new Owner.Free(), gpu.since(), gpu.changedBy()));
             }
         }
         return new ClusterState(
                 state.domain(),
-                state.now(),
-                state.epoch(),
-                state.eventSequence(),
-                state.decisionSequence(),
+                state.position(),
                 state.nextPlanAt(),
                 state.mode(),
                 state.pacing(),
                 state.slices(),
                 state.advice(),
-                state.nodes(),
-                gpus,
-                state.services(),
-                state.jobs());
+                entities);
     }
 
     /** One that takes over from it, and one that it does not know of. */

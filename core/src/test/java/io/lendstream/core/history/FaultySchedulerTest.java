@@ -25,6 +25,7 @@ import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -83,54 +84,27 @@ class FaultySchedulerTest {
     }
 
     private static Step with(Step step, GpuState gpu) {
-        ClusterState state = step.state();
-        return with(
-                step,
-                new ClusterState(
-                        state.domain(),
-                        state.now(),
-                        state.epoch(),
-                        state.eventSequence(),
-                        state.decisionSequence(),
-                        state.nextPlanAt(),
-                        state.mode(),
-                        state.pacing(),
-                        state.slices(),
-                        state.advice(),
-                        state.nodes(),
-                        state.gpus().put(gpu.gpuId(), gpu),
-                        state.services(),
-                        state.jobs()),
-                gpu.gpuId());
+        return with(step, step.state().entities().with(gpu), gpu.gpuId());
     }
 
     private static Step with(Step step, JobState job) {
+        return with(step, step.state().entities().with(job), new GpuId("train-g0"));
+    }
+
+    private static Step with(Step step, ClusterEntities entities, GpuId owned) {
         ClusterState state = step.state();
-        return with(
-                step,
+        Set<GpuId> owners = new TreeSet<>(step.changed().owners());
+        owners.add(owned);
+        return new Step(
                 new ClusterState(
                         state.domain(),
-                        state.now(),
-                        state.epoch(),
-                        state.eventSequence(),
-                        state.decisionSequence(),
+                        state.position(),
                         state.nextPlanAt(),
                         state.mode(),
                         state.pacing(),
                         state.slices(),
                         state.advice(),
-                        state.nodes(),
-                        state.gpus(),
-                        state.services(),
-                        state.jobs().put(job.spec().job(), job)),
-                new GpuId("train-g0"));
-    }
-
-    private static Step with(Step step, ClusterState state, GpuId owned) {
-        Set<GpuId> owners = new TreeSet<>(step.changed().owners());
-        owners.add(owned);
-        return new Step(
-                state,
+                        entities),
                 step.decisions(),
                 new Step.Changed(
                         step.changed().nodes(),

@@ -35,9 +35,11 @@ import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
@@ -184,19 +186,13 @@ final class ScriptedHistory {
         decisions.addAll(decided);
         state = new ClusterState(
                 DOMAIN,
-                now,
-                1,
-                logged.sequence(),
-                decisions.size(),
+                new LogPosition(now, 1, logged.sequence(), decisions.size()),
                 Optional.empty(),
                 mode,
                 Optional.empty(),
                 slices,
                 Optional.empty(),
-                PersistentMap.empty(),
-                gpus,
-                services,
-                jobs);
+                new ClusterEntities(PersistentMap.empty(), gpus, services, jobs));
         Step.Changed changed =
                 new Step.Changed(Set.of(), Set.of(), Set.of(), new TreeSet<>(changedJobs), new TreeSet<>(owners));
         steps.put(logged.sequence(), new Step(state, decided, changed));

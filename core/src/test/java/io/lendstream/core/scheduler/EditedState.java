@@ -9,6 +9,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.state.Advice;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.GpuState;
@@ -52,65 +53,17 @@ final class EditedState {
 
     EditedState gpu(String gpu, UnaryOperator<GpuState> change) {
         GpuId id = new GpuId(gpu);
-        var gpus = state.gpus().put(id, change.apply(state.gpus().require(id)));
-        state = new ClusterState(
-                state.domain(),
-                state.now(),
-                state.epoch(),
-                state.eventSequence(),
-                state.decisionSequence(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.nodes(),
-                gpus,
-                state.services(),
-                state.jobs());
-        return this;
+        return with(state.entities().with(change.apply(state.gpus().require(id))));
     }
 
     EditedState job(String job, UnaryOperator<JobState> change) {
         JobId id = new JobId(job);
-        var jobs = state.jobs().put(id, change.apply(state.jobs().require(id)));
-        state = new ClusterState(
-                state.domain(),
-                state.now(),
-                state.epoch(),
-                state.eventSequence(),
-                state.decisionSequence(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.nodes(),
-                state.gpus(),
-                state.services(),
-                jobs);
-        return this;
+        return with(state.entities().with(change.apply(state.jobs().require(id))));
     }
 
     EditedState service(String service, UnaryOperator<ServiceState> change) {
         ServiceId id = new ServiceId(service);
-        var services = state.services().put(id, change.apply(state.services().require(id)));
-        state = new ClusterState(
-                state.domain(),
-                state.now(),
-                state.epoch(),
-                state.eventSequence(),
-                state.decisionSequence(),
-                state.nextPlanAt(),
-                state.mode(),
-                state.pacing(),
-                state.slices(),
-                state.advice(),
-                state.nodes(),
-                state.gpus(),
-                services,
-                state.jobs());
-        return this;
+        return with(state.entities().with(change.apply(state.services().require(id))));
     }
 
     EditedState slices(SlicePlan plan) {
@@ -133,19 +86,26 @@ final class EditedState {
             Optional<Instant> nextPlanAt, Mode mode, Optional<SlicePlan> slices, Optional<Advice> advice) {
         state = new ClusterState(
                 state.domain(),
-                state.now(),
-                state.epoch(),
-                state.eventSequence(),
-                state.decisionSequence(),
+                state.position(),
                 nextPlanAt,
                 mode,
                 state.pacing(),
                 slices,
                 advice,
-                state.nodes(),
-                state.gpus(),
-                state.services(),
-                state.jobs());
+                state.entities());
+        return this;
+    }
+
+    private EditedState with(ClusterEntities entities) {
+        state = new ClusterState(
+                state.domain(),
+                state.position(),
+                state.nextPlanAt(),
+                state.mode(),
+                state.pacing(),
+                state.slices(),
+                state.advice(),
+                entities);
         return this;
     }
 

@@ -21,6 +21,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Owner;
 import java.time.Duration;
@@ -167,19 +168,13 @@ class SchedulerChurnTest {
     private static ClusterState withIndexFromScratch(ClusterState state) {
         return new ClusterState(
                 state.domain(),
-                state.now(),
-                state.epoch(),
-                state.eventSequence(),
-                state.decisionSequence(),
+                state.position(),
                 state.nextPlanAt(),
                 state.mode(),
                 state.pacing(),
                 state.slices(),
                 state.advice(),
-                state.nodes(),
-                state.gpus(),
-                state.services(),
-                state.jobs());
+                new ClusterEntities(state.nodes(), state.gpus(), state.services(), state.jobs()));
     }
 
     private static Scenario churn(Random random, String policy, double lossOfReports) {

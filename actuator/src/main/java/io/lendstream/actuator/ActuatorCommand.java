@@ -99,7 +99,10 @@ final class ActuatorCommand extends ServiceCommand {
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             var exchange = new DirectExchange(settings.name(), reader, writer, () -> context.reader(writer));
-            return run(context, settings, exchange, Optional.of(new VirtualTurns(exchange)));
+            return run(
+                    context,
+                    ActuatorService.accelerated(
+                            settings, exchange, context.health(), context.metrics(), InstantSource.system()));
         }
     }
 
@@ -117,14 +120,14 @@ final class ActuatorCommand extends ServiceCommand {
                         context.settings().get(CommonKeys.CONNECT_TIMEOUT),
                         settings.stateDir().map(directory -> context.topics().prefix() + "actuator-"),
                         outbox)) {
-            return run(context, settings, exchange, Optional.empty());
+            return run(
+                    context,
+                    ActuatorService.byWallClock(
+                            settings, exchange, context.health(), context.metrics(), InstantSource.system()));
         }
     }
 
-    private static int run(
-            ServiceContext context, ActuatorSettings settings, Exchange exchange, Optional<VirtualTurns> virtual) {
-        var service = new ActuatorService(
-                settings, exchange, virtual, context.health(), context.metrics(), InstantSource.system());
+    private static int run(ServiceContext context, ActuatorService service) {
         service.start(context.stop()::isRequested);
         while (!context.stop().isRequested()) {
             service.turn(PATIENCE);

@@ -1,43 +1,63 @@
 package io.lendstream.actuator;
 
+import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Progress;
 import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Received;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.time.TimeMode;
 import io.lendstream.service.time.VirtualClock;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
+import java.util.concurrent.Executor;
 
 /**
- * The time of an accelerated run: which time the environment asks for, whether everything before it was read, and which decisions
- * belong to it.
+ * Turns of an accelerated run: answers each time that the environment names, once it has read everything that the scheduler, the
+ * agent and the environment had written by their last answers, and takes up exactly the decisions among it: so the run comes out
+ * the same however fast its services are.
  */
-final class VirtualTurns {
+final class VirtualTurns implements Turns {
     private static final List<ServiceName> OTHERS = List.of(ServiceName.SCHEDULER, ServiceName.AGENT);
 
     private final DirectExchange exchange;
+    private final DecisionProcessor processor;
     private final Map<String, Long> takeable = new HashMap<>();
     /** Sequence of the last decision that the scheduler has answered with, by domain. */
     private final Map<DomainId, Long> decided = new HashMap<>();
 
     private VirtualClock clock = new VirtualClock(Optional.empty());
 
-    VirtualTurns(DirectExchange exchange) {
+    VirtualTurns(DirectExchange exchange, DecisionProcessor processor) {
         this.exchange = exchange;
+        this.processor = processor;
     }
 
-    /** Goes on after the time that was answered last. */
-    void restore(Optional<Instant> answered) {
-        clock = new VirtualClock(answered);
+    @Override
+    public TimeMode mode() {
+        return TimeMode.VIRTUAL;
     }
 
-    void take(Received<Progress> received) {
+    @Override
+    public void restore(ActuatorState state) {
+        clock = new VirtualClock(state.answered());
+    }
+
+    @Override
+    public void on(RecordReader reader, Executor to) {
+        reader.handing(TopicCatalogue.PROGRESS, received -> to.execute(() -> take(received)));
+    }
+
+    private void take(Received<Progress> received) {
         received.value().ifPresent(progress -> {
             clock.take(progress);
             if (progress.isOf(ServiceName.SCHEDULER)) {
@@ -47,16 +67,25 @@ final class VirtualTurns {
         });
     }
 
-    /**
-     * What the environment asks for, once everything that belongs before it was read.
-     *
-     * @param heardOf sequence of the last decision of a domain that was read
-     */
-    Optional<Progress> due(ToLongFunction<DomainId> heardOf) {
-        return clock.due().filter(environment -> hasHeardEverything(environment, heardOf));
+    /** What is carried out is simulated: the orders have no driver to go to. */
+    @Override
+    public void resume() {
+        Actuation actuation = processor.actuation();
+        actuation.resume(actuation.clock(), false);
     }
 
-    private boolean hasHeardEverything(Progress environment, ToLongFunction<DomainId> heardOf) {
+    @Override
+    public Duration patience(Duration most) {
+        return most;
+    }
+
+    @Override
+    public void turn() {
+        clock.due().filter(this::hasReadEverything).ifPresent(this::answer);
+    }
+
+    /** Whether everything was read that belongs before the time that the environment asks for. */
+    private boolean hasReadEverything(Progress environment) {
         for (ServiceName other : OTHERS) {
             if (!clock.isLevelWith(other)
                     || !exchange.hasRead(
@@ -65,31 +94,46 @@ final class VirtualTurns {
             }
         }
         DomainId domain = environment.domain();
-        return heardOf.applyAsLong(domain) >= decided.getOrDefault(domain, 0L)
+        return processor.lastRead(domain) >= decided.getOrDefault(domain, 0L)
                 && exchange.hasRead(environment.positions());
     }
 
+    private void answer(Progress environment) {
+        Instant time = environment.eventTime();
+        var reports = new ArrayList<ActuationReport>(processor.take(this::isTakeable, this::learned));
+        reports.addAll(processor.actuation().advance(time));
+        processor.publish(reports);
+        clock.answer(time);
+        exchange.answer(Progress.of(
+                ServiceName.ACTUATOR,
+                environment.domain(),
+                time,
+                exchange.written(),
+                processor.actuation().nextEventAt()));
+        processor.changed(true);
+    }
+
     /** Whether the scheduler's answers reach to a decision: what it made since belongs to a later time. */
-    boolean isTakeable(PendingDecision pending) {
+    private boolean isTakeable(PendingDecision pending) {
         DecisionId id = pending.decision().id();
         return id.sequence() <= decided.getOrDefault(id.domain(), 0L)
                 || pending.origin().offset() < takeable.getOrDefault(pending.partition(), 0L);
     }
 
     /** When a decision was learned. */
-    Instant learned(Decision decision) {
+    private Instant learned(Decision decision) {
         return clock.answered()
                 .filter(answered -> answered.isAfter(decision.at()))
                 .orElse(decision.at());
     }
 
-    /** Everything until the time that the environment asked for is done. */
-    void answer(Progress due, Optional<Instant> next) {
-        clock.answer(due.eventTime());
-        exchange.answer(Progress.of(ServiceName.ACTUATOR, due.domain(), due.eventTime(), exchange.written(), next));
+    @Override
+    public Optional<Instant> answered() {
+        return clock.answered();
     }
 
-    Optional<Instant> answered() {
-        return clock.answered();
+    @Override
+    public void close() {
+        // Nothing but simulated delays carries decisions out.
     }
 }

@@ -100,8 +100,8 @@ final class ActuatorIntakesTest {
         RecordWriter writer = broker.writer("actuator");
         ActuatorSettings all = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings));
         var exchange = new DirectExchange(all.name(), broker.reader(writer), writer, () -> broker.reader(writer));
-        var actuator = new ActuatorService(
-                all, exchange, Optional.empty(), new Health(), new SimpleMeterRegistry(), () -> now);
+        var actuator =
+                ActuatorService.byWallClock(all, exchange, new Health(), new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }

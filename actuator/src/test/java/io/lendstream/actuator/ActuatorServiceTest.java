@@ -317,13 +317,9 @@ class ActuatorServiceTest {
         RecordWriter writer = broker.writer("actuator");
         ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, given));
         var exchange = new DirectExchange(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
-        var actuator = new ActuatorService(
-                settings,
-                exchange,
-                virtual ? Optional.of(new VirtualTurns(exchange)) : Optional.empty(),
-                health,
-                metrics,
-                () -> now);
+        ActuatorService actuator = virtual
+                ? ActuatorService.accelerated(settings, exchange, health, metrics, () -> now)
+                : ActuatorService.byWallClock(settings, exchange, health, metrics, () -> now);
         actuator.start(() -> false);
         return actuator;
     }

@@ -324,7 +324,7 @@ class WithoutBrokerTest {
 
     private ActuatorService started(ActuatorSettings settings, Exchange exchange) {
         var actuator =
-                new ActuatorService(settings, exchange, Optional.empty(), health, new SimpleMeterRegistry(), () -> now);
+                ActuatorService.byWallClock(settings, exchange, health, new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }

@@ -1,0 +1,112 @@
+package io.lendstream.actuator;
+
+import io.lendstream.core.actuation.Actuation;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the actuator's state to its file, where it has one. An actuator whose disk is full goes on: leases must end, and after a
+ * restart the topics tell what the state does not. Only a report that was sent and not acknowledged before that restart may then
+ * be written twice.
+ */
+final class StateSaver {
+    private static final Logger LOG = LoggerFactory.getLogger(StateSaver.class);
+    private static final Duration BETWEEN_SAVES = Duration.ofSeconds(1);
+
+    private final ActuatorSettings settings;
+    private final Exchange exchange;
+    private final DecisionProcessor processor;
+    private final Inventory inventory;
+    private final InstantSource wallClock;
+    private final Optional<StateFile> file;
+    /** Why the state cannot be written; empty while it can. */
+    private Optional<String> unwritable = Optional.empty();
+
+    private Instant savedAt = Instant.EPOCH;
+
+    StateSaver(
+            ActuatorSettings settings,
+            Exchange exchange,
+            DecisionProcessor processor,
+            Inventory inventory,
+            InstantSource wallClock) {
+        this.settings = settings;
+        this.exchange = exchange;
+        this.processor = processor;
+        this.inventory = inventory;
+        this.wallClock = wallClock;
+        this.file = settings.stateDir().map(StateFile::in);
+    }
+
+    /** The state of an earlier run under the same name, or that of an actuator that has done nothing. */
+    ActuatorState load() {
+        return file.flatMap(StateFile::load)
+                .filter(found -> found.actuator().equals(settings.name()))
+                .orElseGet(() -> ActuatorState.empty(settings.name()));
+    }
+
+    /** Whether the state is kept over a restart. */
+    boolean hasFile() {
+        return file.isPresent();
+    }
+
+    /** Why the state cannot be written; empty while it can. */
+    Optional<String> trouble() {
+        return unwritable;
+    }
+
+    /** Whether something has changed, and was not saved for long enough. */
+    boolean isDue() {
+        return processor.isChanged()
+                && Duration.between(savedAt, wallClock.instant()).compareTo(BETWEEN_SAVES) >= 0;
+    }
+
+    /**
+     * Writes the state down, if that is possible.
+     *
+     * @param answered the time of an accelerated run that was answered last
+     */
+    void save(Optional<Instant> answered) {
+        boolean isSaved = file.isEmpty() || isSaved(file.get(), state(answered));
+        processor.changed(!isSaved);
+        savedAt = wallClock.instant();
+    }
+
+    private ActuatorState state(Optional<Instant> answered) {
+        Actuation actuation = processor.actuation();
+        Map<String, Long> decisions = processor.positions();
+        ReportOutbox.Contents unsent = exchange.unsent();
+        return new ActuatorState(
+                settings.name(),
+                actuation.snapshot(),
+                decisions,
+                unsent.positions(),
+                answered,
+                exchange.writer()
+                        .map(writer -> new ActuatorState.Alone(
+                                writer, unsent.reports(), inventory.concerning(actuation))));
+    }
+
+    private boolean isSaved(StateFile to, ActuatorState state) {
+        try {
+            to.save(state);
+        } catch (UncheckedIOException e) {
+            String reason = "actuator.state-dir is %s, which cannot be written (%s); make room, or mend the disk"
+                    .formatted(settings.stateDir().orElseThrow(), e.getCause().getMessage());
+            if (!unwritable.equals(Optional.of(reason))) {
+                LOG.error("{}. The actuator goes on without it and tries again every second.", reason);
+            }
+            unwritable = Optional.of(reason);
+            return false;
+        }
+        unwritable.ifPresent(over -> LOG.info("the state can be written again"));
+        unwritable = Optional.empty();
+        return true;
+    }
+}

@@ -1,0 +1,160 @@
+package io.lendstream.actuator;
+
+import io.lendstream.actuator.driver.Driver;
+import io.lendstream.actuator.driver.DriverListener;
+import io.lendstream.core.actuation.Actuation;
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.service.kafka.RecordReader;
+import io.lendstream.service.time.TimeMode;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+
+/**
+ * Turns by the machine's clock: takes decisions up as they arrive, and passes orders to the driver. What was taken up, and what is
+ * reported, is on disk before a report is sent or an order is passed on.
+ */
+final class WallClockTurns implements Turns {
+    /** How long an event of the driver may wait. */
+    private static final Duration BETWEEN_DRIVER_EVENTS = Duration.ofMillis(10);
+
+    private final ActuatorSettings settings;
+    private final Exchange exchange;
+    private final DecisionProcessor processor;
+    private final Inventory inventory;
+    private final StateSaver saver;
+    private final InstantSource wallClock;
+
+    private final Queue<DriverEvent> driverEvents = new ConcurrentLinkedQueue<>();
+    private final Queue<TrainingProgress> progress = new ConcurrentLinkedQueue<>();
+    private Optional<Driver> driver = Optional.empty();
+    private Optional<Instant> stockedAt = Optional.empty();
+
+    WallClockTurns(
+            ActuatorSettings settings,
+            Exchange exchange,
+            DecisionProcessor processor,
+            Inventory inventory,
+            StateSaver saver,
+            InstantSource wallClock) {
+        this.settings = settings;
+        this.exchange = exchange;
+        this.processor = processor;
+        this.inventory = inventory;
+        this.saver = saver;
+        this.wallClock = wallClock;
+    }
+
+    @Override
+    public TimeMode mode() {
+        return TimeMode.WALL;
+    }
+
+    @Override
+    public void restore(ActuatorState state) {
+        // The clock goes on by itself.
+    }
+
+    @Override
+    public void on(RecordReader reader, Executor to) {
+        // No topic tells the machine's time.
+    }
+
+    @Override
+    public void resume() {
+        driver = settings.driven().map(driven -> driven.maker().make(inventory, driverListener()));
+        boolean isSeen = driver.map(Driver::seesWhatRuns).orElse(false);
+        processor.actuation().resume(wallClock.instant(), isSeen).forEach(this::order);
+    }
+
+    private DriverListener driverListener() {
+        return new DriverListener() {
+            @Override
+            public void tell(DriverEvent driverEvent) {
+                driverEvents.add(driverEvent);
+            }
+
+            @Override
+            public void tell(TrainingProgress report) {
+                progress.add(report);
+            }
+        };
+    }
+
+    @Override
+    public Duration patience(Duration most) {
+        if (driver.isPresent()) {
+            return BETWEEN_DRIVER_EVENTS;
+        }
+        Optional<Instant> next = processor.actuation().nextEventAt();
+        if (next.isEmpty()) {
+            return most;
+        }
+        Duration until = Duration.between(wallClock.instant(), next.get());
+        return until.isNegative() ? Duration.ZERO : until.compareTo(most) < 0 ? until.plusMillis(1) : most;
+    }
+
+    @Override
+    public void turn() {
+        Instant now = wallClock.instant().truncatedTo(ChronoUnit.MILLIS);
+        Actuation actuation = processor.actuation();
+        var reports = new ArrayList<ActuationReport>();
+        if (processor.hasCaughtUp()) {
+            reports.addAll(processor.takeAll(now));
+        }
+        for (DriverEvent driverEvent = driverEvents.poll(); driverEvent != null; driverEvent = driverEvents.poll()) {
+            reports.addAll(actuation.done(driverEvent, now));
+        }
+        reports.addAll(actuation.advance(now));
+        boolean hasHappened = !reports.isEmpty();
+        reports.addAll(stock(now));
+        processor.publish(reports);
+        for (TrainingProgress report = progress.poll(); report != null; report = progress.poll()) {
+            exchange.publish(report);
+        }
+        List<Order> orders = actuation.orders();
+        if (hasHappened || !orders.isEmpty()) {
+            saver.save(answered());
+        }
+        exchange.release();
+        orders.forEach(this::order);
+    }
+
+    /**
+     * Not at once: what runs is known when drivers have answered to standing orders. Nor before the topics were read: the state may
+     * be of before the last decisions.
+     */
+    private List<ActuationReport> stock(Instant now) {
+        if (!processor.hasCaughtUp()) {
+            return List.of();
+        }
+        Instant last = stockedAt.orElse(now);
+        boolean isTime = !now.isBefore(last.plus(settings.stockEvery()));
+        stockedAt = Optional.of(isTime ? now : last);
+        return isTime ? processor.actuation().stock() : List.of();
+    }
+
+    private void order(Order order) {
+        driver.ifPresent(each -> each.take(order));
+    }
+
+    @Override
+    public Optional<Instant> answered() {
+        return Optional.empty();
+    }
+
+    @Override
+    public void close() {
+        driver.ifPresent(Driver::close);
+    }
+}

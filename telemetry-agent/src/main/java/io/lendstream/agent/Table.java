@@ -37,13 +37,14 @@ final class Table {
                                 gpu.index(),
                                 gpu.gpuId(),
                                 gpu.model(),
-                                shown(sample.flatMap(GpuSample::utilization).map(share -> 100 * share), "%"),
+                                shown(sample.flatMap(of -> of.activity().utilization())
+                                                .map(share -> 100 * share), "%"),
                                 shown(
-                                        sample.flatMap(GpuSample::memoryUsedBytes)
+                                        sample.flatMap(of -> of.memory().memoryUsedBytes())
                                                 .map(bytes -> (double) bytes / MIB),
                                         "MiB"),
-                                shown(sample.flatMap(GpuSample::powerWatts), "W"),
-                                shown(sample.flatMap(GpuSample::temperatureCelsius), "C"),
+                                shown(sample.flatMap(of -> of.power().powerWatts()), "W"),
+                                shown(sample.flatMap(of -> of.temperature().temperatureCelsius()), "C"),
                                 sample.flatMap(GpuSample::usedBy)
                                         .map(users -> users.isEmpty() ? "nobody" : String.join(" ", users))
                                         .orElse(""))

@@ -13,7 +13,6 @@ import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
-import io.lendstream.core.event.Quality;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -259,17 +258,12 @@ class NodeWatchTest {
     }
 
     private static GpuSnapshot ready(Gpu gpu) {
-        var sample = new GpuSample(
-                ID,
-                Quality.MEASURED,
-                Optional.of(.25),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.of(1L << 30),
-                Optional.of(80L << 30),
-                Optional.empty(),
-                Optional.of(41.0),
-                Optional.empty());
+        GpuSample sample = GpuSample.of(ID)
+                .utilization(.25)
+                .memoryUsedBytes(1L << 30)
+                .memoryTotalBytes(80L << 30)
+                .temperatureCelsius(41)
+                .build();
         return new GpuSnapshot(NodeStatus.READY, "", List.of(gpu), List.of(sample), Optional.empty());
     }
 }

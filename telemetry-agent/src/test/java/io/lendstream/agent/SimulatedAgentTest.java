@@ -138,7 +138,7 @@ class SimulatedAgentTest {
 
         List<Optional<Double>> utilizations = broker.values(TopicCatalogue.GPU_TELEMETRY).stream()
                 .flatMap(sample -> sample.gpus().stream())
-                .map(sample -> sample.utilization())
+                .map(sample -> sample.activity().utilization())
                 .toList();
 
         assertThat(utilizations.get(0))

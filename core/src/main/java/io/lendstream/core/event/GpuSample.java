@@ -2,150 +2,144 @@ package io.lendstream.core.event;
 
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.GpuId;
+import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * One GPU, or one MIG instance, at one moment. What the device does not support is absent, never zero.
+ * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support is absent,
+ * never zero.
  *
- * @param utilization share of time in which a kernel ran; a fraction
- * @param smActivity share of streaming multiprocessors at work; a fraction, valid under MIG where the device has GPM
- * @param dramActivity share of the memory's bandwidth that was used; a fraction
- * @param lastXid the last XID error that the driver reported, if any
- * @param memoryUtilization share of time in which memory was read or written; a fraction
- * @param tensorActivity share of time in which tensor cores were at work; a fraction
- * @param energyJoules drawn since the driver was loaded
- * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap}
- * @param eccCorrected memory errors that were corrected since the driver was loaded
- * @param eccUncorrected memory errors that could not be
- * @param xidsInFiveMinutes XID errors of the last five minutes; absent where nobody listens for them
- * @param lastXidAt when the last XID error was heard of, where it was heard
  * @param usedBy who has it, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty where nobody has, absent where
  *     that is not known
  */
 public record GpuSample(
         GpuId gpuId,
-        Quality utilizationQuality,
-        Optional<Double> utilization,
-        Optional<Double> smActivity,
-        Optional<Double> dramActivity,
-        Optional<Long> memoryUsedBytes,
-        Optional<Long> memoryTotalBytes,
-        Optional<Double> powerWatts,
-        Optional<Double> temperatureCelsius,
-        Optional<Integer> lastXid,
-        Optional<Double> memoryUtilization,
-        Optional<Double> tensorActivity,
-        Optional<Double> energyJoules,
-        Optional<Long> smClockHertz,
-        Optional<Long> memoryClockHertz,
-        List<String> throttleReasons,
-        Optional<Long> eccCorrected,
-        Optional<Long> eccUncorrected,
-        Optional<Double> pcieTxBytesPerSecond,
-        Optional<Double> pcieRxBytesPerSecond,
-        Optional<Double> nvlinkTxBytesPerSecond,
-        Optional<Double> nvlinkRxBytesPerSecond,
-        Optional<Double> memoryTemperatureCelsius,
-        Optional<Integer> xidsInFiveMinutes,
-        Optional<Instant> lastXidAt,
+        @Flat Activity activity,
+        @Flat Memory memory,
+        @Flat Power power,
+        @Flat Temperature temperature,
+        @Flat Clocks clocks,
+        @Flat Links links,
+        @Flat Errors errors,
         Optional<List<String>> usedBy) {
     public GpuSample {
-        Checks.fraction("utilization", utilization);
-        Checks.fraction("smActivity", smActivity);
-        Checks.fraction("dramActivity", dramActivity);
-        Checks.fraction("memoryUtilization", memoryUtilization);
-        Checks.fraction("tensorActivity", tensorActivity);
-        Checks.notNegative("memoryUsedBytes", memoryUsedBytes);
-        Checks.notNegative("memoryTotalBytes", memoryTotalBytes);
-        Checks.notNegative("powerWatts", powerWatts);
-        Checks.notNegative("energyJoules", energyJoules);
-        Checks.notNegative("smClockHertz", smClockHertz);
-        Checks.notNegative("memoryClockHertz", memoryClockHertz);
-        Checks.notNegative("eccCorrected", eccCorrected);
-        Checks.notNegative("eccUncorrected", eccUncorrected);
-        Checks.notNegative("pcieTxBytesPerSecond", pcieTxBytesPerSecond);
-        Checks.notNegative("pcieRxBytesPerSecond", pcieRxBytesPerSecond);
-        Checks.notNegative("nvlinkTxBytesPerSecond", nvlinkTxBytesPerSecond);
-        Checks.notNegative("nvlinkRxBytesPerSecond", nvlinkRxBytesPerSecond);
-        Checks.notNegative("xidsInFiveMinutes", xidsInFiveMinutes);
-        Checks.finite("temperatureCelsius", temperatureCelsius);
-        Checks.finite("memoryTemperatureCelsius", memoryTemperatureCelsius);
-        throttleReasons = List.copyOf(throttleReasons);
         usedBy = usedBy.map(List::copyOf);
     }
 
-    /** One of which only the most usual is known. */
-    public GpuSample(
-            GpuId gpuId,
+    /**
+     * How busy its engines are.
+     *
+     * @param utilizationQuality how far {@code utilization} may be trusted
+     * @param utilization share of time in which a kernel ran; a fraction
+     * @param smActivity share of streaming multiprocessors at work; a fraction, valid under MIG where the device has GPM
+     * @param dramActivity share of the memory's bandwidth that was used; a fraction
+     * @param memoryUtilization share of time in which memory was read or written; a fraction
+     * @param tensorActivity share of time in which tensor cores were at work; a fraction
+     */
+    public record Activity(
             Quality utilizationQuality,
             Optional<Double> utilization,
             Optional<Double> smActivity,
             Optional<Double> dramActivity,
-            Optional<Long> memoryUsedBytes,
-            Optional<Long> memoryTotalBytes,
-            Optional<Double> powerWatts,
-            Optional<Double> temperatureCelsius,
-            Optional<Integer> lastXid) {
-        this(
-                gpuId,
-                utilizationQuality,
-                utilization,
-                smActivity,
-                dramActivity,
-                memoryUsedBytes,
-                memoryTotalBytes,
-                powerWatts,
-                temperatureCelsius,
-                lastXid,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+            Optional<Double> memoryUtilization,
+            Optional<Double> tensorActivity) {
+        public Activity {
+            Checks.fraction("utilization", utilization);
+            Checks.fraction("smActivity", smActivity);
+            Checks.fraction("dramActivity", dramActivity);
+            Checks.fraction("memoryUtilization", memoryUtilization);
+            Checks.fraction("tensorActivity", tensorActivity);
+        }
+    }
+
+    /** Its memory (DCGM's framebuffer): how much is in use, and how much there is. */
+    public record Memory(Optional<Long> memoryUsedBytes, Optional<Long> memoryTotalBytes) {
+        public Memory {
+            Checks.notNegative("memoryUsedBytes", memoryUsedBytes);
+            Checks.notNegative("memoryTotalBytes", memoryTotalBytes);
+        }
+    }
+
+    /**
+     * What it draws.
+     *
+     * @param powerWatts drawn now
+     * @param energyJoules drawn since the driver was loaded
+     */
+    public record Power(Optional<Double> powerWatts, Optional<Double> energyJoules) {
+        public Power {
+            Checks.notNegative("powerWatts", powerWatts);
+            Checks.notNegative("energyJoules", energyJoules);
+        }
+    }
+
+    /** How hot the GPU and its memory are. */
+    public record Temperature(Optional<Double> temperatureCelsius, Optional<Double> memoryTemperatureCelsius) {
+        public Temperature {
+            Checks.finite("temperatureCelsius", temperatureCelsius);
+            Checks.finite("memoryTemperatureCelsius", memoryTemperatureCelsius);
+        }
+    }
+
+    /**
+     * How fast it is clocked.
+     *
+     * @param smClockHertz of the streaming multiprocessors
+     * @param memoryClockHertz of the memory
+     * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap}; empty where they are
+     *     not, or that is not known
+     */
+    public record Clocks(
+            Optional<Long> smClockHertz, Optional<Long> memoryClockHertz, List<String> throttleReasons) {
+        public Clocks {
+            Checks.notNegative("smClockHertz", smClockHertz);
+            Checks.notNegative("memoryClockHertz", memoryClockHertz);
+            throttleReasons = List.copyOf(throttleReasons);
+        }
+    }
+
+    /** What it sends (tx) and receives (rx) over PCIe, and over all its NVLinks together. */
+    public record Links(
+            Optional<Double> pcieTxBytesPerSecond,
+            Optional<Double> pcieRxBytesPerSecond,
+            Optional<Double> nvlinkTxBytesPerSecond,
+            Optional<Double> nvlinkRxBytesPerSecond) {
+        public Links {
+            Checks.notNegative("pcieTxBytesPerSecond", pcieTxBytesPerSecond);
+            Checks.notNegative("pcieRxBytesPerSecond", pcieRxBytesPerSecond);
+            Checks.notNegative("nvlinkTxBytesPerSecond", nvlinkTxBytesPerSecond);
+            Checks.notNegative("nvlinkRxBytesPerSecond", nvlinkRxBytesPerSecond);
+        }
+    }
+
+    /**
+     * XID errors, and ECC errors of its memory.
+     *
+     * @param lastXid the last XID error that the driver reported, if any
+     * @param eccCorrected memory errors that were corrected since the driver was loaded
+     * @param eccUncorrected memory errors that could not be corrected since the driver was loaded
+     * @param xidsInFiveMinutes XID errors of the last five minutes; absent where they are not listened for
+     * @param lastXidAt when the last XID error was received, where it was
+     */
+    public record Errors(
+            Optional<Integer> lastXid,
+            Optional<Long> eccCorrected,
+            Optional<Long> eccUncorrected,
+            Optional<Integer> xidsInFiveMinutes,
+            Optional<Instant> lastXidAt) {
+        public Errors {
+            Checks.notNegative("eccCorrected", eccCorrected);
+            Checks.notNegative("eccUncorrected", eccUncorrected);
+            Checks.notNegative("xidsInFiveMinutes", xidsInFiveMinutes);
+        }
     }
 
     /** The same, used by these. */
     public GpuSample withUsers(List<String> users) {
         return new GpuSample(
-                gpuId,
-                utilizationQuality,
-                utilization,
-                smActivity,
-                dramActivity,
-                memoryUsedBytes,
-                memoryTotalBytes,
-                powerWatts,
-                temperatureCelsius,
-                lastXid,
-                memoryUtilization,
-                tensorActivity,
-                energyJoules,
-                smClockHertz,
-                memoryClockHertz,
-                throttleReasons,
-                eccCorrected,
-                eccUncorrected,
-                pcieTxBytesPerSecond,
-                pcieRxBytesPerSecond,
-                nvlinkTxBytesPerSecond,
-                nvlinkRxBytesPerSecond,
-                memoryTemperatureCelsius,
-                xidsInFiveMinutes,
-                lastXidAt,
-                Optional.of(users));
+                gpuId, activity, memory, power, temperature, clocks, links, errors, Optional.of(users));
     }
 
     /** Collects what a device tells, piece by piece. */

@@ -165,30 +165,15 @@ public final class GpuSampleBuilder {
     public GpuSample build() {
         return new GpuSample(
                 gpuId,
-                utilizationQuality,
-                utilization,
-                smActivity,
-                dramActivity,
-                memoryUsedBytes,
-                memoryTotalBytes,
-                powerWatts,
-                temperatureCelsius,
-                lastXid,
-                memoryUtilization,
-                tensorActivity,
-                energyJoules,
-                smClockHertz,
-                memoryClockHertz,
-                throttleReasons,
-                eccCorrected,
-                eccUncorrected,
-                pcieTxBytesPerSecond,
-                pcieRxBytesPerSecond,
-                nvlinkTxBytesPerSecond,
-                nvlinkRxBytesPerSecond,
-                memoryTemperatureCelsius,
-                xidsInFiveMinutes,
-                lastXidAt,
+                new GpuSample.Activity(
+                        utilizationQuality, utilization, smActivity, dramActivity, memoryUtilization, tensorActivity),
+                new GpuSample.Memory(memoryUsedBytes, memoryTotalBytes),
+                new GpuSample.Power(powerWatts, energyJoules),
+                new GpuSample.Temperature(temperatureCelsius, memoryTemperatureCelsius),
+                new GpuSample.Clocks(smClockHertz, memoryClockHertz, throttleReasons),
+                new GpuSample.Links(
+                        pcieTxBytesPerSecond, pcieRxBytesPerSecond, nvlinkTxBytesPerSecond, nvlinkRxBytesPerSecond),
+                new GpuSample.Errors(lastXid, eccCorrected, eccUncorrected, xidsInFiveMinutes, lastXidAt),
                 Optional.empty());
     }
 }

@@ -139,7 +139,7 @@ final class EventApplier implements Event.Cases<Runnable> {
         }
         builder.put(node.get().sampled(telemetry.bootId(), telemetry.sequence(), telemetry.at()));
         for (GpuSample sample : telemetry.gpus()) {
-            sample.lastXid().ifPresent(xid -> tell(sample.gpuId(), xid));
+            sample.errors().lastXid().ifPresent(xid -> tell(sample.gpuId(), xid));
         }
     }
 

@@ -11,7 +11,6 @@ import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.Quality;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
@@ -289,17 +288,15 @@ public final class SimulatedNodes {
                 })
                 .orElse(0.006);
         double watts = 62 + 318 * busy + 4 * centred(chance) + (use.isPresent() ? 12 : 0);
-        return new GpuSample(
-                gpu,
-                Quality.MEASURED,
-                Optional.of(round(busy, 1000)),
-                Optional.of(round(0.8 * busy, 1000)),
-                Optional.of(round(0.45 * busy, 1000)),
-                Optional.of(Math.round(full * memoryBytes / (1 << 20)) * (1L << 20)),
-                Optional.of(memoryBytes),
-                Optional.of(round(watts, 10)),
-                Optional.of(round(31 + 38 * busy + centred(chance), 1)),
-                Optional.empty());
+        return GpuSample.of(gpu)
+                .utilization(round(busy, 1000))
+                .smActivity(round(0.8 * busy, 1000))
+                .dramActivity(round(0.45 * busy, 1000))
+                .memoryUsedBytes(Math.round(full * memoryBytes / (1 << 20)) * (1L << 20))
+                .memoryTotalBytes(memoryBytes)
+                .powerWatts(round(watts, 10))
+                .temperatureCelsius(round(31 + 38 * busy + centred(chance), 1))
+                .build();
     }
 
     private static List<Node> nodes(Layout layout, Instant start, String bootId) {

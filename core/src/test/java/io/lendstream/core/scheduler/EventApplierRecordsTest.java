@@ -20,7 +20,6 @@ import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.NodeLeft;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.Quality;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.id.GpuId;
@@ -378,18 +377,7 @@ class EventApplierRecordsTest {
     }
 
     private void xid(String gpu, int xid, long sequence) {
-        Optional<Double> none = Optional.empty();
-        GpuSample sample = new GpuSample(
-                new GpuId(gpu),
-                Quality.MEASURED,
-                none,
-                none,
-                none,
-                Optional.empty(),
-                Optional.empty(),
-                none,
-                none,
-                Optional.of(xid));
+        GpuSample sample = GpuSample.of(new GpuId(gpu)).lastXid(xid).build();
         moment.observe(new GpuTelemetry(new NodeId("infer"), DOMAIN, "boot-1", sequence, NOW, List.of(sample)));
     }
 

@@ -83,17 +83,17 @@ class SimulatedNodesTest {
     void aGpuIsBusyFromItsBindToItsRelease() {
         GpuId gpu = gpus(nodes).get(0);
 
-        assertThat(sample(gpu).utilization()).contains(0.0);
+        assertThat(sample(gpu).activity().utilization()).contains(0.0);
 
         nodes.observe(report(Outcome.BOUND, gpu));
-        assertThat(sample(gpu).utilization())
+        assertThat(sample(gpu).activity().utilization())
                 .hasValueSatisfying(busy -> assertThat(busy).isBetween(0.85, 1.0));
-        assertThat(sample(gpu).powerWatts())
+        assertThat(sample(gpu).power().powerWatts())
                 .hasValueSatisfying(watts -> assertThat(watts).isBetween(330.0, 400.0));
 
         nodes.observe(report(Outcome.RELEASED, gpu));
-        assertThat(sample(gpu).utilization()).contains(0.0);
-        assertThat(sample(gpu).powerWatts())
+        assertThat(sample(gpu).activity().utilization()).contains(0.0);
+        assertThat(sample(gpu).power().powerWatts())
                 .hasValueSatisfying(watts -> assertThat(watts).isBetween(50.0, 70.0));
     }
 
@@ -111,8 +111,8 @@ class SimulatedNodesTest {
                 1,
                 START));
 
-        assertThat(sample(gpu).utilization()).contains(0.0);
-        assertThat(sample(gpu).memoryUsedBytes())
+        assertThat(sample(gpu).activity().utilization()).contains(0.0);
+        assertThat(sample(gpu).memory().memoryUsedBytes())
                 .hasValueSatisfying(used -> assertThat(used).isGreaterThan(20L << 30));
     }
 

@@ -4,12 +4,10 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
-import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.GpuTelemetry;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Outcome;
-import io.lendstream.core.event.Quality;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Scenario;
@@ -17,7 +15,6 @@ import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.ThroughputParameters;
-import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
@@ -229,24 +226,10 @@ final class GoldenScenario {
                 it.now(),
                 it.state().gpus().stream()
                         .filter(gpu -> gpu.nodeId().value().equals(node))
-                        .map(gpu -> sample(
+                        .map(gpu -> Scenario.sample(
                                 gpu.gpuId(),
                                 Optional.ofNullable(xids.get(gpu.gpuId().value()))))
                         .toList())));
-    }
-
-    private static GpuSample sample(GpuId gpu, Optional<Integer> xid) {
-        return new GpuSample(
-                gpu,
-                Quality.MEASURED,
-                Optional.of(0.5),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                xid);
     }
 
     GoldenScenario progress(String job) {

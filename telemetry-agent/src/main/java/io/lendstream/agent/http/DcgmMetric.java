@@ -14,60 +14,60 @@ record DcgmMetric(
         String name, Subject subject, String type, String help, Function<GpuSample, Optional<? extends Number>> value) {
     /** All metrics in the order of the page. */
     static final List<DcgmMetric> ALL = List.of(
-            gauge("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", sample -> megahertz(sample.smClockHertz())),
+            gauge("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", sample -> megahertz(sample.clocks().smClockHertz())),
             gauge(
                     "DCGM_FI_DEV_MEM_CLOCK",
                     "Memory clock frequency (in MHz).",
-                    sample -> megahertz(sample.memoryClockHertz())),
-            gauge("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", GpuSample::memoryTemperatureCelsius),
-            gauge("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", GpuSample::temperatureCelsius),
-            gauge("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", GpuSample::powerWatts),
+                    sample -> megahertz(sample.clocks().memoryClockHertz())),
+            gauge("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", sample -> sample.temperature().memoryTemperatureCelsius()),
+            gauge("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", sample -> sample.temperature().temperatureCelsius()),
+            gauge("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", sample -> sample.power().powerWatts()),
             new DcgmMetric(
                     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
                     Subject.ANY,
                     "counter",
                     "Total energy consumption since boot (in mJ).",
-                    sample -> sample.energyJoules().map(joules -> joules * 1e3)),
+                    sample -> sample.power().energyJoules().map(joules -> joules * 1e3)),
             // Of an instance, utilisation is what its graphics engine did: NVML's counter is the whole GPU's alone.
             new DcgmMetric(
                     "DCGM_FI_DEV_GPU_UTIL",
                     Subject.WHOLE_GPU,
                     "gauge",
                     "GPU utilization (in %).",
-                    sample -> percent(sample.utilization())),
+                    sample -> percent(sample.activity().utilization())),
             gauge(
                     "DCGM_FI_DEV_MEM_COPY_UTIL",
                     "Memory utilization (in %).",
-                    sample -> percent(sample.memoryUtilization())),
-            gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", GpuSample::lastXid),
+                    sample -> percent(sample.activity().memoryUtilization())),
+            gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", sample -> sample.errors().lastXid()),
             gauge(
                     "DCGM_FI_DEV_FB_FREE",
                     "Framebuffer memory free (in MiB).",
-                    sample -> sample.memoryTotalBytes()
+                    sample -> sample.memory().memoryTotalBytes()
                             .flatMap(total ->
-                                    sample.memoryUsedBytes().map(used -> mebibytes(Math.max(0, total - used))))),
+                                    sample.memory().memoryUsedBytes().map(used -> mebibytes(Math.max(0, total - used))))),
             gauge(
                     "DCGM_FI_DEV_FB_USED",
                     "Framebuffer memory used (in MiB).",
-                    sample -> sample.memoryUsedBytes().map(DcgmMetric::mebibytes)),
+                    sample -> sample.memory().memoryUsedBytes().map(DcgmMetric::mebibytes)),
             new DcgmMetric(
                     "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
                     Subject.INSTANCE,
                     "gauge",
                     "Ratio of time the graphics engine is active.",
-                    GpuSample::utilization),
+                    sample -> sample.activity().utilization()),
             gauge(
                     "DCGM_FI_PROF_SM_ACTIVE",
                     "The ratio of cycles an SM has at least 1 warp assigned.",
-                    GpuSample::smActivity),
+                    sample -> sample.activity().smActivity()),
             gauge(
                     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
                     "Ratio of cycles the tensor (HMMA) pipe is active.",
-                    GpuSample::tensorActivity),
+                    sample -> sample.activity().tensorActivity()),
             gauge(
                     "DCGM_FI_PROF_DRAM_ACTIVE",
                     "Ratio of cycles the device memory interface is active sending or receiving data.",
-                    GpuSample::dramActivity));
+                    sample -> sample.activity().dramActivity()));
 
     /** What has a metric. */
     enum Subject {

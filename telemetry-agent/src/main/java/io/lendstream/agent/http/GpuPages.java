@@ -53,30 +53,30 @@ public final class GpuPages {
             gauge.add(
                     "hw_gpu_utilization_ratio",
                     "Share of time in which the GPU was at work.",
-                    sample.utilization().or(sample::smActivity));
-            gauge.add("hw_gpu_memory_usage_bytes", "Memory in use.", sample.memoryUsedBytes());
-            gauge.add("hw_gpu_memory_limit_bytes", "Memory that there is.", sample.memoryTotalBytes());
+                    sample.activity().utilization().or(() -> sample.activity().smActivity()));
+            gauge.add("hw_gpu_memory_usage_bytes", "Memory in use.", sample.memory().memoryUsedBytes());
+            gauge.add("hw_gpu_memory_limit_bytes", "Memory that there is.", sample.memory().memoryTotalBytes());
             gauge.add(
                     "hw_gpu_memory_utilization_ratio",
                     "Share of memory in use.",
-                    sample.memoryTotalBytes()
+                    sample.memory().memoryTotalBytes()
                             .filter(total -> total > 0)
-                            .flatMap(total -> sample.memoryUsedBytes().map(used -> (double) used / total)));
-            gauge.add("hw_power_watts", "Power draw.", sample.powerWatts());
-            page.add("hw_energy_joules_total", "counter", "Energy consumed.", labels, sample.energyJoules());
-            gauge.add("hw_temperature_celsius", "Temperature.", sample.temperatureCelsius());
+                            .flatMap(total -> sample.memory().memoryUsedBytes().map(used -> (double) used / total)));
+            gauge.add("hw_power_watts", "Power draw.", sample.power().powerWatts());
+            page.add("hw_energy_joules_total", "counter", "Energy consumed.", labels, sample.power().energyJoules());
+            gauge.add("hw_temperature_celsius", "Temperature.", sample.temperature().temperatureCelsius());
             page.add(
                     "hw_errors_total",
                     "counter",
                     "Memory errors.",
                     and(labels, "error_type", "corrected"),
-                    sample.eccCorrected());
+                    sample.errors().eccCorrected());
             page.add(
                     "hw_errors_total",
                     "counter",
                     "Memory errors.",
                     and(labels, "error_type", "uncorrected"),
-                    sample.eccUncorrected());
+                    sample.errors().eccUncorrected());
         });
         addStatus(page, node, sight);
         return page.toString();

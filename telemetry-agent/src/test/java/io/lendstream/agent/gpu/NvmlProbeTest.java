@@ -127,10 +127,10 @@ class NvmlProbeTest {
         GpuSnapshot sight = look(probe);
 
         assertThat(sight.samples()).hasSize(1 + 3).allSatisfy(sample -> {
-            assertThat(sample.utilization()).isEmpty();
-            assertThat(sample.smActivity()).isEmpty();
-            assertThat(sample.utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
-            assertThat(sample.memoryUsedBytes()).isPresent();
+            assertThat(sample.activity().utilization()).isEmpty();
+            assertThat(sample.activity().smActivity()).isEmpty();
+            assertThat(sample.activity().utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
+            assertThat(sample.memory().memoryUsedBytes()).isPresent();
         });
     }
 
@@ -141,15 +141,15 @@ class NvmlProbeTest {
         GpuSample first = sample(look(probe), "GPU-h0/4:4");
         GpuSample second = sample(look(probe), "GPU-h0/4:4");
 
-        assertThat(first.utilizationQuality()).isEqualTo(Quality.UNKNOWN);
-        assertThat(first.utilization()).isEmpty();
-        assertThat(second.utilizationQuality()).isEqualTo(Quality.MEASURED);
-        assertThat(second.utilization()).contains(0.55);
-        assertThat(second.smActivity()).contains(0.4);
-        assertThat(second.tensorActivity()).contains(0.2);
-        assertThat(second.dramActivity()).contains(0.3);
-        assertThat(second.pcieTxBytesPerSecond()).contains(100.0 * (1 << 20));
-        assertThat(second.nvlinkTxBytesPerSecond()).isEmpty();
+        assertThat(first.activity().utilizationQuality()).isEqualTo(Quality.UNKNOWN);
+        assertThat(first.activity().utilization()).isEmpty();
+        assertThat(second.activity().utilizationQuality()).isEqualTo(Quality.MEASURED);
+        assertThat(second.activity().utilization()).contains(0.55);
+        assertThat(second.activity().smActivity()).contains(0.4);
+        assertThat(second.activity().tensorActivity()).contains(0.2);
+        assertThat(second.activity().dramActivity()).contains(0.3);
+        assertThat(second.links().pcieTxBytesPerSecond()).contains(100.0 * (1 << 20));
+        assertThat(second.links().nvlinkTxBytesPerSecond()).isEmpty();
     }
 
     @Test
@@ -162,11 +162,11 @@ class NvmlProbeTest {
         GpuSnapshot again = lookAfter(probe, Duration.ofMillis(20));
         GpuSnapshot backward = lookAfter(probe, Duration.ofSeconds(-30));
 
-        assertThat(sample(tooLong, "GPU-h0/4:4").utilization()).isEmpty();
-        assertThat(sample(good, "GPU-h0/4:4").utilization()).contains(0.55);
-        assertThat(sample(again, "GPU-h0/4:4").utilization()).contains(0.55);
-        assertThat(sample(backward, "GPU-h0/4:4").utilization()).isEmpty();
-        assertThat(sample(look(probe), "GPU-h0/4:4").utilization()).contains(0.55);
+        assertThat(sample(tooLong, "GPU-h0/4:4").activity().utilization()).isEmpty();
+        assertThat(sample(good, "GPU-h0/4:4").activity().utilization()).contains(0.55);
+        assertThat(sample(again, "GPU-h0/4:4").activity().utilization()).contains(0.55);
+        assertThat(sample(backward, "GPU-h0/4:4").activity().utilization()).isEmpty();
+        assertThat(sample(look(probe), "GPU-h0/4:4").activity().utilization()).contains(0.55);
     }
 
     @Test
@@ -182,9 +182,9 @@ class NvmlProbeTest {
         GpuSnapshot later = look(probe);
 
         assertThat(changing.samples()).noneMatch(each -> each.gpuId().value().equals("GPU-h0/4:4"));
-        assertThat(sample(changing, "GPU-h0/0:4").utilization()).contains(0.05);
-        assertThat(sample(believed, "GPU-h0/4:4").utilization()).isEmpty();
-        assertThat(sample(later, "GPU-h0/4:4").utilization()).contains(0.7);
+        assertThat(sample(changing, "GPU-h0/0:4").activity().utilization()).contains(0.05);
+        assertThat(sample(believed, "GPU-h0/4:4").activity().utilization()).isEmpty();
+        assertThat(sample(later, "GPU-h0/4:4").activity().utilization()).contains(0.7);
         assertThat(nvml.open()).isEqualTo("inits 1 sets 1 samples 4");
     }
 
@@ -285,9 +285,9 @@ class NvmlProbeTest {
         assertThat(sight.status()).isEqualTo(NodeStatus.READY);
         assertThat(sight.why()).contains("GPU 0 (GPU-a0) does not answer: gpu is lost (15)");
         assertThat(sight.gpus()).extracting(gpu -> gpu.gpuId().value()).containsExactly("GPU-a1");
-        assertThat(sample(sight, "GPU-a0").lastXid()).contains(79);
-        assertThat(sample(sight, "GPU-a0").utilization()).isEmpty();
-        assertThat(sample(sight, "GPU-a1").utilization()).contains(0.12);
+        assertThat(sample(sight, "GPU-a0").errors().lastXid()).contains(79);
+        assertThat(sample(sight, "GPU-a0").activity().utilization()).isEmpty();
+        assertThat(sample(sight, "GPU-a1").activity().utilization()).contains(0.12);
     }
 
     @Test
@@ -322,19 +322,19 @@ class NvmlProbeTest {
     void xidErrorsAreCountedForFiveMinutesAndTheLastIsKept() {
         NvmlDouble nvml = NvmlDouble.in(directory).plays(Machines.a100MigOff());
         GpuProbe probe = probe(nvml);
-        assertThat(sample(look(probe), "GPU-a0").xidsInFiveMinutes()).contains(0);
+        assertThat(sample(look(probe), "GPU-a0").errors().xidsInFiveMinutes()).contains(0);
 
         nvml.plays(Machines.a100MigOff().xid(0, 31).xid(0, 43));
         awaitXid(probe, "GPU-a0", 43);
         GpuSnapshot soon = lookAfter(probe, Duration.ofMinutes(4));
         GpuSnapshot late = lookAfter(probe, Duration.ofMinutes(2));
 
-        assertThat(sample(soon, "GPU-a0").xidsInFiveMinutes()).contains(2);
-        assertThat(sample(soon, "GPU-a0").lastXidAt())
+        assertThat(sample(soon, "GPU-a0").errors().xidsInFiveMinutes()).contains(2);
+        assertThat(sample(soon, "GPU-a0").errors().lastXidAt())
                 .hasValueSatisfying(at -> assertThat(at).isBetween(now.minus(Duration.ofMinutes(7)), now));
-        assertThat(sample(soon, "GPU-a1").lastXid()).isEmpty();
-        assertThat(sample(late, "GPU-a0").xidsInFiveMinutes()).contains(0);
-        assertThat(sample(late, "GPU-a0").lastXid()).contains(43);
+        assertThat(sample(soon, "GPU-a1").errors().lastXid()).isEmpty();
+        assertThat(sample(late, "GPU-a0").errors().xidsInFiveMinutes()).contains(0);
+        assertThat(sample(late, "GPU-a0").errors().lastXid()).contains(43);
     }
 
     @Test
@@ -350,10 +350,10 @@ class NvmlProbeTest {
         awaitXid(probe, "GPU-h0/4:4", 79);
         GpuSnapshot ofAll = lookAfter(probe, Duration.ofSeconds(1));
 
-        assertThat(sample(ofOne, "GPU-h0/0:4").lastXid()).isEmpty();
-        assertThat(sample(ofOne, "GPU-h0").lastXid()).contains(31);
-        assertThat(sample(ofAll, "GPU-h0/0:4").lastXid()).contains(79);
-        assertThat(sample(ofAll, "GPU-h0/4:4").xidsInFiveMinutes()).contains(2);
+        assertThat(sample(ofOne, "GPU-h0/0:4").errors().lastXid()).isEmpty();
+        assertThat(sample(ofOne, "GPU-h0").errors().lastXid()).contains(31);
+        assertThat(sample(ofAll, "GPU-h0/0:4").errors().lastXid()).contains(79);
+        assertThat(sample(ofAll, "GPU-h0/4:4").errors().xidsInFiveMinutes()).contains(2);
     }
 
     @Test
@@ -368,12 +368,13 @@ class NvmlProbeTest {
         look(probe);
         GpuSnapshot believed = look(probe);
 
-        assertThat(sample(believed, "GPU-h0/4:4").lastXid()).isEmpty();
+        assertThat(sample(believed, "GPU-h0/4:4").errors().lastXid()).isEmpty();
     }
 
     private void awaitXid(GpuProbe probe, String gpu, int xid) {
         await().atMost(Duration.ofSeconds(10))
                 .until(() -> sample(lookAfter(probe, Duration.ofMillis(1)), gpu)
+                        .errors()
                         .lastXid()
                         .equals(Optional.of(xid)));
     }
@@ -407,8 +408,8 @@ class NvmlProbeTest {
                 .extracting(GpuInstance::profile)
                 .containsExactly("4g.40gb", "2g.20gb", "1g.10gb");
         assertThat(sight.gpus().get(0).migProfiles()).isEmpty();
-        assertThat(sample(sight, "GPU-a0").memoryUsedBytes()).contains((2048L + 600) << 20);
-        assertThat(sample(sight, "GPU-a0").throttleReasons()).containsExactly("sw-power-cap");
+        assertThat(sample(sight, "GPU-a0").memory().memoryUsedBytes()).contains((2048L + 600) << 20);
+        assertThat(sample(sight, "GPU-a0").clocks().throttleReasons()).containsExactly("sw-power-cap");
         assertThat(sight.processes()).extracting(GpuProcess::pid).containsExactly(4242L, 4243L);
     }
 
@@ -472,10 +473,10 @@ class NvmlProbeTest {
         nvml.plays(linked(5, 5));
         GpuSnapshot third = look(probe);
 
-        assertThat(sample(first, "GPU-a0").nvlinkTxBytesPerSecond()).isEmpty();
-        assertThat(sample(second, "GPU-a0").nvlinkTxBytesPerSecond()).contains(1024.0 * 1024);
-        assertThat(sample(second, "GPU-a0").nvlinkRxBytesPerSecond()).contains(2 * 1024.0 * 1024);
-        assertThat(sample(third, "GPU-a0").nvlinkTxBytesPerSecond()).isEmpty();
+        assertThat(sample(first, "GPU-a0").links().nvlinkTxBytesPerSecond()).isEmpty();
+        assertThat(sample(second, "GPU-a0").links().nvlinkTxBytesPerSecond()).contains(1024.0 * 1024);
+        assertThat(sample(second, "GPU-a0").links().nvlinkRxBytesPerSecond()).contains(2 * 1024.0 * 1024);
+        assertThat(sample(third, "GPU-a0").links().nvlinkTxBytesPerSecond()).isEmpty();
     }
 
     private static Machine linked(long sentKib, long receivedKib) {

@@ -61,19 +61,19 @@ class GpuPagesTest {
 
     @Test
     void activityIsReadBackAsItWasSeen() {
-        assertThat(read(WHOLE).utilization()).contains(.75);
-        assertThat(read(WHOLE).smActivity()).contains(.5);
-        assertThat(read(LARGE).utilization()).contains(.5);
-        assertThat(read(LARGE).smActivity()).contains(.25);
-        assertThat(read(CUT).powerWatts()).contains(143.0);
+        assertThat(read(WHOLE).activity().utilization()).contains(.75);
+        assertThat(read(WHOLE).activity().smActivity()).contains(.5);
+        assertThat(read(LARGE).activity().utilization()).contains(.5);
+        assertThat(read(LARGE).activity().smActivity()).contains(.25);
+        assertThat(read(CUT).power().powerWatts()).contains(143.0);
     }
 
     @Test
     void whatWasNotSeenUnderMigIsNotReadBackAsIdle() {
         for (GpuId gpu : List.of(CUT, SMALL, UNSEEN)) {
-            assertThat(read(gpu).utilization()).as(gpu.value()).isEmpty();
-            assertThat(read(gpu).smActivity()).as(gpu.value()).isEmpty();
-            assertThat(read(gpu).utilizationQuality()).as(gpu.value()).isEqualTo(Quality.UNSUPPORTED);
+            assertThat(read(gpu).activity().utilization()).as(gpu.value()).isEmpty();
+            assertThat(read(gpu).activity().smActivity()).as(gpu.value()).isEmpty();
+            assertThat(read(gpu).activity().utilizationQuality()).as(gpu.value()).isEqualTo(Quality.UNSUPPORTED);
         }
     }
 

@@ -9,8 +9,8 @@ import io.lendstream.core.event.Gpu;
 import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.GpuSample;
 import io.lendstream.core.event.Quality;
+import io.lendstream.core.persistent.Flat;
 import java.io.IOException;
-import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -76,16 +76,16 @@ class DcgmReaderTest {
             assertThat(gpu.migEnabled()).isFalse();
         });
         GpuSample sample = sample(readings, "GPU-0");
-        assertThat(sample.utilization()).contains(0.93);
-        assertThat(sample.utilizationQuality()).isEqualTo(Quality.MEASURED);
-        assertThat(sample.memoryUtilization()).contains(0.37);
-        assertThat(sample.memoryUsedBytes()).contains(2L << 30);
-        assertThat(sample.memoryTotalBytes()).contains(80L << 30);
-        assertThat(sample.energyJoules()).contains(9876543.21);
-        assertThat(sample.smClockHertz()).contains(1_410_000_000L);
-        assertThat(sample.throttleReasons()).containsExactly("sw-power-cap");
-        assertThat(sample.lastXid()).isEmpty();
-        assertThat(sample.pcieTxBytesPerSecond()).contains(1e6);
+        assertThat(sample.activity().utilization()).contains(0.93);
+        assertThat(sample.activity().utilizationQuality()).isEqualTo(Quality.MEASURED);
+        assertThat(sample.activity().memoryUtilization()).contains(0.37);
+        assertThat(sample.memory().memoryUsedBytes()).contains(2L << 30);
+        assertThat(sample.memory().memoryTotalBytes()).contains(80L << 30);
+        assertThat(sample.power().energyJoules()).contains(9876543.21);
+        assertThat(sample.clocks().smClockHertz()).contains(1_410_000_000L);
+        assertThat(sample.clocks().throttleReasons()).containsExactly("sw-power-cap");
+        assertThat(sample.errors().lastXid()).isEmpty();
+        assertThat(sample.links().pcieTxBytesPerSecond()).contains(1e6);
     }
 
     @Test
@@ -125,8 +125,8 @@ class DcgmReaderTest {
 
         assertThat(readings.samples()).extracting(each -> each.gpuId().value()).containsExactly("GPU-0", "GPU-0/0:4");
         assertThat(readings.samples()).allSatisfy(sample -> {
-            assertThat(sample.utilization()).isEmpty();
-            assertThat(sample.utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
+            assertThat(sample.activity().utilization()).isEmpty();
+            assertThat(sample.activity().utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
         });
     }
 
@@ -140,12 +140,12 @@ class DcgmReaderTest {
                 row("DCGM_FI_DEV_GPU_UTIL", labels(1), "0"),
                 row("DCGM_FI_DEV_MIG_MODE", labels(1), "0"));
 
-        assertThat(sample(readings, "GPU-0").utilization()).isEmpty();
-        assertThat(sample(readings, "GPU-0").utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
-        assertThat(sample(readings, "GPU-0").memoryUtilization()).isEmpty();
-        assertThat(sample(readings, "GPU-0").powerWatts()).contains(143.0);
-        assertThat(sample(readings, "GPU-1").utilization()).contains(0.0);
-        assertThat(sample(readings, "GPU-1").utilizationQuality()).isEqualTo(Quality.MEASURED);
+        assertThat(sample(readings, "GPU-0").activity().utilization()).isEmpty();
+        assertThat(sample(readings, "GPU-0").activity().utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
+        assertThat(sample(readings, "GPU-0").activity().memoryUtilization()).isEmpty();
+        assertThat(sample(readings, "GPU-0").power().powerWatts()).contains(143.0);
+        assertThat(sample(readings, "GPU-1").activity().utilization()).contains(0.0);
+        assertThat(sample(readings, "GPU-1").activity().utilizationQuality()).isEqualTo(Quality.MEASURED);
         assertThat(readings.gpus()).extracting(Gpu::migEnabled).containsExactly(true, false);
         assertThat(readings.troubles())
                 .singleElement()
@@ -170,13 +170,13 @@ class DcgmReaderTest {
                             each -> each.gpuInstanceId().orElseThrow())
                     .containsExactly(tuple("4g.40gb", 0, 1), tuple("2g.20gb", 4, 5));
         });
-        assertThat(sample(readings, "GPU-0/0:4").utilization()).contains(0.5);
-        assertThat(sample(readings, "GPU-0/0:4").smActivity()).contains(0.5);
-        assertThat(sample(readings, "GPU-0/4:2").utilization()).contains(0.25);
-        assertThat(sample(readings, "GPU-0/4:2").smActivity()).contains(0.2);
-        assertThat(sample(readings, "GPU-0/4:2").powerWatts()).isEmpty();
-        assertThat(sample(readings, "GPU-0").powerWatts()).contains(143.0);
-        assertThat(sample(readings, "GPU-0").utilization()).isEmpty();
+        assertThat(sample(readings, "GPU-0/0:4").activity().utilization()).contains(0.5);
+        assertThat(sample(readings, "GPU-0/0:4").activity().smActivity()).contains(0.5);
+        assertThat(sample(readings, "GPU-0/4:2").activity().utilization()).contains(0.25);
+        assertThat(sample(readings, "GPU-0/4:2").activity().smActivity()).contains(0.2);
+        assertThat(sample(readings, "GPU-0/4:2").power().powerWatts()).isEmpty();
+        assertThat(sample(readings, "GPU-0").power().powerWatts()).contains(143.0);
+        assertThat(sample(readings, "GPU-0").activity().utilization()).isEmpty();
     }
 
     @Test
@@ -212,17 +212,17 @@ class DcgmReaderTest {
                 row("DCGM_FI_DEV_FB_USED", labels(0), blank));
 
         GpuSample sample = sample(readings, "GPU-0");
-        assertThat(sample.memoryTemperatureCelsius()).isEmpty();
-        assertThat(sample.utilization()).isEmpty();
-        assertThat(sample.utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
-        assertThat(sample.memoryUsedBytes()).isEmpty();
+        assertThat(sample.temperature().memoryTemperatureCelsius()).isEmpty();
+        assertThat(sample.activity().utilization()).isEmpty();
+        assertThat(sample.activity().utilizationQuality()).isEqualTo(Quality.UNSUPPORTED);
+        assertThat(sample.memory().memoryUsedBytes()).isEmpty();
     }
 
     @Test
     void whereUtilisationIsOffTheEnginesActivityStandsForIt() {
         GpuSample sample = sample(read(row("DCGM_FI_PROF_GR_ENGINE_ACTIVE", labels(0), "1.0000001")), "GPU-0");
 
-        assertThat(sample.utilization()).contains(1.0);
+        assertThat(sample.activity().utilization()).contains(1.0);
     }
 
     @Test
@@ -233,9 +233,9 @@ class DcgmReaderTest {
                 row("DCGM_EXP_XID_ERRORS_COUNT", labels(0) + ",window_size_in_ms=\"300000\",xid=\"79\"", "1"),
                 row("DCGM_EXP_XID_ERRORS_COUNT", labels(1) + ",window_size_in_ms=\"60000\",xid=\"79\"", "1"));
 
-        assertThat(sample(readings, "GPU-0").lastXid()).contains(79);
-        assertThat(sample(readings, "GPU-0").xidsInFiveMinutes()).contains(3);
-        assertThat(sample(readings, "GPU-1").xidsInFiveMinutes()).isEmpty();
+        assertThat(sample(readings, "GPU-0").errors().lastXid()).contains(79);
+        assertThat(sample(readings, "GPU-0").errors().xidsInFiveMinutes()).contains(3);
+        assertThat(sample(readings, "GPU-1").errors().xidsInFiveMinutes()).isEmpty();
     }
 
     @Test
@@ -276,8 +276,7 @@ class DcgmReaderTest {
     @Test
     void eachRowOfTheMappingIsAFieldOfASampleOrSaysWhyItIsLeftOut() {
         Set<String> fields = Stream.concat(
-                        Arrays.stream(GpuSample.class.getRecordComponents()).map(RecordComponent::getName),
-                        Stream.of("memoryFree", "memoryReserved", "migMode"))
+                        fieldsOf(GpuSample.class), Stream.of("memoryFree", "memoryReserved", "migMode"))
                 .collect(Collectors.toSet());
 
         assertThat(DcgmMapping.rows()).hasSizeGreaterThan(20).allSatisfy(row -> {
@@ -288,6 +287,14 @@ class DcgmReaderTest {
         });
         assertThat(DcgmMapping.rows().stream().map(row -> List.of(row.metric(), row.field())))
                 .doesNotHaveDuplicates();
+    }
+
+    /** The fields that a record has on the wire. */
+    private static Stream<String> fieldsOf(Class<?> type) {
+        return Arrays.stream(type.getRecordComponents())
+                .flatMap(each -> each.isAnnotationPresent(Flat.class)
+                        ? fieldsOf(each.getType())
+                        : Stream.of(each.getName()));
     }
 
     @Test

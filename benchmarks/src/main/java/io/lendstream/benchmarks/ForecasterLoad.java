@@ -34,7 +34,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -273,12 +272,9 @@ final class ForecasterLoad implements AutoCloseable {
                     sequence,
                     start,
                     start.plus(window),
-                    10 * window.toSeconds(),
-                    10 * window.toSeconds(),
-                    0,
-                    0,
-                    Optional.empty(),
-                    Optional.empty(),
+                    RequestRate.Requests.answered(10 * window.toSeconds()),
+                    RequestRate.Latency.NOT_MEASURED,
+                    List.of(),
                     List.of());
             writer.write(TopicCatalogue.REQUEST_RATES, service.value(), rate);
         }

@@ -209,12 +209,9 @@ final class LoadedDomain {
                 sequence,
                 end.minus(WINDOW),
                 end,
-                arrivals,
-                arrivals,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(arrivals),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

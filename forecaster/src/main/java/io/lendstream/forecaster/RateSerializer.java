@@ -34,12 +34,12 @@ final class RateSerializer extends ImmutableSerializer<RequestRate> {
         target.writeLong(rate.sequence());
         target.writeLong(rate.windowStart().toEpochMilli());
         target.writeLong(rate.windowEnd().toEpochMilli());
-        target.writeLong(rate.arrivals());
-        target.writeLong(rate.completions());
-        target.writeInt(rate.inFlight());
-        target.writeInt(rate.queueDepth());
-        writeOptional(rate.p50LatencySeconds(), target);
-        writeOptional(rate.p99LatencySeconds(), target);
+        target.writeLong(rate.requests().arrivals());
+        target.writeLong(rate.requests().completions());
+        target.writeInt(rate.requests().inFlight());
+        target.writeInt(rate.requests().queueDepth());
+        writeOptional(rate.latency().p50LatencySeconds(), target);
+        writeOptional(rate.latency().p99LatencySeconds(), target);
         target.writeInt(rate.inputSizes().size());
         for (SizeCount size : rate.inputSizes()) {
             target.writeDouble(size.upTo());
@@ -65,12 +65,8 @@ final class RateSerializer extends ImmutableSerializer<RequestRate> {
                 source.readLong(),
                 Instant.ofEpochMilli(source.readLong()),
                 Instant.ofEpochMilli(source.readLong()),
-                source.readLong(),
-                source.readLong(),
-                source.readInt(),
-                source.readInt(),
-                readOptional(source),
-                readOptional(source),
+                new RequestRate.Requests(source.readLong(), source.readLong(), source.readInt(), source.readInt()),
+                new RequestRate.Latency(readOptional(source), readOptional(source)),
                 readSizes(source),
                 readBatches(source));
     }

@@ -66,13 +66,10 @@ class DomainLimitsTest {
                 ours.sequence(),
                 ours.windowStart(),
                 ours.windowEnd(),
-                ours.arrivals(),
-                ours.completions(),
-                ours.inFlight(),
-                ours.queueDepth(),
-                ours.p50LatencySeconds(),
-                ours.p99LatencySeconds(),
-                ours.inputSizes());
+                ours.requests(),
+                ours.latency(),
+                ours.inputSizes(),
+                List.of());
     }
 
     /** Why the only record of a topic that was set aside since the last time was refused; empty where none was. */

@@ -18,7 +18,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -141,12 +140,9 @@ class OldStateTest {
                 sequence,
                 now.minusSeconds(15),
                 now,
-                15L * perSecond,
-                15L * perSecond,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(15L * perSecond),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 }

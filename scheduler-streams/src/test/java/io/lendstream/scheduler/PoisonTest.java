@@ -321,12 +321,9 @@ class PoisonTest {
                 now.sequence(),
                 now.windowStart().plus(shift),
                 now.windowEnd().plus(shift),
-                now.arrivals(),
-                now.completions(),
-                now.inFlight(),
-                now.queueDepth(),
-                now.p50LatencySeconds(),
-                now.p99LatencySeconds(),
-                now.inputSizes());
+                now.requests(),
+                now.latency(),
+                now.inputSizes(),
+                List.of());
     }
 }

@@ -98,13 +98,10 @@ class StoppedDomainTest {
                 ours.sequence(),
                 ours.windowStart(),
                 ours.windowEnd(),
-                ours.arrivals(),
-                ours.completions(),
-                ours.inFlight(),
-                ours.queueDepth(),
-                ours.p50LatencySeconds(),
-                ours.p99LatencySeconds(),
-                ours.inputSizes());
+                ours.requests(),
+                ours.latency(),
+                ours.inputSizes(),
+                List.of());
     }
 
     private TrainingJob cursed() {

@@ -138,12 +138,12 @@ abstract class ServiceRun {
                 ++sequence,
                 from,
                 at,
-                arrivals,
-                completions,
-                inFlight,
-                queueDepth,
-                any ? Optional.of(latencySeconds.quantile(.5)) : Optional.empty(),
-                any ? Optional.of(latencySeconds.quantile(.99)) : Optional.empty(),
+                new RequestRate.Requests(arrivals, completions, inFlight, queueDepth),
+                any
+                        ? new RequestRate.Latency(
+                                Optional.of(latencySeconds.quantile(.5)), Optional.of(latencySeconds.quantile(.99)))
+                        : RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

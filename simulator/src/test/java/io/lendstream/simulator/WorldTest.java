@@ -316,8 +316,8 @@ class WorldTest {
 
         assertThat(said).hasSize(1);
         assertThat(said.get(0).at()).isEqualTo(at(7));
-        assertThat(said.get(0).queueDepth()).isEqualTo(1);
-        assertThat(said.get(0).inFlight()).isZero();
+        assertThat(said.get(0).requests().queueDepth()).isEqualTo(1);
+        assertThat(said.get(0).requests().inFlight()).isZero();
 
         Decision serve = decide(world, 9, new Action.Serve(CHAT, List.of(G0), false));
         runUntil(world, 9);
@@ -352,8 +352,8 @@ class WorldTest {
         assertThat(world.results().requests().get(0).overhead()).isZero();
         assertThat(world.results().requests().get(0).coldStart()).isFalse();
         assertThat(said).extracting(RequestRate::at).containsExactly(at(15), at(30), at(34), at(45));
-        assertThat(said).extracting(RequestRate::inFlight).containsExactly(0, 1, 0, 0);
-        assertThat(said).extracting(RequestRate::arrivals).containsExactly(0L, 1L, 0L, 0L);
+        assertThat(said).extracting(rate -> rate.requests().inFlight()).containsExactly(0, 1, 0, 0);
+        assertThat(said).extracting(rate -> rate.requests().arrivals()).containsExactly(0L, 1L, 0L, 0L);
         assertThat(said).extracting(RequestRate::sequence).containsExactly(1L, 2L, 3L, 4L);
     }
 
@@ -392,7 +392,7 @@ class WorldTest {
 
         RequestRate last = rates(runUntil(world, 30)).get(0);
 
-        assertThat(last.queueDepth()).isEqualTo(1);
+        assertThat(last.requests().queueDepth()).isEqualTo(1);
     }
 
     @Test
@@ -421,7 +421,7 @@ class WorldTest {
 
         // Without a replica the first slot of five seconds already has more than can be answered.
         assertThat(first.at()).isEqualTo(at(5));
-        assertThat(first.queueDepth()).isEqualTo((int) first.arrivals());
+        assertThat(first.requests().queueDepth()).isEqualTo((int) first.requests().arrivals());
         ServiceResult result = world.results().services().get(0);
         assertThat(result.requests()).isBetween(5700.0, 6300.0);
         assertThat(result.coldStarts()).isEqualTo(1);

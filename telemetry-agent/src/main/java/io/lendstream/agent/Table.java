@@ -66,11 +66,11 @@ final class Table {
                             rate.service(),
                             rate.source(),
                             "%.1f/s".formatted(rate.arrivalsPerSecond()),
-                            "%.1f/s".formatted(rate.completions() / seconds),
-                            rate.inFlight(),
-                            rate.queueDepth(),
-                            shown(rate.p50LatencySeconds().map(latency -> 1000 * latency), "ms"),
-                            shown(rate.p99LatencySeconds().map(latency -> 1000 * latency), "ms"))
+                            "%.1f/s".formatted(rate.requests().completions() / seconds),
+                            rate.requests().inFlight(),
+                            rate.requests().queueDepth(),
+                            shown(rate.latency().p50LatencySeconds().map(latency -> 1000 * latency), "ms"),
+                            shown(rate.latency().p99LatencySeconds().map(latency -> 1000 * latency), "ms"))
                     .stripTrailing());
         }
         return lines;

@@ -73,7 +73,7 @@ class PodProbesTest {
         assertThat(windows).singleElement().satisfies(window -> {
             assertThat(window.rate().service()).isEqualTo(new ServiceId("chat"));
             assertThat(window.rate().source()).isEqualTo("n1/ml/chat-0:%d/chat-0".formatted(port()));
-            assertThat(window.rate().arrivals()).isEqualTo(30);
+            assertThat(window.rate().requests().arrivals()).isEqualTo(30);
             assertThat(window.remarks()).isEmpty();
         });
         assertThat(metrics.get("lendstream.rate.pods").gauge().value()).isEqualTo(1);
@@ -87,7 +87,7 @@ class PodProbesTest {
         List<Window> windows = at(20, 42);
 
         assertThat(windows).singleElement().satisfies(window -> {
-            assertThat(window.rate().arrivals()).isEqualTo(42);
+            assertThat(window.rate().requests().arrivals()).isEqualTo(42);
             assertThat(window.rate().windowStart()).isEqualTo(NOON.plusSeconds(14));
             assertThat(window.rate().windowEnd()).isEqualTo(NOON.plusSeconds(20));
             assertThat(window.remarks()).isEmpty();
@@ -104,9 +104,9 @@ class PodProbesTest {
         List<Window> windows = at(20, 130);
         List<Window> later = at(30, 150);
 
-        assertThat(windows).extracting(window -> window.rate().arrivals()).containsExactly(130L);
+        assertThat(windows).extracting(window -> window.rate().requests().arrivals()).containsExactly(130L);
         assertThat(windows.get(0).remarks()).containsExactly(Window.Remark.RESTARTED);
-        assertThat(later).extracting(window -> window.rate().arrivals()).containsExactly(20L);
+        assertThat(later).extracting(window -> window.rate().requests().arrivals()).containsExactly(20L);
         assertThat(later.get(0).remarks()).isEmpty();
     }
 
@@ -120,7 +120,7 @@ class PodProbesTest {
 
         List<Window> windows = at(30, 7);
 
-        assertThat(windows).extracting(window -> window.rate().arrivals()).containsExactly(7L);
+        assertThat(windows).extracting(window -> window.rate().requests().arrivals()).containsExactly(7L);
         assertThat(windows.get(0).rate().windowStart()).isEqualTo(NOON.plusSeconds(10));
     }
 
@@ -136,8 +136,8 @@ class PodProbesTest {
         assertThat(last).singleElement().satisfies(window -> {
             RequestRate rate = window.rate();
             assertThat(rate.service()).isEqualTo(new ServiceId("chat"));
-            assertThat(rate.arrivals()).isZero();
-            assertThat(rate.inFlight()).isZero();
+            assertThat(rate.requests().arrivals()).isZero();
+            assertThat(rate.requests().inFlight()).isZero();
             assertThat(rate.sequence()).isEqualTo(2);
             assertThat(rate.windowStart()).isEqualTo(NOON.plusSeconds(20));
             assertThat(rate.windowEnd()).isEqualTo(NOON.plusSeconds(30));
@@ -156,7 +156,7 @@ class PodProbesTest {
         pods.clear();
 
         assertThat(at(22, 0)).isEmpty();
-        assertThat(at(26, 0)).extracting(window -> window.rate().arrivals()).containsExactly(0L);
+        assertThat(at(26, 0)).extracting(window -> window.rate().requests().arrivals()).containsExactly(0L);
     }
 
     @Test
@@ -191,11 +191,11 @@ class PodProbesTest {
 
         assertThat(at(30, 160))
                 .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().arrivals())
+                        window.rate().service().value() + " " + window.rate().requests().arrivals())
                 .containsExactly("chat 0");
         assertThat(at(40, 175))
                 .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().arrivals())
+                        window.rate().service().value() + " " + window.rate().requests().arrivals())
                 .containsExactly("code 15");
     }
 

@@ -78,7 +78,7 @@ public record ServiceBatches(
                 counts.isEmpty() ? sizes : sizes.with(counts, rate.windowEnd()),
                 decided,
                 at,
-                rate.windowStart().isBefore(at) ? guard : guard.heard(rate.p99LatencySeconds()));
+                rate.windowStart().isBefore(at) ? guard : guard.heard(rate.latency().p99LatencySeconds()));
     }
 
     /** With batches that ran; those on instances that the GPU does not have are left out. */

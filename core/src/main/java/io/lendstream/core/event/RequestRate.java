@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.persistent.Flat;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -13,10 +14,9 @@ import java.util.Optional;
  *
  * @param source who measured it: a node's agent, a gateway, a load generator
  * @param sequence 1, 2, 3, ... since the source's boot
- * @param arrivals requests offered in the window, answered or not
- * @param completions requests answered in the window
- * @param inFlight requests being computed at the window's end
- * @param queueDepth requests waiting for a replica at the window's end
+ * @param windowStart start of the window, included
+ * @param windowEnd end of the window, excluded
+ * @param inputSizes histogram of the sizes of the inputs offered; empty where not measured
  * @param batches that this source's servers ran in the window; empty where not measured
  */
 public record RequestRate(
@@ -27,23 +27,13 @@ public record RequestRate(
         long sequence,
         Instant windowStart,
         Instant windowEnd,
-        long arrivals,
-        long completions,
-        int inFlight,
-        int queueDepth,
-        Optional<Double> p50LatencySeconds,
-        Optional<Double> p99LatencySeconds,
+        @Flat Requests requests,
+        @Flat Latency latency,
         List<SizeCount> inputSizes,
         List<BatchTimes> batches)
         implements Event {
     public RequestRate {
         Checks.atLeast("sequence", 0, sequence);
-        Checks.atLeast("arrivals", 0, arrivals);
-        Checks.atLeast("completions", 0, completions);
-        Checks.atLeast("inFlight", 0, inFlight);
-        Checks.atLeast("queueDepth", 0, queueDepth);
-        Checks.notNegative("p50LatencySeconds", p50LatencySeconds);
-        Checks.notNegative("p99LatencySeconds", p99LatencySeconds);
         inputSizes = List.copyOf(inputSizes);
         batches = List.copyOf(batches);
         if (!windowEnd.isAfter(windowStart)) {
@@ -52,38 +42,37 @@ public record RequestRate(
         }
     }
 
-    /** Of a source that does not see batches. */
-    public RequestRate(
-            ServiceId service,
-            DomainId domain,
-            String source,
-            String bootId,
-            long sequence,
-            Instant windowStart,
-            Instant windowEnd,
-            long arrivals,
-            long completions,
-            int inFlight,
-            int queueDepth,
-            Optional<Double> p50LatencySeconds,
-            Optional<Double> p99LatencySeconds,
-            List<SizeCount> inputSizes) {
-        this(
-                service,
-                domain,
-                source,
-                bootId,
-                sequence,
-                windowStart,
-                windowEnd,
-                arrivals,
-                completions,
-                inFlight,
-                queueDepth,
-                p50LatencySeconds,
-                p99LatencySeconds,
-                inputSizes,
-                List.of());
+    /**
+     * How many requests there were.
+     *
+     * @param arrivals requests offered in the window, answered or not
+     * @param completions requests answered in the window
+     * @param inFlight requests being computed at the window's end
+     * @param queueDepth requests waiting for a replica at the window's end
+     */
+    public record Requests(long arrivals, long completions, int inFlight, int queueDepth) {
+        public Requests {
+            Checks.atLeast("arrivals", 0, arrivals);
+            Checks.atLeast("completions", 0, completions);
+            Checks.atLeast("inFlight", 0, inFlight);
+            Checks.atLeast("queueDepth", 0, queueDepth);
+        }
+
+        /** Requests that were all answered in the window in which they were offered. */
+        public static Requests answered(long arrivals) {
+            return new Requests(arrivals, arrivals, 0, 0);
+        }
+    }
+
+    /** The median and the 99th percentile of the latency of the requests answered. */
+    public record Latency(Optional<Double> p50LatencySeconds, Optional<Double> p99LatencySeconds) {
+        /** Of a source that does not measure it, or a window in which no request was answered. */
+        public static final Latency NOT_MEASURED = new Latency(Optional.empty(), Optional.empty());
+
+        public Latency {
+            Checks.notNegative("p50LatencySeconds", p50LatencySeconds);
+            Checks.notNegative("p99LatencySeconds", p99LatencySeconds);
+        }
     }
 
     /** The same with what servers told of their batches. */
@@ -96,12 +85,8 @@ public record RequestRate(
                 sequence,
                 windowStart,
                 windowEnd,
-                arrivals,
-                completions,
-                inFlight,
-                queueDepth,
-                p50LatencySeconds,
-                p99LatencySeconds,
+                requests,
+                latency,
                 inputSizes,
                 times);
     }
@@ -116,7 +101,7 @@ public record RequestRate(
     }
 
     public double arrivalsPerSecond() {
-        return arrivals * 1000.0 / Limits.millis(window());
+        return requests.arrivals * 1000.0 / Limits.millis(window());
     }
 
     @Override

@@ -36,7 +36,7 @@ final class TransferPace {
     private boolean missesSlo(RequestRate rate) {
         return builder.services()
                 .get(rate.service())
-                .flatMap(service -> rate.p99LatencySeconds()
+                .flatMap(service -> rate.latency().p99LatencySeconds()
                         .filter(seconds -> seconds > service.spec().slo().toMillis() / 1000.0))
                 .isPresent();
     }

@@ -32,8 +32,8 @@ public record SourceRate(
                 rate.windowEnd(),
                 longestWindow,
                 arrivalsPerSecond,
-                rate.inFlight(),
-                rate.queueDepth(),
+                rate.requests().inFlight(),
+                rate.requests().queueDepth(),
                 event);
     }
 

@@ -38,13 +38,10 @@ class ServiceBatchesTest {
                 1,
                 NOW,
                 NOW.plusSeconds(15),
-                10,
-                10,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                List.of(sizes));
+                RequestRate.Requests.answered(10),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(sizes),
+                List.of());
     }
 
     private static int largest(ServiceBatches batches, Slice slice, int size) {

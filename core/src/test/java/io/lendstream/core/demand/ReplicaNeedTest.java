@@ -44,12 +44,9 @@ class ReplicaNeedTest {
                 1,
                 NOW.minusSeconds(seconds),
                 NOW,
-                arrivals,
-                arrivals,
-                inFlight,
-                queueDepth,
-                Optional.empty(),
-                Optional.empty(),
+                new RequestRate.Requests(arrivals, arrivals, inFlight, queueDepth),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

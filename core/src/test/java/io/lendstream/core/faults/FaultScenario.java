@@ -295,12 +295,9 @@ final class FaultScenario {
                     rates,
                     now.minusSeconds(15),
                     now,
-                    15L * perSecond,
-                    15L * perSecond,
-                    0,
-                    0,
-                    Optional.empty(),
-                    Optional.empty(),
+                    RequestRate.Requests.answered(15L * perSecond),
+                    RequestRate.Latency.NOT_MEASURED,
+                    List.of(),
                     List.of()));
         }
 

@@ -50,12 +50,9 @@ class DemandBoundsTest {
                 sequence,
                 from,
                 story.now(),
-                0,
-                0,
-                inFlight,
-                waiting,
-                Optional.empty(),
-                Optional.empty(),
+                new RequestRate.Requests(0, 0, inFlight, waiting),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of()));
     }
 

@@ -8,6 +8,7 @@ import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.Pool;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Times that the codec refuses from others and that an old log may still have: they stop no domain. */
@@ -55,20 +56,17 @@ class ExtremeTimesTest {
         RequestRate good = story.rateRecord("chat", 1, 1);
 
         story.tell(new RequestRate(
-                        good.service(),
-                        good.domain(),
-                        "other",
-                        "boot-1",
-                        1,
-                        BEFORE_ALL,
-                        story.now(),
-                        15,
-                        15,
-                        0,
-                        0,
-                        good.p50LatencySeconds(),
-                        good.p99LatencySeconds(),
-                        good.inputSizes()))
+                good.service(),
+                good.domain(),
+                "other",
+                "boot-1",
+                1,
+                BEFORE_ALL,
+                story.now(),
+                RequestRate.Requests.answered(15),
+                good.latency(),
+                good.inputSizes(),
+                List.of()))
                 .settled();
 
         assertThat(story.rate("chat", 25).lastKinds()).contains("serve");

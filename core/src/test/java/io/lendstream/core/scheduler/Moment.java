@@ -199,12 +199,9 @@ final class Moment {
                 ++sequence,
                 now.minus(window),
                 now,
-                requests,
-                requests,
-                0,
-                0,
-                Optional.empty(),
-                p99Seconds,
+                RequestRate.Requests.answered(requests),
+                new RequestRate.Latency(Optional.empty(), p99Seconds),
+                List.of(),
                 List.of());
     }
 

@@ -304,12 +304,9 @@ class RepartitioningLoopTest {
                 sequences.merge(service, 1L, Long::sum),
                 loop.now().minusSeconds(15),
                 loop.now(),
-                Math.round(rate * 15),
-                Math.round(rate * 15),
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(Math.round(rate * 15)),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

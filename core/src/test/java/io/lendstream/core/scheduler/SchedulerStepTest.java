@@ -126,12 +126,9 @@ class SchedulerStepTest {
                 9,
                 plan.minusSeconds(15),
                 plan,
-                225,
-                225,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(225),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
         assertThat(asked(DEEPBOOT, story, due)).contains(Set.of("chat", "search"));
     }

@@ -377,12 +377,9 @@ class SchedulerTest {
                 sequence,
                 gateway.windowStart(),
                 gateway.windowEnd(),
-                gateway.arrivals(),
-                gateway.completions(),
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                gateway.requests(),
+                gateway.latency(),
+                List.of(),
                 List.of());
     }
 

@@ -119,7 +119,7 @@ final class LiveState {
         return new ServiceLine(
                 name,
                 rate.map(RequestRate::arrivalsPerSecond).orElse(0.0),
-                rate.map(RequestRate::queueDepth).orElse(0),
+                rate.map(latest -> latest.requests().queueDepth()).orElse(0),
                 replicas,
                 forecast.map(ahead ->
                         ahead.horizons().get(ahead.horizons().size() - 1).p50()),

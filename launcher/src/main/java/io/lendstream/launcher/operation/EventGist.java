@@ -26,7 +26,7 @@ final class EventGist implements Event.Cases<String> {
                         rate.service(),
                         EventText.clock(rate.windowStart()),
                         EventText.clock(rate.windowEnd()),
-                        rate.queueDepth() > 0 ? ", %d wait".formatted(rate.queueDepth()) : "");
+                        rate.requests().queueDepth() > 0 ? ", %d wait".formatted(rate.requests().queueDepth()) : "");
     }
 
     @Override

@@ -232,12 +232,9 @@ final class HostileWriter implements AutoCloseable {
                 sequence,
                 end.minusSeconds(5),
                 end,
-                10,
-                10,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(10),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

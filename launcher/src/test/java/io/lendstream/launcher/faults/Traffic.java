@@ -186,12 +186,9 @@ final class Traffic implements AutoCloseable {
                 beats,
                 end.minusSeconds(5),
                 end,
-                5L * perSecond,
-                5L * perSecond,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(5L * perSecond),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
         telemetry(TopicCatalogue.REQUEST_RATES, service(service).value(), rate);
     }

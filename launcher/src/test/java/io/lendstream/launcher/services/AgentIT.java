@@ -152,7 +152,7 @@ class AgentIT {
         assertThat(rates).hasSize(boots);
         rates.values().forEach(of -> {
             assertThat(of)
-                    .allSatisfy(window -> assertThat(window.arrivals())
+                    .allSatisfy(window -> assertThat(window.requests().arrivals())
                             .isPositive()
                             .matches(arrivals -> arrivals % REQUESTS_A_READING == 0, "whole readings"));
             List<RequestRate> windows = List.copyOf(of.stream()

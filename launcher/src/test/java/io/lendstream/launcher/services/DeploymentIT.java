@@ -174,12 +174,9 @@ final class DeploymentIT {
                         1,
                         windowEnd.minusSeconds(15),
                         windowEnd,
-                        10,
-                        10,
-                        0,
-                        0,
-                        Optional.empty(),
-                        Optional.of(0.1),
+                        RequestRate.Requests.answered(10),
+                        new RequestRate.Latency(Optional.empty(), Optional.of(0.1)),
+                        List.of(),
                         List.of()));
     }
 

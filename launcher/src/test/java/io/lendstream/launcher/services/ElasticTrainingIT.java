@@ -393,12 +393,8 @@ final class ElasticTrainingIT {
                         ++windows,
                         start,
                         told,
-                        arrivals,
-                        arrivals,
-                        0,
-                        0,
-                        Optional.empty(),
-                        Optional.empty(),
+                        RequestRate.Requests.answered(arrivals),
+                        RequestRate.Latency.NOT_MEASURED,
                         List.of(),
                         List.of()));
         writer.write(TopicCatalogue.DEMAND_FORECASTS, CHAT.value(), asNow(perSecond));

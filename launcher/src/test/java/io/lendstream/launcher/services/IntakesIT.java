@@ -430,12 +430,9 @@ final class IntakesIT {
                             21L - window,
                             end.minus(WINDOW),
                             end,
-                            requests,
-                            requests,
-                            0,
-                            0,
-                            Optional.empty(),
-                            Optional.empty(),
+                            RequestRate.Requests.answered(requests),
+                            RequestRate.Latency.NOT_MEASURED,
+                            List.of(),
                             List.of()));
         }
         writer.flush();

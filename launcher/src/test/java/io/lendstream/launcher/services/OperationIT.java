@@ -294,12 +294,9 @@ final class OperationIT {
                         ++sequence,
                         end.minus(WINDOW),
                         end,
-                        requests,
-                        requests,
-                        0,
-                        0,
-                        Optional.empty(),
-                        Optional.empty(),
+                        RequestRate.Requests.answered(requests),
+                        RequestRate.Latency.NOT_MEASURED,
+                        List.of(),
                         List.of()));
         cluster.flush();
     }

@@ -9,7 +9,6 @@ import io.lendstream.service.kafka.RecordWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Reports about 100 requests/s of each service, two windows a step, by the clock of this machine, until it is closed. */
@@ -59,12 +58,9 @@ final class SteadyGateway implements AutoCloseable {
                 sequence,
                 start,
                 end,
-                50 + sequence % 3,
-                50,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                new RequestRate.Requests(50 + sequence % 3, 50, 0, 0),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

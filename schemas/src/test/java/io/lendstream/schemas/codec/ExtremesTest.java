@@ -260,12 +260,9 @@ class ExtremesTest {
                 rate.sequence(),
                 now.minusSeconds(15),
                 now,
-                rate.arrivals(),
-                rate.completions(),
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                rate.requests(),
+                rate.latency(),
+                List.of(),
                 List.of());
     }
 
@@ -372,12 +369,9 @@ class ExtremesTest {
                     i,
                     end.minusSeconds(15),
                     end,
-                    75,
-                    75,
-                    0,
-                    0,
-                    Optional.empty(),
-                    Optional.empty(),
+                    RequestRate.Requests.answered(75),
+                    RequestRate.Latency.NOT_MEASURED,
+                    List.of(),
                     List.of()));
         }
         observe(forecaster, rest).forEach(forecasts::add);

@@ -108,12 +108,9 @@ final class GoldenScenario {
                 sequence,
                 it.now().minus(window),
                 it.now(),
-                requests,
-                requests,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(requests),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of())));
     }
 

@@ -98,7 +98,7 @@ public final class FactsCollector {
         start = start.map(at -> at.isAfter(rate.windowStart()) ? rate.windowStart() : at);
         Optional<ServiceWatch> watch = watch(rate.service());
         if (watch.isEmpty() || watch.get().take(rate)) {
-            requests += rate.arrivals();
+            requests += rate.requests().arrivals();
         }
     }
 

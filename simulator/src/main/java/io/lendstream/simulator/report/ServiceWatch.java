@@ -58,18 +58,18 @@ final class ServiceWatch {
             pending = rate.windowEnd();
         }
         latest.put(rate.source(), rate);
-        requests += rate.arrivals();
+        requests += rate.requests().arrivals();
         judge(rate);
         return true;
     }
 
     private void judge(RequestRate rate) {
-        if (spec.isEmpty() || rate.p99LatencySeconds().isEmpty()) {
+        if (spec.isEmpty() || rate.latency().p99LatencySeconds().isEmpty()) {
             return;
         }
-        requestsJudged += rate.arrivals();
+        requestsJudged += rate.requests().arrivals();
         double sloSeconds = spec.get().slo().toMillis() / 1000.0;
-        requestsKept += rate.p99LatencySeconds().get() <= sloSeconds ? rate.arrivals() : 0;
+        requestsKept += rate.latency().p99LatencySeconds().get() <= sloSeconds ? rate.requests().arrivals() : 0;
     }
 
     /** The service's demand is the sum over its sources, each by its latest window unless that is long ago. */

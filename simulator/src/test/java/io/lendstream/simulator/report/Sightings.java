@@ -67,12 +67,9 @@ final class Sightings {
                 sequence,
                 at(endSeconds - 15),
                 at(endSeconds),
-                arrivals,
-                arrivals,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(arrivals),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 

@@ -183,36 +183,36 @@ public final class Windows {
         double difference = growth.finished.getOrDefault(service, 0.0) + growth.inside.getOrDefault(service, 0.0);
         return new Numbers(
                 service,
-                new Requests(
+                new RequestRate.Requests(
                         growth.counted
                                 .map(arrivals -> whole(arrivals.getOrDefault(service, 0.0)))
                                 .orElseGet(() -> derived(service, difference)),
                         whole(growth.completions.getOrDefault(service, 0.0)),
                         level(change, preset.inFlight(), service),
                         level(change, preset.queue(), service)),
-                quantile(change, latency, service, .5),
-                quantile(change, latency, service, .99),
+                new RequestRate.Latency(
+                        quantile(change, latency, service, .5), quantile(change, latency, service, .99)),
                 Optional.ofNullable(growth.sizes.get(service))
                         .map(Histogram::sizes)
                         .orElse(List.of()),
                 growth.batches.getOrDefault(service, List.of()));
     }
 
-    /** Requests that came and went between two readings, and those that were there at the end. */
-    private record Requests(long arrivals, long completions, int inFlight, int queueDepth) {}
-
     /** What is said of one service between two readings. */
     private record Numbers(
             ServiceId service,
-            Requests requests,
-            Optional<Double> p50,
-            Optional<Double> p99,
+            RequestRate.Requests requests,
+            RequestRate.Latency latency,
             List<SizeCount> sizes,
             List<BatchTimes> batches) {
 
         static Numbers nothing(ServiceId service) {
             return new Numbers(
-                    service, new Requests(0, 0, 0, 0), Optional.empty(), Optional.empty(), List.of(), List.of());
+                    service,
+                    RequestRate.Requests.answered(0),
+                    RequestRate.Latency.NOT_MEASURED,
+                    List.of(),
+                    List.of());
         }
     }
 
@@ -261,17 +261,22 @@ public final class Windows {
                             sequences.merge(numbers.service, 1L, Long::sum),
                             start.plusMillis(millis * part / parts),
                             ends ? now.at() : start.plusMillis(millis * (part + 1) / parts),
-                            share(numbers.requests.arrivals, part, parts),
-                            share(numbers.requests.completions, part, parts),
-                            ends ? numbers.requests.inFlight : 0,
-                            ends ? numbers.requests.queueDepth : 0,
-                            ends ? numbers.p50 : Optional.empty(),
-                            ends ? numbers.p99 : Optional.empty(),
+                            share(numbers.requests, part, parts),
+                            ends ? numbers.latency : RequestRate.Latency.NOT_MEASURED,
                             ends ? numbers.sizes : List.of(),
                             ends ? numbers.batches : List.of()),
                     List.copyOf(remarks)));
         }
         return windows;
+    }
+
+    private static RequestRate.Requests share(RequestRate.Requests all, long part, long parts) {
+        boolean ends = part == parts - 1;
+        return new RequestRate.Requests(
+                share(all.arrivals(), part, parts),
+                share(all.completions(), part, parts),
+                ends ? all.inFlight() : 0,
+                ends ? all.queueDepth() : 0);
     }
 
     private static long share(long all, long part, long parts) {

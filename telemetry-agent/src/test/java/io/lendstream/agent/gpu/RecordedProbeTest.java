@@ -126,12 +126,8 @@ class RecordedProbeTest {
                                 1,
                                 NOON,
                                 NOON.plusSeconds(5),
-                                40,
-                                38,
-                                2,
-                                0,
-                                Optional.of(.25),
-                                Optional.empty(),
+                                new RequestRate.Requests(40, 38, 2, 0),
+                                new RequestRate.Latency(Optional.of(.25), Optional.empty()),
                                 List.of(new SizeCount(200, 40)),
                                 List.of()))
                 .toString();

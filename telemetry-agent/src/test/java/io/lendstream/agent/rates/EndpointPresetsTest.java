@@ -62,13 +62,13 @@ class EndpointPresetsTest {
         RequestRate rate = window.rate();
 
         assertThat(rate.service().value()).isEqualTo(service);
-        assertThat(rate.arrivals()).as("arrivals").isEqualTo(arrivals);
-        assertThat(rate.completions()).as("completions").isEqualTo(completions);
-        assertThat(rate.inFlight()).as("in flight").isEqualTo(inFlight);
-        assertThat(rate.queueDepth()).as("queue").isEqualTo(queue);
-        assertThat(millis(rate.p50LatencySeconds()))
+        assertThat(rate.requests().arrivals()).as("arrivals").isEqualTo(arrivals);
+        assertThat(rate.requests().completions()).as("completions").isEqualTo(completions);
+        assertThat(rate.requests().inFlight()).as("in flight").isEqualTo(inFlight);
+        assertThat(rate.requests().queueDepth()).as("queue").isEqualTo(queue);
+        assertThat(millis(rate.latency().p50LatencySeconds()))
                 .isEqualTo(millis(Optional.ofNullable(p50Millis).map(ms -> ms / 1000)));
-        assertThat(millis(rate.p99LatencySeconds()))
+        assertThat(millis(rate.latency().p99LatencySeconds()))
                 .isEqualTo(millis(Optional.ofNullable(p99Millis).map(ms -> ms / 1000)));
         assertThat(window.remarks().contains(Window.Remark.ARRIVALS_DERIVED)).isEqualTo(derived);
     }

@@ -31,9 +31,9 @@ class LiveServersTest {
                 .rate();
 
         assertThat(rate.service()).isEqualTo(new ServiceId("sleepy"));
-        assertThat(rate.arrivals()).isEqualTo(208 + 3393);
-        assertThat(rate.completions()).as("as nothing of a model tells better").isEqualTo(208 + 3393);
-        assertThat(rate.p50LatencySeconds()).isEmpty();
+        assertThat(rate.requests().arrivals()).isEqualTo(208 + 3393);
+        assertThat(rate.requests().completions()).as("as nothing of a model tells better").isEqualTo(208 + 3393);
+        assertThat(rate.latency().p50LatencySeconds()).isEmpty();
     }
 
     @Test
@@ -41,8 +41,8 @@ class LiveServersTest {
         var only = new ServiceNames(Map.of(), Optional.of(new ServiceId("sleepy")), false);
         RequestRate rate = window("torchserve", "torchserve-0.12.0", only).rate();
 
-        assertThat(rate.arrivals()).isEqualTo(208 + 3393);
-        assertThat(rate.completions()).isEqualTo(208);
+        assertThat(rate.requests().arrivals()).isEqualTo(208 + 3393);
+        assertThat(rate.requests().completions()).isEqualTo(208);
     }
 
     @Test
@@ -51,12 +51,12 @@ class LiveServersTest {
         RequestRate rate = window.rate();
 
         assertThat(rate.service()).isEqualTo(new ServiceId("slow"));
-        assertThat(rate.completions()).isEqualTo(202 - 106);
-        assertThat(rate.queueDepth()).isEqualTo(12);
-        assertThat(rate.arrivals()).as("answered, and queued").isEqualTo(202 - 106 + 12);
+        assertThat(rate.requests().completions()).isEqualTo(202 - 106);
+        assertThat(rate.requests().queueDepth()).isEqualTo(12);
+        assertThat(rate.requests().arrivals()).as("answered, and queued").isEqualTo(202 - 106 + 12);
         assertThat(window.remarks()).contains(Window.Remark.ARRIVALS_DERIVED);
-        assertThat(rate.p50LatencySeconds().orElseThrow()).isCloseTo(55_446e-6, within(1e-9));
-        assertThat(rate.p99LatencySeconds().orElseThrow()).isCloseTo(1_051_073e-6, within(1e-9));
+        assertThat(rate.latency().p50LatencySeconds().orElseThrow()).isCloseTo(55_446e-6, within(1e-9));
+        assertThat(rate.latency().p99LatencySeconds().orElseThrow()).isCloseTo(1_051_073e-6, within(1e-9));
         assertThat(rate.batches()).extracting(BatchTimes::batch).containsExactly(8);
         assertThat(rate.batches().get(0).count()).isEqualTo(12);
         assertThat(rate.batches().get(0).meanMillis()).isBetween(50.0, 60.0);
@@ -68,11 +68,11 @@ class LiveServersTest {
         RequestRate rate = window.rate();
 
         assertThat(rate.service()).isEqualTo(new ServiceId("Sleepy"));
-        assertThat(rate.arrivals()).isEqualTo(295 + 33 + 2525);
-        assertThat(rate.completions()).isEqualTo(295);
+        assertThat(rate.requests().arrivals()).isEqualTo(295 + 33 + 2525);
+        assertThat(rate.requests().completions()).isEqualTo(295);
         assertThat(window.remarks()).doesNotContain(Window.Remark.ARRIVALS_DERIVED);
-        assertThat(rate.p50LatencySeconds().orElseThrow()).isBetween(.05, .1);
-        assertThat(rate.p99LatencySeconds().orElseThrow()).isBetween(.05, .2);
+        assertThat(rate.latency().p50LatencySeconds().orElseThrow()).isBetween(.05, .1);
+        assertThat(rate.latency().p99LatencySeconds().orElseThrow()).isBetween(.05, .2);
     }
 
     /** 32 were answered, 8 refused, 3 given up by their clients; 4 were being computed and 5 waited. Four asked for another model. */
@@ -82,12 +82,12 @@ class LiveServersTest {
         RequestRate rate = window.rate();
 
         assertThat(rate.service()).isEqualTo(new ServiceId("tiny"));
-        assertThat(rate.arrivals()).isEqualTo(32 + 8 + 3 + 4 + 5);
-        assertThat(rate.completions()).isEqualTo(32);
-        assertThat(rate.inFlight()).isEqualTo(4);
-        assertThat(rate.queueDepth()).isEqualTo(5);
+        assertThat(rate.requests().arrivals()).isEqualTo(32 + 8 + 3 + 4 + 5);
+        assertThat(rate.requests().completions()).isEqualTo(32);
+        assertThat(rate.requests().inFlight()).isEqualTo(4);
+        assertThat(rate.requests().queueDepth()).isEqualTo(5);
         assertThat(window.remarks()).doesNotContain(Window.Remark.ARRIVALS_DERIVED);
-        assertThat(rate.p50LatencySeconds().orElseThrow())
+        assertThat(rate.latency().p50LatencySeconds().orElseThrow())
                 .as("the first bar reaches to 2 s")
                 .isBetween(.9, 1.1);
         assertThat(rate.inputSizes().stream().mapToLong(SizeCount::requests).sum())
@@ -105,8 +105,8 @@ class LiveServersTest {
                         .map(of -> "%s: %d of %d"
                                 .formatted(
                                         of.getKey(),
-                                        of.getValue().completions(),
-                                        of.getValue().arrivals())))
+                                        of.getValue().requests().completions(),
+                                        of.getValue().requests().arrivals())))
                 .containsExactly(
                         "again: 10 of 20", // 10 failed, each of them three times
                         "chat: 296 of 556", // 249 refused by max_pending_requests, 7 failed, 4 being computed
@@ -116,10 +116,10 @@ class LiveServersTest {
                         "late: 2 of 24", // of 10 the time was up, 12 clients left
                         "shut: 0 of 6"); // maintenance
         RequestRate chat = rates.get(new ServiceId("chat"));
-        assertThat(chat.inFlight()).isEqualTo(4);
-        assertThat(chat.queueDepth()).as("of which arrivals do not know yet").isEqualTo(6);
-        assertThat(chat.p50LatencySeconds().orElseThrow()).isBetween(.05, .25);
-        assertThat(chat.p99LatencySeconds().orElseThrow()).isBetween(.1, .5);
+        assertThat(chat.requests().inFlight()).isEqualTo(4);
+        assertThat(chat.requests().queueDepth()).as("of which arrivals do not know yet").isEqualTo(6);
+        assertThat(chat.latency().p50LatencySeconds().orElseThrow()).isBetween(.05, .25);
+        assertThat(chat.latency().p99LatencySeconds().orElseThrow()).isBetween(.1, .5);
     }
 
     /** What NGINX tells by itself: 120 were answered, 100 refused, 7 failed, and one was the look at {@code stub_status}. */
@@ -129,9 +129,9 @@ class LiveServersTest {
         RequestRate rate = window("nginx", "nginx-1.22.1", only).rate();
 
         assertThat(rate.service()).isEqualTo(new ServiceId("chat"));
-        assertThat(rate.inFlight()).isEqualTo(4 + 1);
-        assertThat(rate.arrivals()).isEqualTo(120 + 100 + 7 + 4 + 1);
-        assertThat(rate.completions()).as("as nothing tells better").isEqualTo(rate.arrivals());
+        assertThat(rate.requests().inFlight()).isEqualTo(4 + 1);
+        assertThat(rate.requests().arrivals()).isEqualTo(120 + 100 + 7 + 4 + 1);
+        assertThat(rate.requests().completions()).as("as nothing tells better").isEqualTo(rate.requests().arrivals());
         assertThat(ended("nginx", "nginx-1.22.1", ServiceNames.AS_LABELLED))
                 .as("without agent.rate-service")
                 .isEmpty();
@@ -145,9 +145,9 @@ class LiveServersTest {
         List<Window> idle = windows.upTo(reading(10, "triton-2.51.0-idle", Optional.empty()));
 
         assertThat(idle).hasSize(1);
-        assertThat(idle.get(0).rate().arrivals()).isZero();
-        assertThat(idle.get(0).rate().p50LatencySeconds()).isEmpty();
-        assertThat(idle.get(0).rate().p99LatencySeconds()).isEmpty();
+        assertThat(idle.get(0).rate().requests().arrivals()).isZero();
+        assertThat(idle.get(0).rate().latency().p50LatencySeconds()).isEmpty();
+        assertThat(idle.get(0).rate().latency().p99LatencySeconds()).isEmpty();
     }
 
     private static Window window(String preset, String page, ServiceNames names) throws IOException {

@@ -44,8 +44,8 @@ class WindowsTest {
 
         RequestRate rate = only(windows.upTo(at(10, p("in_total", 1250), p("out_total", 1230))));
 
-        assertThat(rate.arrivals()).isEqualTo(250);
-        assertThat(rate.completions()).isEqualTo(240);
+        assertThat(rate.requests().arrivals()).isEqualTo(250);
+        assertThat(rate.requests().completions()).isEqualTo(240);
         assertThat(rate.windowStart()).isEqualTo(NOON);
         assertThat(rate.windowEnd()).isEqualTo(NOON.plusSeconds(10));
         assertThat(rate.service()).isEqualTo(new ServiceId("chat"));
@@ -73,7 +73,7 @@ class WindowsTest {
         assertThat(windows.upTo(at(4, p("in_total", 40)))).isEmpty();
         RequestRate rate = only(windows.upTo(at(8, p("in_total", 80))));
 
-        assertThat(rate.arrivals()).isEqualTo(80);
+        assertThat(rate.requests().arrivals()).isEqualTo(80);
         assertThat(rate.window()).hasSeconds(8);
     }
 
@@ -84,7 +84,7 @@ class WindowsTest {
         RequestRate rate = only(windows.upTo(at(20, p("in_total", 200))));
 
         assertThat(rate.window()).hasSeconds(20);
-        assertThat(rate.arrivals()).isEqualTo(200);
+        assertThat(rate.requests().arrivals()).isEqualTo(200);
     }
 
     @Test
@@ -96,10 +96,10 @@ class WindowsTest {
         assertThat(told)
                 .hasSize(3)
                 .allSatisfy(window -> assertThat(window.remarks()).contains(Window.Remark.SPREAD));
-        assertThat(told.stream().mapToLong(window -> window.rate().arrivals()).sum())
+        assertThat(told.stream().mapToLong(window -> window.rate().requests().arrivals()).sum())
                 .isEqualTo(100);
         assertThat(told.stream()
-                        .mapToLong(window -> window.rate().completions())
+                        .mapToLong(window -> window.rate().requests().completions())
                         .sum())
                 .isEqualTo(7);
         assertThat(told.get(0).rate().windowStart()).isEqualTo(NOON);
@@ -114,7 +114,7 @@ class WindowsTest {
         windows.upTo(at(0, p("in_total", 0)));
 
         assertThat(windows.upTo(at(3700, p("in_total", 1_000_000)))).isEmpty();
-        assertThat(only(windows.upTo(at(3710, p("in_total", 1_000_010)))).arrivals())
+        assertThat(only(windows.upTo(at(3710, p("in_total", 1_000_010)))).requests().arrivals())
                 .isEqualTo(10);
     }
 
@@ -124,7 +124,7 @@ class WindowsTest {
 
         List<Window> told = windows.upTo(at(10, p("in_total", 30)));
 
-        assertThat(only(told).arrivals()).isEqualTo(30);
+        assertThat(only(told).requests().arrivals()).isEqualTo(30);
         assertThat(told.get(0).remarks()).contains(Window.Remark.RESTARTED);
     }
 
@@ -135,7 +135,7 @@ class WindowsTest {
         RequestRate rate = only(windows.upTo(
                 at(10, p("in_total", 10), new Point("in_total", Map.of("model", "chat", "code", "500"), 5))));
 
-        assertThat(rate.arrivals()).isEqualTo(5);
+        assertThat(rate.requests().arrivals()).isEqualTo(5);
     }
 
     @Test
@@ -145,10 +145,10 @@ class WindowsTest {
 
         List<Window> told = windows.upTo(at(10, out(200, 150), out(503, 4), p("running", 4), p("waiting", 5)));
 
-        assertThat(only(told).completions()).isEqualTo(50);
-        assertThat(only(told).arrivals()).isEqualTo(50 + 3 + 2 + 5);
-        assertThat(only(told).inFlight()).isEqualTo(4);
-        assertThat(only(told).queueDepth()).isEqualTo(5);
+        assertThat(only(told).requests().completions()).isEqualTo(50);
+        assertThat(only(told).requests().arrivals()).isEqualTo(50 + 3 + 2 + 5);
+        assertThat(only(told).requests().inFlight()).isEqualTo(4);
+        assertThat(only(told).requests().queueDepth()).isEqualTo(5);
         assertThat(told.get(0).remarks()).containsExactly(Window.Remark.ARRIVALS_DERIVED);
     }
 
@@ -160,8 +160,8 @@ class WindowsTest {
         RequestRate first = only(windows.upTo(at(10, out(200, 101), p("waiting", 0))));
         RequestRate second = only(windows.upTo(at(20, out(200, 120), p("waiting", 1))));
 
-        assertThat(first.arrivals()).isZero();
-        assertThat(second.arrivals()).isEqualTo(20 - 8);
+        assertThat(first.requests().arrivals()).isZero();
+        assertThat(second.requests().arrivals()).isEqualTo(20 - 8);
     }
 
     @Test
@@ -176,7 +176,7 @@ class WindowsTest {
 
         assertThat(told)
                 .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().arrivals())
+                        window.rate().service().value() + " " + window.rate().requests().arrivals())
                 .containsExactly("chat 3", "rank 4");
     }
 
@@ -196,7 +196,7 @@ class WindowsTest {
 
         assertThat(told)
                 .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().arrivals())
+                        window.rate().service().value() + " " + window.rate().requests().arrivals())
                 .containsExactly("assistant 3", "rest 5");
     }
 
@@ -209,8 +209,8 @@ class WindowsTest {
         RequestRate rate =
                 only(windows.upTo(at(10, p("in_total", 100), bar("100", 1050), bar("200", 1100), bar("+Inf", 1100))));
 
-        assertThat(rate.p50LatencySeconds()).hasValue(0.1);
-        assertThat(rate.p99LatencySeconds())
+        assertThat(rate.latency().p50LatencySeconds()).hasValue(0.1);
+        assertThat(rate.latency().p99LatencySeconds())
                 .hasValueSatisfying(
                         p99 -> assertThat(p99).isEqualTo(0.198, org.assertj.core.api.Assertions.within(1e-9)));
     }
@@ -222,7 +222,7 @@ class WindowsTest {
 
         List<Window> told = windows.upTo(at(10, p("in_total", 10), bar("1", 9), bar("+Inf", 10)));
 
-        assertThat(only(told).p99LatencySeconds()).hasValue(1.0);
+        assertThat(only(told).latency().p99LatencySeconds()).hasValue(1.0);
         assertThat(told.get(0).remarks()).containsExactly(Window.Remark.P99_BEYOND_HISTOGRAM);
     }
 
@@ -232,6 +232,7 @@ class WindowsTest {
         windows.upTo(at(0, p("in_total", 0), bar("1", 5), bar("+Inf", 5)));
 
         assertThat(only(windows.upTo(at(10, p("in_total", 3), bar("1", 5), bar("+Inf", 5))))
+                        .latency()
                         .p99LatencySeconds())
                 .isEmpty();
     }
@@ -279,6 +280,7 @@ class WindowsTest {
         windows.upTo(at(0, p("in_total", 0), p("out_total", Double.NaN)));
 
         assertThat(only(windows.upTo(at(10, p("in_total", 4), p("out_total", Double.NaN))))
+                        .requests()
                         .completions())
                 .isZero();
     }

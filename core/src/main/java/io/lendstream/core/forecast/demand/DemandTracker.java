@@ -96,7 +96,7 @@ public final class DemandTracker {
 
     /** The arrivals of the first so many milliseconds of a window, rounded down, so that the parts add up to the whole. */
     private static long share(RequestRate rate, long millis) {
-        return Math.multiplyExact(rate.arrivals(), millis) / Limits.millis(rate.window());
+        return Math.multiplyExact(rate.requests().arrivals(), millis) / Limits.millis(rate.window());
     }
 
     /** Event time has got this far, whoever said so. */

@@ -6,7 +6,6 @@ import io.lendstream.core.id.ServiceId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 
 /** One source that reports window after window, 15 s each, from midnight on. */
 public final class Rates {
@@ -61,12 +60,9 @@ public final class Rates {
                 ++sequence,
                 start,
                 at,
-                arrivals,
-                arrivals,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
+                RequestRate.Requests.answered(arrivals),
+                RequestRate.Latency.NOT_MEASURED,
+                List.of(),
                 List.of());
     }
 
@@ -87,12 +83,9 @@ public final class Rates {
                 rate.sequence(),
                 rate.windowStart(),
                 rate.windowEnd(),
-                rate.arrivals(),
-                rate.completions(),
-                rate.inFlight(),
-                rate.queueDepth(),
-                rate.p50LatencySeconds(),
-                rate.p99LatencySeconds(),
-                rate.inputSizes());
+                rate.requests(),
+                rate.latency(),
+                rate.inputSizes(),
+                List.of());
     }
 }

@@ -141,13 +141,8 @@ class ReportOutboxTest {
                 JobPhase.RUNNING,
                 step,
                 Optional.empty(),
-                0,
-                0,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+                TrainingProgress.Parallelism.NONE,
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 }

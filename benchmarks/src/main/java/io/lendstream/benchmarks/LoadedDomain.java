@@ -171,14 +171,9 @@ final class LoadedDomain {
                 JobPhase.RUNNING,
                 iterations,
                 Optional.empty(),
-                1,
-                GPUS_PER_NODE,
-                32,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+                new TrainingProgress.Parallelism(1, GPUS_PER_NODE, 32, 0),
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 
     /** That no requests are expected. */

@@ -354,14 +354,9 @@ final class JobRun {
                     phase,
                     progress,
                     Optional.of(truth.totalProgress()),
-                    0,
-                    0,
-                    0,
-                    0,
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty());
+                    TrainingProgress.Parallelism.NONE,
+                    TrainingProgress.StepTiming.NOT_MEASURED,
+                    TrainingProgress.GradientStatistics.NOT_MEASURED);
         }
         AllocatedJob job = on(allocation);
         GpusByNode placement = job.placement();
@@ -374,14 +369,9 @@ final class JobRun {
                 phase,
                 progress,
                 Optional.of(truth.totalProgress()),
-                placement.nodes(),
-                placement.replicas(),
-                allocation.localBatch(),
-                allocation.accumulation(),
-                Optional.of(step.seconds()),
-                Optional.of(step.syncSeconds()),
-                Optional.of(noise.squared()),
-                Optional.of(noise.variance()));
+                new TrainingProgress.Parallelism(placement.nodes(), placement.replicas(), allocation.localBatch(), allocation.accumulation()),
+                new TrainingProgress.StepTiming(Optional.of(step.seconds()), Optional.of(step.syncSeconds())),
+                new TrainingProgress.GradientStatistics(Optional.of(noise.squared()), Optional.of(noise.variance())));
     }
 
     private double seconds(Instant at) {

@@ -213,7 +213,7 @@ class WorldTest {
                         JobPhase.RESCALING, JobPhase.RUNNING, JobPhase.RUNNING, JobPhase.RUNNING, JobPhase.FINISHED);
         assertThat(said).extracting(TrainingProgress::at).containsExactly(at(10), at(30), at(60), at(120), at(130));
         assertThat(said.get(2).progress()).isCloseTo(30, within(1e-6));
-        assertThat(said.get(2).stepSeconds().orElseThrow()).isCloseTo(1, within(1e-6));
+        assertThat(said.get(2).timing().stepSeconds().orElseThrow()).isCloseTo(1, within(1e-6));
         JobResult result = world.results().jobs().get(0);
         assertThat(result.started()).contains(at(10));
         assertThat(result.completed()).contains(at(130));

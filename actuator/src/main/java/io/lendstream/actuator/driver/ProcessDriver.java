@@ -185,14 +185,9 @@ public final class ProcessDriver implements Driver {
                 phase,
                 last.map(TrainingProgress::progress).orElse(0.0),
                 last.flatMap(TrainingProgress::totalProgress),
-                0,
-                0,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+                TrainingProgress.Parallelism.NONE,
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 
     private boolean isSubmittedAgain(JobId id, Ended end) {
@@ -423,14 +418,9 @@ public final class ProcessDriver implements Driver {
                         JobPhase.RUNNING,
                         report.progress(),
                         Optional.of(report.totalProgress()).filter(total -> total > 0),
-                        1,
-                        report.replicas(),
-                        report.localBatch(),
-                        report.accumulation() - 1,
-                        Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
-                        Optional.of(report.syncSeconds()),
-                        report.gradientSquared(),
-                        report.gradientVariance());
+                        new TrainingProgress.Parallelism(1, report.replicas(), report.localBatch(), report.accumulation() - 1),
+                        new TrainingProgress.StepTiming(Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0), Optional.of(report.syncSeconds())),
+                        new TrainingProgress.GradientStatistics(report.gradientSquared(), report.gradientVariance()));
                 said.put(job, progress);
                 driverListener.tell(progress);
             }

@@ -3,6 +3,7 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -10,15 +11,7 @@ import java.util.Optional;
  * What a training job says of itself.
  *
  * @param progress work done, in iterations at the initial batch size
- * @param totalProgress work to be done in all, where known
- * @param nodes nodes it runs on; 0 while it does not run
- * @param replicas GPUs it runs on
- * @param localBatch batch of one replica and step, in samples
- * @param accumulation gradient accumulation steps before a synchronised one
- * @param stepSeconds time of a synchronised step, synchronisation included
- * @param syncSeconds part of it spent waiting for synchronisation
- * @param gradientSquared squared norm of the mean gradient
- * @param gradientVariance variance of the gradient of one sample batch of the initial size
+ * @param totalProgress work to be done in all, in iterations at the initial batch size, where known
  */
 public record TrainingProgress(
         JobId job,
@@ -27,26 +20,66 @@ public record TrainingProgress(
         JobPhase phase,
         double progress,
         Optional<Double> totalProgress,
-        int nodes,
-        int replicas,
-        int localBatch,
-        int accumulation,
-        Optional<Double> stepSeconds,
-        Optional<Double> syncSeconds,
-        Optional<Double> gradientSquared,
-        Optional<Double> gradientVariance)
+        @Flat Parallelism parallelism,
+        @Flat StepTiming timing,
+        @Flat GradientStatistics gradient)
         implements Event {
     public TrainingProgress {
         Checks.notNegative("progress", progress);
         Checks.notNegative("totalProgress", totalProgress);
-        Checks.atLeast("nodes", 0, nodes);
-        Checks.atLeast("replicas", 0, replicas);
-        Checks.atLeast("localBatch", 0, localBatch);
-        Checks.atLeast("accumulation", 0, accumulation);
-        Checks.notNegative("stepSeconds", stepSeconds);
-        Checks.notNegative("syncSeconds", syncSeconds);
-        Checks.notNegative("gradientSquared", gradientSquared);
-        Checks.notNegative("gradientVariance", gradientVariance);
+    }
+
+    /**
+     * How the job is spread over GPUs, each of which computes its share of a batch.
+     *
+     * @param nodes nodes it runs on; 0 while it does not run
+     * @param replicas GPUs it runs on; 0 while it does not run
+     * @param localBatch batch of one replica and step, in samples
+     * @param accumulation gradient accumulation steps before a synchronised one
+     */
+    public record Parallelism(int nodes, int replicas, int localBatch, int accumulation) {
+        /** Of a job that does not run. */
+        public static final Parallelism NONE = new Parallelism(0, 0, 0, 0);
+
+        public Parallelism {
+            Checks.atLeast("nodes", 0, nodes);
+            Checks.atLeast("replicas", 0, replicas);
+            Checks.atLeast("localBatch", 0, localBatch);
+            Checks.atLeast("accumulation", 0, accumulation);
+        }
+    }
+
+    /**
+     * How long a step takes.
+     *
+     * @param stepSeconds time of a synchronised step, synchronisation included
+     * @param syncSeconds part of it spent waiting for synchronisation
+     */
+    public record StepTiming(Optional<Double> stepSeconds, Optional<Double> syncSeconds) {
+        /** Of a job that does not run, or does not measure its steps. */
+        public static final StepTiming NOT_MEASURED = new StepTiming(Optional.empty(), Optional.empty());
+
+        public StepTiming {
+            Checks.notNegative("stepSeconds", stepSeconds);
+            Checks.notNegative("syncSeconds", syncSeconds);
+        }
+    }
+
+    /**
+     * How much gradients scatter, from which the gradient noise scale follows.
+     *
+     * @param gradientSquared squared norm of the mean gradient
+     * @param gradientVariance variance of the gradient of one sample batch of the initial size
+     */
+    public record GradientStatistics(Optional<Double> gradientSquared, Optional<Double> gradientVariance) {
+        /** Of a job that does not run, or does not measure its gradients. */
+        public static final GradientStatistics NOT_MEASURED =
+                new GradientStatistics(Optional.empty(), Optional.empty());
+
+        public GradientStatistics {
+            Checks.notNegative("gradientSquared", gradientSquared);
+            Checks.notNegative("gradientVariance", gradientVariance);
+        }
     }
 
     @Override

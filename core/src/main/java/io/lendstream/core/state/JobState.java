@@ -203,7 +203,7 @@ public record JobState(
                 traits,
                 grant,
                 change,
-                said.phase() == JobPhase.RUNNING ? usage.running(said.replicas()) : usage,
+                said.phase() == JobPhase.RUNNING ? usage.running(said.parallelism().replicas()) : usage,
                 Optional.of(said.at()),
                 standing,
                 event,
@@ -227,22 +227,24 @@ public record JobState(
                     .map(step -> learned.with(learned.speed().with(step)))
                     .orElse(learned);
         }
-        if (said.gradientSquared().isPresent() && said.gradientVariance().isPresent()) {
+        TrainingProgress.GradientStatistics gradient = said.gradient();
+        if (gradient.gradientSquared().isPresent() && gradient.gradientVariance().isPresent()) {
             traits = traits.with(new GradientNoise(
-                    said.gradientSquared().get(), said.gradientVariance().get()));
+                    gradient.gradientSquared().get(), gradient.gradientVariance().get()));
         }
         return traits;
     }
 
     /** The training step that a report measured; empty if it reports none, or one that cannot be. */
     private static Optional<StepObservation> measured(TrainingProgress report) {
-        if (report.nodes() < 1 || report.replicas() < report.nodes() || report.localBatch() < 1) {
+        TrainingProgress.Parallelism run = report.parallelism();
+        if (run.nodes() < 1 || run.replicas() < run.nodes() || run.localBatch() < 1) {
             return Optional.empty();
         }
-        double step = report.stepSeconds().orElse(0.0);
-        double sync = report.syncSeconds().orElse(0.0);
+        double step = report.timing().stepSeconds().orElse(0.0);
+        double sync = report.timing().syncSeconds().orElse(0.0);
         return step > 0 && sync <= step
-                ? Optional.of(new StepObservation(report.nodes(), report.replicas(), report.localBatch(), step, sync))
+                ? Optional.of(new StepObservation(run.nodes(), run.replicas(), run.localBatch(), step, sync))
                 : Optional.empty();
     }
 

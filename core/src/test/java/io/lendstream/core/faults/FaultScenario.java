@@ -313,14 +313,9 @@ final class FaultScenario {
                         phase,
                         rates,
                         Optional.empty(),
-                        0,
-                        0,
-                        0,
-                        0,
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty()));
+                        TrainingProgress.Parallelism.NONE,
+                        TrainingProgress.StepTiming.NOT_MEASURED,
+                        TrainingProgress.GradientStatistics.NOT_MEASURED));
             });
         }
 

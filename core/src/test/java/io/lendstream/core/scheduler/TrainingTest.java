@@ -445,14 +445,9 @@ class TrainingTest {
                 JobPhase.FINISHED,
                 1,
                 Optional.empty(),
-                1,
-                1,
-                64,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+                new TrainingProgress.Parallelism(1, 1, 64, 0),
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 
     @Test

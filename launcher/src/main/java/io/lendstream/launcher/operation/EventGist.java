@@ -66,7 +66,7 @@ final class EventGist implements Event.Cases<String> {
                 .formatted(
                         progress.job(),
                         EventText.lower(progress.phase()),
-                        Reason.counted(progress.replicas(), "GPU"),
+                        Reason.counted(progress.parallelism().replicas(), "GPU"),
                         progress.progress());
     }
 

@@ -268,14 +268,9 @@ final class Traffic implements AutoCloseable {
                         phase,
                         beats,
                         Optional.empty(),
-                        0,
-                        0,
-                        0,
-                        0,
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty()));
+                        TrainingProgress.Parallelism.NONE,
+                        TrainingProgress.StepTiming.NOT_MEASURED,
+                        TrainingProgress.GradientStatistics.NOT_MEASURED));
     }
 
     /** Somebody has seen to GPUs that were out of service. */

@@ -20,7 +20,6 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.RequestRate;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
@@ -171,7 +170,7 @@ final class ElasticTrainingIT {
         System.out.printf("calm -> lent again %d ms%n", millis(calm, now()));
         awaitWorkers(4);
         assertThat(deployment.read(TopicCatalogue.TRAINING_PROGRESS))
-                .extracting(TrainingProgress::replicas)
+                .extracting(progress -> progress.parallelism().replicas())
                 .contains(4);
         deployment.awaitCleanHistory(DOMAIN);
     }

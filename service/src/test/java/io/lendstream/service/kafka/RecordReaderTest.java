@@ -125,14 +125,9 @@ class RecordReaderTest {
                         io.lendstream.core.event.JobPhase.RUNNING,
                         1,
                         Optional.empty(),
-                        1,
-                        1,
-                        1,
-                        0,
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty()));
+                        new TrainingProgress.Parallelism(1, 1, 1, 0),
+                        TrainingProgress.StepTiming.NOT_MEASURED,
+                        TrainingProgress.GradientStatistics.NOT_MEASURED));
         progress.put("replicas", -1);
         writer.send(new ProducerRecord<>(
                 "lendstream.training-progress",

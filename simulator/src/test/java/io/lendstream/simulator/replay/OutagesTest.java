@@ -124,7 +124,7 @@ class OutagesTest {
                         .map(TrainingProgress.class::cast)
                         .filter(said ->
                                 said.phase() == JobPhase.RUNNING && said.at().isAfter(at(3000)))
-                        .map(TrainingProgress::replicas))
+                        .map(progress -> progress.parallelism().replicas()))
                 .isNotEmpty()
                 .allMatch(replicas -> replicas <= 2);
         assertThat(only(replayed).completed()).isPresent();

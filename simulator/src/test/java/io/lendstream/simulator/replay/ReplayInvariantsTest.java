@@ -185,7 +185,7 @@ class ReplayInvariantsTest {
         drawn.workload().tasks().forEach(task -> jobs.put(task.job().job(), task.job()));
         for (DomainEvent event : replayed.log()) {
             if (event.event() instanceof TrainingProgress said && said.phase() == JobPhase.RUNNING) {
-                assertFits(jobs, said.job(), said.replicas());
+                assertFits(jobs, said.job(), said.parallelism().replicas());
             }
         }
         for (Decision decision : replayed.outcome().decisions()) {

@@ -129,14 +129,9 @@ final class Sightings {
                 JobPhase.FINISHED,
                 100,
                 Optional.of(100.0),
-                0,
-                0,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+                TrainingProgress.Parallelism.NONE,
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 
     static DecisionId id(long sequence) {

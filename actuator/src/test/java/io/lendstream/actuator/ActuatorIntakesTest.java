@@ -146,15 +146,11 @@ final class ActuatorIntakesTest {
                 domain,
                 NOON,
                 "cifar10",
-                1,
-                1,
-                8,
-                true,
+                new TrainingJob.Scaling(1, 1, 8, true),
                 0,
                 Optional.empty(),
-                new BatchRange(10, 1000, 1, 100, Optional.empty()),
-                new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
-                new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2)),
-                "simulated");
+                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                "simulated",
+                Optional.empty());
     }
 }

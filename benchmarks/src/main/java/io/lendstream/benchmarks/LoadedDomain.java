@@ -147,17 +147,12 @@ final class LoadedDomain {
                 id,
                 now().minus(AGE),
                 "bench",
-                GPUS_PER_NODE,
-                1,
-                GPUS_PER_NODE,
-                true,
+                new TrainingJob.Scaling(GPUS_PER_NODE, 1, GPUS_PER_NODE, true),
                 0,
                 Optional.empty(),
-                new BatchRange(128, 8192, 32, 1024, Optional.empty()),
-                new GoodputProfile(
+                new TrainingJob.Traits(new BatchRange(128, 8192, 32, 1024, Optional.empty()), new GoodputProfile(
                         new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                        new GradientNoise(1, 10_000)),
-                new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3)),
+                        new GradientNoise(1, 10_000)), new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3))),
                 "simulated",
                 Optional.empty());
     }

@@ -137,10 +137,10 @@ final class ReplayExperiment {
     private void checkFits(Run run, SimulatedNodes.Layout layout) {
         int most = (run.lends ? layout.nodes() : layout.trainingNodes()) * layout.gpusPerNode();
         for (TrainingTask task : played.tasks()) {
-            if (task.job().minGpus() > most) {
+            if (task.job().scaling().minGpus() > most) {
                 throw UserError.badUsage(
                         "job %s needs %d GPUs, but training has %d at most with lending %s; give it more nodes."
-                                .formatted(task.job().job(), task.job().minGpus(), most, run.lends ? "on" : "off"));
+                                .formatted(task.job().job(), task.job().scaling().minGpus(), most, run.lends ? "on" : "off"));
             }
         }
     }

@@ -50,21 +50,18 @@ class LargeOutputTest {
 
     /** With a batch that leaves work for all of its GPUs. */
     private static TrainingJob wide(TrainingJob job) {
+        int most = job.scaling().maxGpus();
         return new TrainingJob(
                 job.job(),
                 job.domain(),
                 job.submittedAt(),
                 job.application(),
-                job.requestedGpus(),
-                job.maxGpus(),
-                job.maxGpus(),
-                job.elastic(),
+                new TrainingJob.Scaling(job.scaling().requestedGpus(), most, most, job.scaling().elastic()),
                 job.priority(),
                 job.deadline(),
-                new BatchRange(32 * job.maxGpus(), 64 * job.maxGpus(), 32, 1024, Optional.empty()),
-                job.profile(),
-                job.costs(),
-                job.driver());
+                new TrainingJob.Traits(new BatchRange(32 * most, 64 * most, 32, 1024, Optional.empty()), job.traits().profile(), job.traits().costs()),
+                job.driver(),
+                Optional.empty());
     }
 
     @Test

@@ -23,7 +23,7 @@ record AllocatedJob(TrainingTask task, Map<GpuId, NodeId> nodes, Allocation allo
         double iteration = step.seconds() + allocation.accumulation() * step.accumulationSeconds();
         int total = totalBatch();
         GradientNoise noise = task.truth().noise(during, total);
-        double scale = (double) total / task.job().batch().initial();
+        double scale = (double) total / task.job().traits().batch().initial();
         double sum = noise.variance() / scale + noise.squared();
         double gain = sum > 0 ? (noise.variance() + noise.squared()) / sum : 1;
         return gain / iteration;

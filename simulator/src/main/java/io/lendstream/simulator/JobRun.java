@@ -4,6 +4,7 @@ import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.id.GpuId;
@@ -71,7 +72,7 @@ final class JobRun {
         this.crashesAt = task.fate().crashesAt().map(share -> share * truth.totalProgress());
         this.nodes = nodes;
         this.meter = meter;
-        this.progressEverySeconds = task.job().elastic() || settings.rigidProgress()
+        this.progressEverySeconds = task.job().scaling().elastic() || settings.rigidProgress()
                 ? settings.progressEvery().toMillis() / 1000.0
                 : Double.POSITIVE_INFINITY;
         this.checkpointEverySeconds = settings.checkpointEvery().toMillis() / 1000.0;
@@ -224,8 +225,9 @@ final class JobRun {
     /** Goes on with what it has of an allocation, unless that is too little to run on. */
     private void goOnWith(Allocation next) {
         List<GpuId> gpus = next.gpus().stream().filter(held::contains).toList();
-        boolean runs = task.job().elastic()
-                ? gpus.size() >= task.job().minGpus()
+        TrainingJob.Scaling scaling = task.job().scaling();
+        boolean runs = scaling.elastic()
+                ? gpus.size() >= scaling.minGpus()
                 : gpus.size() == next.gpus().size();
         allocation = gpus.isEmpty() || !runs
                 ? Allocation.suspended(next.mechanism())
@@ -256,7 +258,7 @@ final class JobRun {
         backToCheckpoint();
         restarts++;
         become(JobPhase.RESCALING, instant(clock), said);
-        upAgainAt = clock + task.job().costs().first().toMillis() / 1000.0;
+        upAgainAt = clock + task.job().traits().costs().first().toMillis() / 1000.0;
     }
 
     private void backToCheckpoint() {

@@ -87,16 +87,12 @@ class WorldTest {
                 DOMAIN,
                 at(submit),
                 "test",
-                1,
-                1,
-                4,
-                true,
+                new TrainingJob.Scaling(1, 1, 4, true),
                 0,
                 Optional.empty(),
-                batch,
-                new GoodputProfile(throughput, new GradientNoise(0, 1)),
-                new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2)),
-                "simulated");
+                new TrainingJob.Traits(batch, new GoodputProfile(throughput, new GradientNoise(0, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                "simulated",
+                Optional.empty());
         return new TrainingTask(job, new OneSecondSteps());
     }
 

@@ -46,7 +46,7 @@ final class LeaseExpiry {
                         List.of(),
                         before,
                         before - gpus.size(),
-                        job.map(TrainingJob::elastic).orElse(false) ? Mechanism.AFE : Mechanism.RESTART,
+                        job.map(each -> each.scaling().elastic()).orElse(false) ? Mechanism.AFE : Mechanism.RESTART,
                         0,
                         Duration.ZERO,
                         job,

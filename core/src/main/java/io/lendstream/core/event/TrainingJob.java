@@ -6,6 +6,7 @@ import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.id.Checks;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.persistent.Flat;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -13,13 +14,8 @@ import java.util.Optional;
  * A training job as submitted.
  *
  * @param application what it trains, for people and for profiles that jobs share
- * @param requestedGpus what its owner asked for; policies that do not scale jobs give exactly this
- * @param minGpus least it can run on; at least 1
- * @param maxGpus most it can use
- * @param elastic whether its number of GPUs may change while it runs
  * @param priority greater goes first; 0 is usual
- * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed
- * @param costs what changing its GPUs costs until it has been measured
+ * @param deadline when its owner needs it done, if there is such a time
  * @param driver the actuator's driver that runs it
  * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so, the job may
  *     be lent a MIG instance with as much while it would wait otherwise
@@ -29,58 +25,46 @@ public record TrainingJob(
         DomainId domain,
         Instant submittedAt,
         String application,
-        int requestedGpus,
-        int minGpus,
-        int maxGpus,
-        boolean elastic,
+        @Flat Scaling scaling,
         int priority,
         Optional<Instant> deadline,
-        BatchRange batch,
-        GoodputProfile profile,
-        RescaleCosts costs,
+        @Flat Traits traits,
         String driver,
         Optional<Long> sliceMemoryBytes)
         implements Event {
     public TrainingJob {
-        Checks.atLeast("minGpus", 1, minGpus);
-        Checks.atLeast("maxGpus", minGpus, maxGpus);
-        Checks.atLeast("requestedGpus", 1, requestedGpus);
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
     }
 
-    /** A job that needs whole GPUs. */
-    public TrainingJob(
-            JobId job,
-            DomainId domain,
-            Instant submittedAt,
-            String application,
-            int requestedGpus,
-            int minGpus,
-            int maxGpus,
-            boolean elastic,
-            int priority,
-            Optional<Instant> deadline,
-            BatchRange batch,
-            GoodputProfile profile,
-            RescaleCosts costs,
-            String driver) {
-        this(
-                job,
-                domain,
-                submittedAt,
-                application,
-                requestedGpus,
-                minGpus,
-                maxGpus,
-                elastic,
-                priority,
-                deadline,
-                batch,
-                profile,
-                costs,
-                driver,
-                Optional.empty());
+    /**
+     * How many GPUs its owner asks for, and how far a policy may depart from that.
+     *
+     * @param requestedGpus what its owner asked for; policies that do not scale jobs give exactly this
+     * @param minGpus least it can run on; at least 1
+     * @param maxGpus most it can use
+     * @param elastic whether its number of GPUs may change while it runs
+     */
+    public record Scaling(int requestedGpus, int minGpus, int maxGpus, boolean elastic) {
+        public Scaling {
+            Checks.atLeast("minGpus", 1, minGpus);
+            Checks.atLeast("maxGpus", minGpus, maxGpus);
+            Checks.atLeast("requestedGpus", 1, requestedGpus);
+        }
+
+        /** Fewest GPUs that it starts with. */
+        public int least() {
+            return elastic ? minGpus : requestedGpus;
+        }
     }
+
+    /**
+     * How it trains, by its owner's word.
+     *
+     * @param batch the batch sizes it may train with
+     * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed
+     * @param costs what changing its GPUs costs until it has been measured
+     */
+    public record Traits(BatchRange batch, GoodputProfile profile, RescaleCosts costs) {}
 
     /** The same job, which also runs on a MIG instance of so much memory. */
     public TrainingJob onSlicesOf(long memoryBytes) {
@@ -89,22 +73,17 @@ public record TrainingJob(
                 domain,
                 submittedAt,
                 application,
-                requestedGpus,
-                minGpus,
-                maxGpus,
-                elastic,
+                scaling,
                 priority,
                 deadline,
-                batch,
-                profile,
-                costs,
+                traits,
                 driver,
                 Optional.of(memoryBytes));
     }
 
     /** Whether it may start on a single GPU. */
     public boolean startsOnOne() {
-        return (elastic ? minGpus : requestedGpus) == 1;
+        return scaling.least() == 1;
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.lendstream.core.history;
 
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -78,17 +77,12 @@ public final class Invariants {
 
     /** Jobs that hold GPUs, but fewer than they can run on. Those that are over give theirs back one by one. */
     static Stream<JobState> brokenGangs(ClusterState state) {
-        return state.jobs().stream().filter(job -> !job.isOver() && job.gpus() > 0 && job.gpus() < least(job.spec()));
-    }
-
-    /** Fewest GPUs that a job runs on: a rigid one needs all that it asked for. */
-    static int least(TrainingJob job) {
-        return job.elastic() ? job.minGpus() : job.requestedGpus();
+        return state.jobs().stream().filter(job -> !job.isOver() && job.gpus() > 0 && job.gpus() < job.spec().scaling().least());
     }
 
     private static Violation gang(JobState job) {
         return Rule.GANG.violation("job %s holds %d GPUs, but runs on %d or more"
-                .formatted(job.spec().job(), job.gpus(), least(job.spec())));
+                .formatted(job.spec().job(), job.gpus(), job.spec().scaling().least()));
     }
 
     /** Units that can be given to somebody do not share memory. */

@@ -28,24 +28,24 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public int requestedGpus() {
-        return state.spec().requestedGpus();
+        return state.spec().scaling().requestedGpus();
     }
 
     @Override
     public int minGpus() {
-        return state.spec().minGpus();
+        return state.spec().scaling().minGpus();
     }
 
     @Override
     public int maxGpus() {
         int byBatch =
-                Math.max(1, state.spec().batch().max() / state.spec().batch().localMin());
-        return Math.max(minGpus(), Math.min(state.spec().maxGpus(), byBatch));
+                Math.max(1, state.spec().traits().batch().max() / state.spec().traits().batch().localMin());
+        return Math.max(minGpus(), Math.min(state.spec().scaling().maxGpus(), byBatch));
     }
 
     @Override
     public boolean elastic() {
-        return state.spec().elastic();
+        return state.spec().scaling().elastic();
     }
 
     @Override

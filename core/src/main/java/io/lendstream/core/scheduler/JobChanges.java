@@ -139,7 +139,7 @@ final class JobChanges {
 
     /** Whether a job that loses GPUs can go on with the others: a rigid one has all that it was given, or none. */
     static boolean goesOnWith(JobState job, int gpus) {
-        return job.spec().elastic() && gpus >= job.spec().minGpus();
+        return job.spec().scaling().elastic() && gpus >= job.spec().scaling().minGpus();
     }
 
     private boolean holds(JobState job, GpuId gpu) {
@@ -165,7 +165,7 @@ final class JobChanges {
     }
 
     private Allocation allocation(JobState job, List<GpuId> gpus) {
-        Mechanism mechanism = settings.afe() && job.spec().elastic() ? Mechanism.AFE : Mechanism.RESTART;
+        Mechanism mechanism = settings.afe() && job.spec().scaling().elastic() ? Mechanism.AFE : Mechanism.RESTART;
         if (gpus.isEmpty()) {
             return Allocation.suspended(mechanism);
         }

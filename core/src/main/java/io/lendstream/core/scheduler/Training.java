@@ -3,7 +3,6 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -213,8 +212,7 @@ final class Training {
     }
 
     private static boolean canRunOn(JobState job, int gpus) {
-        TrainingJob spec = job.spec();
-        return gpus >= (spec.elastic() ? spec.minGpus() : spec.requestedGpus());
+        return gpus >= job.spec().scaling().least();
     }
 
     private boolean isFreeOrComing(GpuId id) {

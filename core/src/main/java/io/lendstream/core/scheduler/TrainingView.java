@@ -84,7 +84,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
         Function<JobState, JobView> seen = job -> new ScheduledJob(
-                job, builder.now(), gpusPerNode, settings.afe() && job.spec().elastic());
+                job, builder.now(), gpusPerNode, settings.afe() && job.spec().scaling().elastic());
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {

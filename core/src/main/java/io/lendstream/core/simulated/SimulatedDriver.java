@@ -115,7 +115,7 @@ public record SimulatedDriver(
 
     private ChangeTiming train(ChangeFacts change) {
         boolean afe = change.mechanism() == Mechanism.AFE;
-        RescaleCosts costs = change.job().map(TrainingJob::costs).orElse(USUAL);
+        RescaleCosts costs = change.job().map(job -> job.traits().costs()).orElse(USUAL);
         Duration ready = costs.delay(change.before(), change.after(), afe);
         if (addsUp && change.after() > 0 && change.remaining().compareTo(ready) > 0) {
             ready = change.remaining();
@@ -143,8 +143,8 @@ public record SimulatedDriver(
     private static double stepSeconds(TrainingJob job, ChangeFacts change) {
         int localBatch = change.localBatch() > 0
                 ? change.localBatch()
-                : Math.max(1, job.batch().initial() / Math.max(1, change.before()));
-        ThroughputParameters speed = job.profile().throughput();
+                : Math.max(1, job.traits().batch().initial() / Math.max(1, change.before()));
+        ThroughputParameters speed = job.traits().profile().throughput();
         return speed.alphaC() + speed.betaC() * localBatch + speed.alphaR();
     }
 

@@ -15,19 +15,22 @@ import io.lendstream.core.goodput.LearnedSpeed;
  */
 public record LearnedTraits(LearnedSpeed speed, GradientNoise noise, RescaleCosts costs) {
     static LearnedTraits declared(TrainingJob spec) {
+        TrainingJob.Traits traits = spec.traits();
         return new LearnedTraits(
-                LearnedSpeed.declared(spec.profile().throughput()),
-                spec.profile().noise(),
-                spec.costs());
+                LearnedSpeed.declared(traits.profile().throughput()),
+                traits.profile().noise(),
+                traits.costs());
     }
 
     /** With what the owner declares now; what was measured holds on where the declaration stays the same. */
     LearnedTraits redeclared(TrainingJob before, TrainingJob now) {
-        boolean sameSpeed = now.profile().throughput().equals(before.profile().throughput());
+        TrainingJob.Traits old = before.traits();
+        TrainingJob.Traits next = now.traits();
+        boolean sameSpeed = next.profile().throughput().equals(old.profile().throughput());
         return new LearnedTraits(
-                sameSpeed ? speed : LearnedSpeed.declared(now.profile().throughput()),
+                sameSpeed ? speed : LearnedSpeed.declared(next.profile().throughput()),
                 noise,
-                now.costs().equals(before.costs()) ? costs : now.costs());
+                next.costs().equals(old.costs()) ? costs : next.costs());
     }
 
     LearnedTraits with(LearnedSpeed next) {
@@ -43,6 +46,6 @@ public record LearnedTraits(LearnedSpeed speed, GradientNoise noise, RescaleCost
     }
 
     GoodputModel model(TrainingJob spec) {
-        return new GoodputModel(speed.parameters(), noise, spec.batch());
+        return new GoodputModel(speed.parameters(), noise, spec.traits().batch());
     }
 }

@@ -202,16 +202,12 @@ final class ActuatorFixture {
                 DOMAIN,
                 NOON,
                 "cifar10",
-                1,
-                1,
-                8,
-                elastic,
+                new TrainingJob.Scaling(1, 1, 8, elastic),
                 0,
                 Optional.empty(),
-                new BatchRange(10, 1000, 1, 100, Optional.empty()),
-                new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
-                new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2)),
-                "simulated");
+                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                "simulated",
+                Optional.empty());
     }
 
     static InferenceService service() {

@@ -327,7 +327,7 @@ class EventApplierRecordsTest {
         assertThat(moment.jobState("a").lastEvent()).isEqualTo(moment.state().eventSequence());
         moment.job("a", 3);
         assertThat(moment.jobState("a").lastEvent()).isEqualTo(moment.state().eventSequence());
-        assertThat(moment.jobState("a").spec().maxGpus()).isEqualTo(3);
+        assertThat(moment.jobState("a").spec().scaling().maxGpus()).isEqualTo(3);
         assertThat(moment.jobState("a").phase()).as("of the job as it is").isEqualTo(JobPhase.RUNNING);
         moment.rate("chat", 5);
         assertThat(moment.serviceState("chat").rateEvents())

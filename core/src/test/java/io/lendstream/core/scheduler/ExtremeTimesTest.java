@@ -9,6 +9,7 @@ import io.lendstream.core.id.Pool;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Times that the codec refuses from others and that an old log may still have: they stop no domain. */
@@ -39,16 +40,12 @@ class ExtremeTimesTest {
                 job.domain(),
                 BEFORE_ALL,
                 job.application(),
-                job.requestedGpus(),
-                job.minGpus(),
-                job.maxGpus(),
-                job.elastic(),
+                job.scaling(),
                 job.priority(),
                 job.deadline(),
-                job.batch(),
-                job.profile(),
-                job.costs(),
-                job.driver());
+                job.traits(),
+                job.driver(),
+                Optional.empty());
     }
 
     @Test

@@ -301,16 +301,12 @@ class JobChangesTest {
                 job.domain(),
                 job.submittedAt(),
                 job.application(),
-                4,
-                gpus,
-                4,
-                elastic,
+                new TrainingJob.Scaling(4, gpus, 4, elastic),
                 0,
                 Optional.empty(),
-                job.batch(),
-                job.profile(),
-                job.costs(),
-                job.driver());
+                job.traits(),
+                job.driver(),
+                Optional.empty());
     }
 
     @Test

@@ -57,7 +57,7 @@ final class EventGist implements Event.Cases<String> {
     @Override
     public String job(TrainingJob job) {
         return "job %s submitted: %d to %d GPUs, asked for %d"
-                .formatted(job.job(), job.minGpus(), job.maxGpus(), job.requestedGpus());
+                .formatted(job.job(), job.scaling().minGpus(), job.scaling().maxGpus(), job.scaling().requestedGpus());
     }
 
     @Override

@@ -425,16 +425,12 @@ final class ElasticTrainingIT {
                 DOMAIN,
                 now(),
                 "example",
-                4,
-                1,
-                4,
-                true,
+                new TrainingJob.Scaling(4, 1, 4, true),
                 0,
                 Optional.empty(),
-                new BatchRange(32, 256, 8, 64, Optional.empty()),
-                new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
-                new RescaleCosts(Duration.ofSeconds(5), Duration.ofSeconds(1)),
-                "process");
+                new TrainingJob.Traits(new BatchRange(32, 256, 8, 64, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(5), Duration.ofSeconds(1))),
+                "process",
+                Optional.empty());
     }
 
     private static Instant now() {

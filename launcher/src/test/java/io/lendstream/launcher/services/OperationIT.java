@@ -320,15 +320,11 @@ final class OperationIT {
                 DOMAIN,
                 now(),
                 "cifar10",
-                1,
-                1,
-                1,
-                true,
+                new TrainingJob.Scaling(1, 1, 1, true),
                 0,
                 Optional.empty(),
-                new BatchRange(10, 1000, 1, 100, Optional.empty()),
-                new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
-                new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1)),
-                "simulated");
+                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                "simulated",
+                Optional.empty());
     }
 }

@@ -88,7 +88,7 @@ final class ListSimulator {
 
     private ListedRun run(TrainingTask task) {
         TrainingJob job = task.job();
-        if (job.elastic()) {
+        if (job.scaling().elastic()) {
             throw new IllegalArgumentException(
                     "job %s is elastic; lists of jobs are played in published timing as rigid ones"
                             .formatted(job.job()));
@@ -97,14 +97,14 @@ final class ListSimulator {
             throw new IllegalArgumentException(
                     "job %s crashes on its way; nothing crashes in published timing".formatted(job.job()));
         }
-        if (job.requestedGpus() > settings.gpus()) {
+        if (job.scaling().requestedGpus() > settings.gpus()) {
             throw new IllegalArgumentException("job %s asks for %d GPUs, but there are %d for training"
-                    .formatted(job.job(), job.requestedGpus(), settings.gpus()));
+                    .formatted(job.job(), job.scaling().requestedGpus(), settings.gpus()));
         }
         int submitted =
                 seconds(job, (double) Duration.between(start, job.submittedAt()).toSeconds());
         int seconds = seconds(job, Math.rint(task.truth().totalProgress()));
-        RescaleCosts costs = settings.afe() ? job.costs() : job.costs().withoutAfe();
+        RescaleCosts costs = settings.afe() ? job.traits().costs() : job.traits().costs().withoutAfe();
         return new ListedRun(runs.size(), job, task.fate().end(), submitted, seconds, costs, () -> clock);
     }
 

@@ -148,17 +148,17 @@ final class ListedRun implements JobView {
 
     @Override
     public int requestedGpus() {
-        return job.requestedGpus();
+        return job.scaling().requestedGpus();
     }
 
     @Override
     public int minGpus() {
-        return job.requestedGpus();
+        return job.scaling().requestedGpus();
     }
 
     @Override
     public int maxGpus() {
-        return job.requestedGpus();
+        return job.scaling().requestedGpus();
     }
 
     @Override
@@ -173,7 +173,7 @@ final class ListedRun implements JobView {
 
     @Override
     public int largestRun() {
-        return started < 0 ? 0 : job.requestedGpus();
+        return started < 0 ? 0 : job.scaling().requestedGpus();
     }
 
     @Override
@@ -188,8 +188,9 @@ final class ListedRun implements JobView {
 
     @Override
     public Optional<Goodput> goodput() {
+        TrainingJob.Traits traits = job.traits();
         GoodputModel model =
-                new GoodputModel(job.profile().throughput(), job.profile().noise(), job.batch());
+                new GoodputModel(traits.profile().throughput(), traits.profile().noise(), traits.batch());
         return Optional.of((nodes, count) -> model.best(nodes, count).goodput());
     }
 

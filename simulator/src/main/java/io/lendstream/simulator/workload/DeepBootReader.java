@@ -80,16 +80,12 @@ final class DeepBootReader {
                 scene.domain(),
                 at(row),
                 application.name(),
-                Math.min(replicas, application.maxGpus()),
-                1,
-                application.maxGpus(),
-                true,
+                new TrainingJob.Scaling(Math.min(replicas, application.maxGpus()), 1, application.maxGpus(), true),
                 0,
                 Optional.empty(),
-                application.batch(),
-                profile.known(),
-                application.costs(),
-                "simulated");
+                new TrainingJob.Traits(application.batch(), profile.known(), application.costs()),
+                "simulated",
+                Optional.empty());
         return new TrainingTask(job, profile.truth());
     }
 

@@ -78,16 +78,12 @@ final class ListedJobs {
                 scene.domain(),
                 submitted,
                 application,
-                gpus.asked,
-                gpus.least,
-                gpus.most,
-                gpus.elastic,
+                new TrainingJob.Scaling(gpus.asked, gpus.least, gpus.most, gpus.elastic),
                 0,
                 Optional.empty(),
-                batch,
-                new GoodputProfile(speed, NOISELESS),
-                COSTS,
-                "simulated");
+                new TrainingJob.Traits(batch, new GoodputProfile(speed, NOISELESS), COSTS),
+                "simulated",
+                Optional.empty());
         return new TrainingTask(job, new ModelTruth(speed, List.of(NOISELESS), batch, seconds));
     }
 }

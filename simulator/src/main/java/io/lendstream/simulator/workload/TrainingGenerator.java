@@ -117,16 +117,12 @@ final class TrainingGenerator {
                 scene.domain(),
                 at,
                 application.name(),
-                draft.gpus,
-                1,
-                kind.maxGpus(),
-                true,
+                new TrainingJob.Scaling(draft.gpus, 1, kind.maxGpus(), true),
                 0,
                 Optional.empty(),
-                application.batch(),
-                new GoodputProfile(kind.throughput(), noise.get(0)),
-                application.costs(),
-                "simulated");
+                new TrainingJob.Traits(application.batch(), new GoodputProfile(kind.throughput(), noise.get(0)), application.costs()),
+                "simulated",
+                Optional.empty());
         return new TrainingTask(job, new ModelTruth(kind.throughput(), noise, application.batch(), progress));
     }
 }

@@ -2,6 +2,7 @@ package io.lendstream.simulator.workload;
 
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.JobId;
+import java.util.Optional;
 
 /**
  * A training job to arrive.
@@ -29,16 +30,12 @@ public record TrainingTask(TrainingJob job, GroundTruth truth, JobOutcome fate) 
                 job.domain(),
                 job.submittedAt(),
                 job.application(),
-                job.requestedGpus(),
-                job.minGpus(),
-                job.maxGpus(),
-                job.elastic(),
+                job.scaling(),
                 job.priority(),
                 job.deadline(),
-                job.batch(),
-                job.profile(),
-                job.costs(),
-                job.driver());
+                job.traits(),
+                job.driver(),
+                Optional.empty());
         return new TrainingTask(renamed, truth, fate);
     }
 }

@@ -132,7 +132,7 @@ class ListSimulatorTest {
 
             for (int i = 0; i < jobs.size(); i++) {
                 JobResult job = jobs.get(i);
-                int gpus = list.tasks().get(i).job().requestedGpus();
+                int gpus = list.tasks().get(i).job().scaling().requestedGpus();
                 double trained = list.tasks().get(i).truth().totalProgress();
                 double paused = job.gpuSeconds() / gpus - trained;
                 assertThat(paused).as("%s %s", policy, job).isBetween(1.0, (1.0 + job.restarts()) * START);

@@ -103,16 +103,12 @@ record RandomCase(
                 DOMAIN,
                 START.plusMillis(random.nextInt(600_000)),
                 elastic ? "elastic" : "rigid",
-                asked,
-                least,
-                most,
-                elastic,
+                new TrainingJob.Scaling(asked, least, most, elastic),
                 random.nextInt(2),
                 Optional.empty(),
-                batch,
-                new GoodputProfile(speed, noise.get(0)),
-                new RescaleCosts(Duration.ofSeconds(5 + random.nextInt(60)), Duration.ofSeconds(1 + random.nextInt(4))),
-                "simulated");
+                new TrainingJob.Traits(batch, new GoodputProfile(speed, noise.get(0)), new RescaleCosts(Duration.ofSeconds(5 + random.nextInt(60)), Duration.ofSeconds(1 + random.nextInt(4)))),
+                "simulated",
+                Optional.empty());
         double work = elastic ? 200 + random.nextInt(4000) : 60 + random.nextInt(1200);
         JobPhase end =
                 random.nextInt(5) > 0 ? JobPhase.FINISHED : random.nextBoolean() ? JobPhase.FAILED : JobPhase.CANCELLED;

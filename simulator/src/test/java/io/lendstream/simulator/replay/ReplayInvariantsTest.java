@@ -200,8 +200,9 @@ class ReplayInvariantsTest {
     private static void assertFits(Map<JobId, TrainingJob> jobs, JobId name, int gpus) {
         TrainingJob job = jobs.get(name);
         assertThat(job).as("%s", name).isNotNull();
-        int least = job.elastic() ? job.minGpus() : job.requestedGpus();
-        int most = job.elastic() ? job.maxGpus() : job.requestedGpus();
+        TrainingJob.Scaling scaling = job.scaling();
+        int least = scaling.elastic() ? scaling.minGpus() : scaling.requestedGpus();
+        int most = scaling.elastic() ? scaling.maxGpus() : scaling.requestedGpus();
         assertThat(gpus).as("GPUs of %s", job).isBetween(least, most);
     }
 
@@ -252,7 +253,7 @@ class ReplayInvariantsTest {
         Map<JobId, Integer> mostGpus = new HashMap<>();
         drawn.workload()
                 .tasks()
-                .forEach(task -> mostGpus.put(task.job().job(), task.job().maxGpus()));
+                .forEach(task -> mostGpus.put(task.job().job(), task.job().scaling().maxGpus()));
         double held = 0;
         for (JobResult job : replayed.outcome().results().jobs()) {
             double had = owners.ofJobs.getOrDefault(job.job(), 0.0);

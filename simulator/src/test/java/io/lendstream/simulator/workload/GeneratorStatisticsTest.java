@@ -94,7 +94,7 @@ class GeneratorStatisticsTest {
     @ValueSource(ints = {1, 4, 8})
     void durationsHaveTheQuantilesOfPhillysMixtures(int gpus) {
         double[] seconds = JOBS.stream()
-                .filter(task -> task.job().requestedGpus() == gpus)
+                .filter(task -> task.job().scaling().requestedGpus() == gpus)
                 .mapToDouble(task -> task.truth().totalProgress())
                 .sorted()
                 .toArray();
@@ -121,9 +121,9 @@ class GeneratorStatisticsTest {
         double all = 0;
         for (List<TrainingTask> session : sessions().values()) {
             if (session.size() >= 4 && session.size() <= 10) {
-                int first = session.get(0).job().requestedGpus();
+                int first = session.get(0).job().scaling().requestedGpus();
                 long equal = session.stream()
-                        .filter(task -> task.job().requestedGpus() == first)
+                        .filter(task -> task.job().scaling().requestedGpus() == first)
                         .count();
                 same += equal;
                 all += session.size();
@@ -173,12 +173,12 @@ class GeneratorStatisticsTest {
 
     private static double iterationsPerSecond(TrainingTask task) {
         return new io.lendstream.core.goodput.GoodputModel(
-                                task.job().profile().throughput(),
-                                task.job().profile().noise(),
-                                task.job().batch())
+                                task.job().traits().profile().throughput(),
+                                task.job().traits().profile().noise(),
+                                task.job().traits().batch())
                         .best(1, 1)
                         .goodput()
-                / task.job().batch().initial();
+                / task.job().traits().batch().initial();
     }
 
     private static Scene scene(long seed) {

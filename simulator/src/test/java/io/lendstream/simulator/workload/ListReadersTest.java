@@ -38,9 +38,9 @@ class ListReadersTest {
                 .containsExactly("6214e9-000002", "11cb48-000001");
         TrainingTask first = read.tasks().get(0);
         assertThat(first.job().submittedAt()).isEqualTo(Workload.EPOCH);
-        assertThat(first.job().elastic()).isFalse();
-        assertThat(first.job().minGpus()).isEqualTo(8);
-        assertThat(first.job().maxGpus()).isEqualTo(8);
+        assertThat(first.job().scaling().elastic()).isFalse();
+        assertThat(first.job().scaling().minGpus()).isEqualTo(8);
+        assertThat(first.job().scaling().maxGpus()).isEqualTo(8);
         assertThat(read.tasks().get(1).job().submittedAt()).isEqualTo(Workload.EPOCH.plusSeconds(60));
     }
 
@@ -60,8 +60,8 @@ class ListReadersTest {
                 .tasks()
                 .get(0);
 
-        assertThat(task.job().minGpus()).isEqualTo(1);
-        assertThat(task.job().maxGpus()).isEqualTo(16);
+        assertThat(task.job().scaling().minGpus()).isEqualTo(1);
+        assertThat(task.job().scaling().maxGpus()).isEqualTo(16);
         assertThat(seconds(task, 4)).isCloseTo(100, within(1e-6));
         assertThat(seconds(task, 8)).isCloseTo(55, within(1e-6));
         assertThat(seconds(task, 2)).isCloseTo(190, within(1e-6));
@@ -69,7 +69,7 @@ class ListReadersTest {
 
     /** How long all of it takes on so many GPUs of one node. */
     private static double seconds(TrainingTask task, int gpus) {
-        int total = task.job().batch().fixed().orElseThrow();
+        int total = task.job().traits().batch().fixed().orElseThrow();
         StepTime step = task.truth().stepTime(GpusByNode.of(List.of(gpus)), total / gpus);
         return task.truth().totalProgress() * step.seconds();
     }
@@ -87,7 +87,7 @@ class ListReadersTest {
 
         assertThat(read.tasks())
                 .extracting(task -> task.job().job().value() + " "
-                        + Math.round(seconds(task, task.job().requestedGpus())))
+                        + Math.round(seconds(task, task.job().scaling().requestedGpus())))
                 .containsExactly("old 600", "train 700");
         Demand.Rates demand = (Demand.Rates) read.loads().get(0).demand();
         assertThat(demand.step()).isEqualTo(Duration.ofMinutes(10));

@@ -59,13 +59,13 @@ class PublishedWorkloadsTest {
         Workload training = load("pure_train.csv");
 
         for (TrainingTask task : training.tasks()) {
-            if (task.job().maxGpus() == 1) {
+            if (task.job().scaling().maxGpus() == 1) {
                 continue;
             }
             GoodputModel model = new GoodputModel(
-                    task.job().profile().throughput(),
-                    task.job().profile().noise(),
-                    task.job().batch());
+                    task.job().traits().profile().throughput(),
+                    task.job().traits().profile().noise(),
+                    task.job().traits().batch());
             for (List<Integer> gpus : List.of(List.of(1), List.of(4), List.of(4, 4), List.of(4, 4, 4, 4))) {
                 GpusByNode placement = GpusByNode.of(gpus);
                 Batch batch =

@@ -99,9 +99,9 @@ class WorkloadReadersTest {
         assertThat(read.tasks()).hasSize(1);
         TrainingTask task = read.tasks().get(0);
         assertThat(task.job().submittedAt()).isEqualTo(Workload.EPOCH.plusSeconds(107));
-        assertThat(task.job().requestedGpus()).isEqualTo(6);
-        assertThat(task.job().maxGpus()).isEqualTo(64);
-        assertThat(task.job().costs().first()).isEqualTo(Duration.ofSeconds(103));
+        assertThat(task.job().scaling().requestedGpus()).isEqualTo(6);
+        assertThat(task.job().scaling().maxGpus()).isEqualTo(64);
+        assertThat(task.job().traits().costs().first()).isEqualTo(Duration.ofSeconds(103));
         assertThat(task.truth().epochs()).isEqualTo(2);
         assertThat(task.truth().progressAfter(0)).isEqualTo(90);
         assertThat(task.truth().totalProgress()).isEqualTo(200);

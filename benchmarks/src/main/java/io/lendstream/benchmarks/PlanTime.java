@@ -1,6 +1,7 @@
 package io.lendstream.benchmarks;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.goodput.GradientNoise;
@@ -119,14 +120,9 @@ public class PlanTime {
         return new DescribedJob(
                 new JobId("job-%05d".formatted(number)),
                 NOW.minus(Duration.ofSeconds(random.nextInt(60, 20_000))),
-                1,
-                1,
-                64,
-                true,
+                new TrainingJob.Scaling(1, 1, 64, true),
                 held,
-                Math.max(1, held.size()),
-                random.nextInt(20),
-                random.nextDouble(100_000),
+                new DescribedJob.Usage(Math.max(1, held.size()), random.nextInt(20), random.nextDouble(100_000)),
                 Optional.of((nodes, count) -> model.best(nodes, count).goodput()),
                 new NoPace(),
                 Optional.empty(),

@@ -1,6 +1,7 @@
 package io.lendstream.core.policy;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.state.QueuePosition;
@@ -12,14 +13,9 @@ import java.util.Optional;
 public record DescribedJob(
         JobId job,
         Instant submittedAt,
-        int requestedGpus,
-        int minGpus,
-        int maxGpus,
-        boolean elastic,
+        TrainingJob.Scaling scaling,
         List<GpuId> gpus,
-        int largestRun,
-        int changes,
-        double attainedGpuSeconds,
+        Usage usage,
         Optional<Goodput> goodput,
         Pace pace,
         Optional<QueuePosition> standing,
@@ -27,5 +23,52 @@ public record DescribedJob(
         implements JobView {
     public DescribedJob {
         gpus = List.copyOf(gpus);
+    }
+
+    /**
+     * What it was given so far.
+     *
+     * @param largestRun most GPUs it has trained on
+     * @param changes how often its GPUs were changed after its first start
+     * @param attainedGpuSeconds GPU time given to it, in GPU-seconds
+     */
+    public record Usage(int largestRun, int changes, double attainedGpuSeconds) {
+        /** Of a job that has not run yet. */
+        public static final Usage NONE = new Usage(0, 0, 0);
+    }
+
+    @Override
+    public int requestedGpus() {
+        return scaling.requestedGpus();
+    }
+
+    @Override
+    public int minGpus() {
+        return scaling.minGpus();
+    }
+
+    @Override
+    public int maxGpus() {
+        return scaling.maxGpus();
+    }
+
+    @Override
+    public boolean elastic() {
+        return scaling.elastic();
+    }
+
+    @Override
+    public int largestRun() {
+        return usage.largestRun;
+    }
+
+    @Override
+    public int changes() {
+        return usage.changes;
+    }
+
+    @Override
+    public double attainedGpuSeconds() {
+        return usage.attainedGpuSeconds;
     }
 }

@@ -2,6 +2,7 @@ package io.lendstream.core.policy;
 
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -72,14 +73,9 @@ public final class Views {
         return new DescribedJob(
                 job(name),
                 NOW.minusSeconds(600),
-                requested,
-                1,
-                8,
-                true,
+                new TrainingJob.Scaling(requested, 1, 8, true),
                 held,
-                0,
-                0,
-                0,
+                DescribedJob.Usage.NONE,
                 Optional.empty(),
                 pace,
                 standing,

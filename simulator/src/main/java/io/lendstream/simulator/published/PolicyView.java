@@ -1,6 +1,7 @@
 package io.lendstream.simulator.published;
 
 import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
@@ -95,14 +96,9 @@ final class PolicyView {
         return new DescribedJob(
                 run.id(),
                 start.plusSeconds(run.row().second()),
-                run.row().replicas(),
-                1,
-                port.largest(run.row(), run.trace().application(), settings.gpus()),
-                true,
+                new TrainingJob.Scaling(run.row().replicas(), 1, port.largest(run.row(), run.trace().application(), settings.gpus()), true),
                 held,
-                run.largestRun(),
-                run.restarts(),
-                run.attainedGpuSeconds(),
+                new DescribedJob.Usage(run.largestRun(), run.restarts(), run.attainedGpuSeconds()),
                 run.batches().goodput(),
                 paces.get(run),
                 run.standing(),

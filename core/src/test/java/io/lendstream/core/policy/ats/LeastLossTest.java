@@ -5,6 +5,7 @@ import static io.lendstream.core.policy.Views.job;
 import static io.lendstream.core.policy.Views.lendable;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -146,14 +147,9 @@ class LeastLossTest {
         return new DescribedJob(
                 job(name),
                 Views.NOW.minusSeconds(600),
-                Math.max(1, gpus.length),
-                1,
-                20,
-                elastic,
+                new TrainingJob.Scaling(Math.max(1, gpus.length), 1, 20, elastic),
                 List.of(gpus),
-                gpus.length,
-                0,
-                0,
+                new DescribedJob.Usage(gpus.length, 0, 0),
                 Optional.of(goodput),
                 Views.pace(1, 1),
                 Optional.empty(),

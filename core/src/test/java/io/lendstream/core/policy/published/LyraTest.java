@@ -8,6 +8,7 @@ import static io.lendstream.core.policy.Views.lendable;
 import static io.lendstream.core.policy.Views.pace;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.DescribedJob;
@@ -29,14 +30,9 @@ class LyraTest {
         return new DescribedJob(
                 job(name),
                 NOW,
-                gpus,
-                1,
-                8,
-                false,
+                new TrainingJob.Scaling(gpus, 1, 8, false),
                 List.of(held),
-                0,
-                0,
-                0,
+                DescribedJob.Usage.NONE,
                 Optional.empty(),
                 pace(seconds, 1),
                 Optional.empty(),

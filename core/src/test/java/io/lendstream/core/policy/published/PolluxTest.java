@@ -2,6 +2,7 @@ package io.lendstream.core.policy.published;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -75,14 +76,9 @@ class PolluxTest {
         return new DescribedJob(
                 new JobId(name),
                 NOW.minus(Duration.ofDays(1)),
-                1,
-                1,
-                8,
-                true,
+                new TrainingJob.Scaling(1, 1, 8, true),
                 IntStream.of(gpus).mapToObj(PolluxTest::gpu).toList(),
-                8,
-                1,
-                1000 * gpus.length,
+                new DescribedJob.Usage(8, 1, 1000 * gpus.length),
                 Optional.of((nodes, count) -> Math.pow(count, 0.9) * (nodes > 1 ? 0.8 : 1)),
                 new UnknownPace(),
                 Optional.empty(),

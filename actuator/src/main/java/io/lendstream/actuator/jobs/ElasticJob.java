@@ -74,9 +74,9 @@ final class ElasticJob extends Job {
     void adopt(JobFile file) {
         restore(file);
         adopting = true;
-        epoch = file.epoch();
-        members = file.members();
-        inherited = file.pending();
+        epoch = file.membership().epoch();
+        members = file.membership().members();
+        inherited = file.membership().pending();
         absent.addAll(members);
         if (inherited != null) {
             epoch = Math.max(epoch, inherited.epoch());

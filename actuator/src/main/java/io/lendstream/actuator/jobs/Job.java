@@ -439,26 +439,21 @@ abstract class Job {
                         .toList(),
                 batching,
                 applied,
-                change.toString(),
-                askedNanos,
-                settled,
-                stopping,
+                new JobFile.LastChange(change.toString(), askedNanos, settled, stopping),
                 releases.values().stream()
                         .map(each -> new JobFile.Release(
                                 each.slot.gpu().value(), each.slot.device(), each.change.toString(), each.askedNanos))
                         .toList(),
                 entries,
-                epoch(),
-                members(),
-                pending());
+                new JobFile.Membership(epoch(), members(), pending()));
     }
 
     /** Takes over what another node process has left, workers included. */
     final void restore(JobFile file) {
         applied = file.applied();
-        askedNanos = file.askedNanos();
-        settled = file.settled();
-        stopping = file.stopping();
+        askedNanos = file.lastChange().askedNanos();
+        settled = file.lastChange().settled();
+        stopping = file.lastChange().stopping();
         for (JobFile.WantedSlot each : file.wanted()) {
             Slot slot = new Slot(new GpuId(each.gpu()), each.device());
             wanted.put(slot.gpu(), new Wanted(slot, DecisionId.parse(each.addedBy()), each.bound()));

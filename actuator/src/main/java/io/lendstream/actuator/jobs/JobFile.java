@@ -1,6 +1,7 @@
 package io.lendstream.actuator.jobs;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -13,22 +14,23 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What must be known of a job to take it over from a node process that was killed; replaced as a whole. */
+/**
+ * What must be known of a job to take it over from a node process that was killed; replaced as a whole. The fields of
+ * {@link LastChange} and {@link Membership} are fields of the file itself.
+ *
+ * @param batching how the job is to batch after the last change
+ * @param applied how it batches
+ */
 record JobFile(
         String job,
         Program program,
         List<WantedSlot> wanted,
         Batching batching,
         Batching applied,
-        String change,
-        long askedNanos,
-        boolean settled,
-        boolean stopping,
+        @JsonUnwrapped LastChange lastChange,
         List<Release> releases,
         List<WorkerEntry> workers,
-        long epoch,
-        List<String> members,
-        @Nullable Pending pending) {
+        @JsonUnwrapped Membership membership) {
     private static final ObjectMapper JSON = new ObjectMapper()
             .setDefaultPropertyInclusion(JsonInclude.Include.NON_NULL)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
@@ -57,6 +59,25 @@ record JobFile(
                     mode, command, launcher, environment, directory, maxRestarts, Duration.ofMillis(graceMillis));
         }
     }
+
+    /**
+     * The last change of the job's slots.
+     *
+     * @param change the decision
+     * @param askedNanos when it came, by {@link System#nanoTime}
+     * @param settled whether it is in force
+     * @param stopping whether it ends the job
+     */
+    record LastChange(String change, long askedNanos, boolean settled, boolean stopping) {}
+
+    /**
+     * The workers that train together; of a job that changes in place.
+     *
+     * @param epoch counts the groups that the job has had
+     * @param members workers of the group
+     * @param pending the next group, where its workers may already be going over to it
+     */
+    record Membership(long epoch, List<String> members, @Nullable Pending pending) {}
 
     record WantedSlot(String gpu, String device, String addedBy, boolean bound) {}
 

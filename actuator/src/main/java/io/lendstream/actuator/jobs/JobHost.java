@@ -303,7 +303,7 @@ public final class JobHost implements AutoCloseable {
                 new JobId(file.job()),
                 file.program().program(),
                 file.batching(),
-                DecisionId.parse(file.change()),
+                DecisionId.parse(file.lastChange().change()),
                 home);
         if (job instanceof ElasticJob elastic) {
             elastic.adopt(file);

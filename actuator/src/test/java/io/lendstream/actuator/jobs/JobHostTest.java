@@ -360,7 +360,7 @@ class JobHostTest {
 
     /** Whether a change is the last that the job's file speaks of. */
     private boolean isNoted(DecisionId change) {
-        return file().change().equals(change.toString());
+        return file().lastChange().change().equals(change.toString());
     }
 
     private JobFile file() {

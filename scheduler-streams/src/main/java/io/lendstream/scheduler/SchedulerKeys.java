@@ -49,7 +49,7 @@ public final class SchedulerKeys {
     static final Key<Double> MAX_SHARE_LENT = Key.fraction(
             "scheduler.max-share-lent",
             DEFAULTS.guards().maxShareLent(),
-            "The greatest share of inference GPUs that may be lent at a time.");
+            "The greatest share of inference GPUs that may be lent at a time, rounded down to whole GPUs; idle ones beyond it are reserve.");
     static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
             "scheduler.max-loans-per-minute",
             0,

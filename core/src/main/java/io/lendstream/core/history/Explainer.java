@@ -28,14 +28,10 @@ import java.util.function.Supplier;
 /** Explains a decision: replays its domain's log up to the step that made it, and looks on when that is made again. */
 public final class Explainer {
     private final Decision recorded;
-    private final Function<SchedulerStarted, Scheduler> schedulers;
+    private final LogReplay log;
     private final SortedMap<Long, DomainEvent> inputs = new TreeMap<>();
     private final Notes notes = new Notes();
-    private ClusterState state;
-    private long seen;
-    private Optional<Scheduler> scheduler = Optional.empty();
     private Optional<Explanation.Made> made = Optional.empty();
-    private Optional<String> obstacle = Optional.empty();
 
     public Explainer(Decision recorded) {
         this(recorded, Scheduler::of);
@@ -44,31 +40,28 @@ public final class Explainer {
     /** @param schedulers the scheduler that a log's start describes */
     public Explainer(Decision recorded, Function<SchedulerStarted, Scheduler> schedulers) {
         this.recorded = recorded;
-        this.schedulers = schedulers;
-        this.state = ClusterState.empty(recorded.id().domain());
+        this.log = new LogReplay(recorded.id().domain(), schedulers);
     }
 
     /** Takes the next event of the domain's log; what comes after the decision is not looked at. */
     public void take(DomainEvent event) {
-        boolean repeated = event.sequence() <= seen;
-        if (repeated || isDone()) {
+        if (log.hasTaken(event) || isDone()) {
             return;
         }
         if (recorded.reason().inputs().contains(event.sequence())) {
             inputs.put(event.sequence(), event);
         }
-        if (obstacle.isEmpty()) {
-            obstacle = against(event);
+        notes.begin(event);
+        ClusterState before = log.state();
+        Optional<Step> step = log.take(event, notes);
+        if (event.sequence() == trigger()) {
+            made = step.map(taken -> made(log.scheduler().orElseThrow(), before, taken));
         }
-        if (obstacle.isEmpty()) {
-            replay(event);
-        }
-        seen = event.sequence();
     }
 
     /** Whether the event that led to the decision was taken. */
     public boolean isDone() {
-        return seen >= trigger();
+        return log.last() >= trigger();
     }
 
     /** What is known, from the events taken so far. */
@@ -78,7 +71,7 @@ public final class Explainer {
                 .toList();
         Optional<String> why = made.isPresent()
                 ? Optional.empty()
-                : obstacle.or(() -> Optional.of("the log has no event %d".formatted(trigger())));
+                : log.obstacle().or(() -> Optional.of("the log has no event %d".formatted(trigger())));
         return new Explanation(recorded, List.copyOf(inputs.values()), missing, made, why);
     }
 
@@ -90,46 +83,14 @@ public final class Explainer {
                 .orElse(0);
     }
 
-    private Optional<String> against(DomainEvent event) {
-        if (seen == 0 && event.sequence() > 1) {
-            return Optional.of(
-                    "the log begins with event %d: earlier ones are no longer kept".formatted(event.sequence()));
-        }
-        if (event.sequence() != seen + 1) {
-            return Optional.of("event %d follows event %d in the log".formatted(event.sequence(), seen));
-        }
-        Optional<SchedulerStarted> started = event.event().asStarted();
-        if (started.isPresent()) {
-            try {
-                scheduler = Optional.of(schedulers.apply(started.get()));
-            } catch (IllegalArgumentException e) {
-                return Optional.of("this version has no such scheduler as started with event %d: %s"
-                        .formatted(event.sequence(), e.getMessage()));
-            }
-        }
-        return scheduler.isPresent()
-                ? Optional.empty()
-                : Optional.of("event %d comes before any scheduler started".formatted(event.sequence()));
-    }
-
-    private void replay(DomainEvent event) {
-        Scheduler current = scheduler.orElseThrow();
-        notes.begin(event);
-        Step step = current.step(state, event, notes);
-        if (event.sequence() == trigger()) {
-            made = Optional.of(made(current, step));
-        }
-        state = step.state();
-    }
-
-    private Explanation.Made made(Scheduler current, Step step) {
+    private Explanation.Made made(Scheduler current, ClusterState before, Step step) {
         Optional<Decision> again = step.decisions().stream()
                 .filter(decision -> decision.id().equals(recorded.id()))
                 .findFirst();
         List<Explanation.Change> owners = recorded.action().gpus().stream()
                 .map(gpu -> new Explanation.Change(
                         gpu,
-                        state.gpus().get(gpu).map(GpuState::owner),
+                        before.gpus().get(gpu).map(GpuState::owner),
                         step.state().gpus().get(gpu).map(GpuState::owner)))
                 .toList();
         boolean planned = recorded.reason().is(ReasonCode.PLAN);

@@ -17,6 +17,13 @@ import java.util.Optional;
 /** What stale telemetry forbids: the less is known, the more stays with inference. */
 record Safety(SchedulerSettings settings) {
     private static final double TOO_MANY_STALE_NODES = 0.4;
+    /** Silence of a running job after which it is lent nothing more. */
+    static final Duration PROGRESS_STALE_AFTER = Duration.ofMinutes(5);
+
+    /** Why no GPU of inference is ever lent; empty where lending is on. */
+    Optional<String> againstLending() {
+        return settings.lending() ? Optional.empty() : Optional.of("scheduler.lending is false");
+    }
 
     /** Why nothing may be newly lent; empty when loans are allowed. */
     Optional<String> againstLoans(StepBuilder builder) {
@@ -121,10 +128,9 @@ record Safety(SchedulerSettings settings) {
     /** Why a job may not be lent more; empty when it may. */
     Optional<String> againstLoansTo(JobState job, Instant now) {
         Optional<Instant> last = job.lastProgressAt();
-        Duration bound = Duration.ofMinutes(5);
         if (job.gpus() > 0
                 && last.isPresent()
-                && last.get().plus(bound).isBefore(now)
+                && last.get().plus(PROGRESS_STALE_AFTER).isBefore(now)
                 && job.changing().isEmpty()) {
             return Optional.of("progress of job %s is stale: %d s old"
                     .formatted(
@@ -135,9 +141,8 @@ record Safety(SchedulerSettings settings) {
 
     /** All of this as it stands, for people. */
     List<Guard> guards(StepBuilder builder) {
-        Optional<String> off = settings.lending() ? Optional.empty() : Optional.of("scheduler.lending is false");
         return List.of(
-                new Guard("lending is on", "new loans", off),
+                new Guard("lending is on", "new loans", againstLending()),
                 new Guard(
                         "demand of every service is known and nobody stopped lending",
                         "new loans",

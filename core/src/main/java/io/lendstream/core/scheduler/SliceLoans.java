@@ -1,6 +1,7 @@
 package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -27,24 +28,24 @@ final class SliceLoans {
         this.settings = settings;
     }
 
-    /** @param most loans at most */
-    void lend(long most) {
+    void lend(LoanLimit limit) {
         List<GpuState> free = new ArrayList<>(new GpusByNode(builder)
                 .usable().stream()
-                        .filter(unit -> unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree())
+                        .filter(SliceLoans::isLendable)
                         .filter(unit -> !builder.awaited().contains(unit.gpuId()))
                         .sorted(Comparator.comparingLong(
                                         (GpuState unit) -> instance(unit).memoryBytes())
                                 .thenComparing(GpuState::gpuId))
                         .toList());
+        explainAwaited();
         if (free.isEmpty()) {
             return;
         }
         double room = room();
         long loans = 0;
         for (JobState job : builder.clusterIndex().jobs().open().values()) {
-            if (free.isEmpty() || loans >= most) {
-                return;
+            if (free.isEmpty() || loans >= limit.most()) {
+                break;
             }
             double left = room;
             Optional<GpuState> unit = isWaiting(job)
@@ -60,6 +61,63 @@ final class SliceLoans {
                 loans++;
             }
         }
+        if (builder.listener() != StepListener.NONE) {
+            explain(free, limit.against(loans + 1), room);
+        }
+    }
+
+    private static boolean isLendable(GpuState unit) {
+        return unit.pool() == Pool.INFERENCE && !unit.isWhole() && unit.isFree();
+    }
+
+    private void explainAwaited() {
+        if (builder.listener() == StepListener.NONE) {
+            return;
+        }
+        for (GpuId awaited : builder.awaited()) {
+            builder.gpus()
+                    .get(awaited)
+                    .filter(SliceLoans::isLendable)
+                    .ifPresent(unit -> builder.listener()
+                            .unlent(unit.gpuId(), "a service takes its memory next, by the plan of MIG instances"));
+        }
+    }
+
+    /**
+     * Says why free instances are lent to no job.
+     *
+     * @param full why no further loan may begin; empty where one may
+     * @param room GPUs of inference that may still be lent
+     */
+    private void explain(List<GpuState> free, Optional<String> full, double room) {
+        List<JobState> waiting = new ArrayList<>();
+        for (JobState job : builder.clusterIndex().jobs().open().values()) {
+            if (isWaiting(job)) {
+                waiting.add(job);
+            }
+        }
+        for (GpuState unit : free) {
+            builder.listener().unlent(unit.gpuId(), why(instance(unit), waiting, full, room));
+        }
+    }
+
+    private String why(MigInstance instance, List<JobState> waiting, Optional<String> full, double room) {
+        if (waiting.isEmpty()) {
+            return "no job waits that runs on one MIG instance, says how much memory it needs, and is planned no GPU";
+        }
+        Optional<JobState> fitting =
+                waiting.stream().filter(job -> fits(job, instance)).findFirst();
+        if (fitting.isEmpty()) {
+            double least = waiting.stream()
+                    .mapToLong(job -> job.spec().sliceMemoryBytes().orElseThrow())
+                    .min()
+                    .orElseThrow();
+            return "it has %.1f GiB, and the least that a waiting job needs is %.1f GiB"
+                    .formatted(gib(instance.memoryBytes()), least / (1L << 30));
+        }
+        return full.orElseGet(
+                () -> "scheduler.max-share-lent is %s: %.2f GPUs of inference may still be lent, and it is %.2f of a GPU; raise it to lend more"
+                        .formatted(settings.guards().maxShareLent(), Math.max(0, room), instance.share()));
     }
 
     private static MigInstance instance(GpuState unit) {

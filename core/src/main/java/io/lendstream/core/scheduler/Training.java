@@ -49,25 +49,28 @@ final class Training {
             return;
         }
         if (builder.clusterIndex().jobs().open().isEmpty()) {
+            builder.listener().jobless();
             rest(Instant.MAX);
             return;
         }
         Optional<String> veto = safety.againstChanges(builder).or(() -> safety.againstPlans(builder.now()));
         if (veto.isPresent()) {
+            builder.listener().unplanned(veto.get());
             hold(ReasonCode.HELD, "no new plan: " + veto.get());
             return;
         }
         Optional<String> noLoans = safety.againstLoans(builder);
         if (settings.lending() && noLoans.isPresent()) {
+            builder.listener().unlendable(noLoans.get());
             hold(ReasonCode.STALE, "no new loans: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
         ClusterView view = new TrainingView(builder, settings).view(justChanged());
         Plan plan = policy.plan(view);
         builder.listener().planned(view, plan);
-        boolean whole = adopt(plan, noLoans.isEmpty()) && view.fixed().isEmpty();
+        boolean whole = adopt(plan, noLoans) && view.fixed().isEmpty();
         if (settings.lending() && noLoans.isEmpty()) {
-            new SliceLoans(builder, settings).lend(mostLoans());
+            new SliceLoans(builder, settings).lend(loanLimit());
         }
         boolean mayLendLater = settings.lending() && noLoans.isPresent();
         plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);
@@ -94,21 +97,29 @@ final class Training {
 
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
     private Set<JobId> justChanged() {
-        Instant since = builder.now().minus(settings.guards().minHold());
         return builder.clusterIndex().jobs().holding().stream()
-                .filter(job -> job.usage().attainedUpTo().isAfter(since))
+                .filter(job -> heldUntil(job, settings).isAfter(builder.now()))
                 .map(job -> job.spec().job())
                 .collect(Collectors.toSet());
     }
 
-    /** Makes the plan what jobs aim at; returns whether all of it is allowed. */
-    private boolean adopt(Plan plan, boolean mayLend) {
+    /** Until when no plan changes a job, since it was changed a short time ago. */
+    static Instant heldUntil(JobState job, SchedulerSettings settings) {
+        return job.usage().attainedUpTo().plus(settings.guards().minHold());
+    }
+
+    /**
+     * Makes the plan what jobs aim at; returns whether all of it is allowed.
+     *
+     * @param noLoans why nothing may be newly lent; empty when loans are allowed
+     */
+    private boolean adopt(Plan plan, Optional<String> noLoans) {
         boolean all = true;
         plan.standings()
                 .forEach((job, standing) ->
                         builder.put(builder.jobs().require(job).standing(standing)));
         int loans = 0;
-        long most = mostLoans();
+        LoanLimit limit = loanLimit();
         for (Map.Entry<JobId, List<GpuId>> entry : plan.targets().entrySet()) {
             JobState job = builder.jobs().require(entry.getKey());
             if (job.isOnSlice() && entry.getValue().isEmpty()) {
@@ -119,8 +130,9 @@ final class Training {
             List<GpuId> newlyLent = entry.getValue().stream()
                     .filter(gpu -> !held.contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE)
                     .toList();
-            Optional<String> veto =
-                    newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, mayLend, loans + newlyLent.size(), most);
+            Optional<String> veto = newlyLent.isEmpty()
+                    ? Optional.empty()
+                    : vetoOnLoans(job, noLoans, loans + newlyLent.size(), limit);
             if (veto.isPresent()) {
                 builder.listener().vetoed(entry.getKey(), veto.get());
                 builder.put(job.aiming(job.allocation().gpus()));
@@ -141,20 +153,21 @@ final class Training {
         return all;
     }
 
-    private long mostLoans() {
-        long most = settings.guards().maxLoansPerMinute()
-                * Math.max(1, policy.planEvery().toMinutes());
-        return Math.min(most, new TransferPace(builder, settings).room());
+    private LoanLimit loanLimit() {
+        return LoanLimit.of(policy.planEvery(), settings, new TransferPace(builder, settings));
     }
 
-    private Optional<String> vetoOnLoans(JobState job, boolean mayLend, long loans, long most) {
-        if (!mayLend) {
-            return Optional.of("no new loans now");
-        }
-        if (loans > most) {
-            return Optional.of("more than %d loans now".formatted(most));
-        }
-        return safety.againstLoansTo(job, builder.now());
+    /**
+     * Why a job does not get the GPUs of inference that a plan gives it; empty when it does.
+     *
+     * @param loans GPUs that the plan newly lends up to this job
+     */
+    private Optional<String> vetoOnLoans(JobState job, Optional<String> noLoans, long loans, LoanLimit limit) {
+        return noLoans.map(why -> "no new loans: " + why)
+                .or(() -> limit.against(loans))
+                .or(() -> safety.againstLoansTo(job, builder.now())
+                        .map(why -> "%s, more than %d s; it is lent more once it reports"
+                                .formatted(why, Safety.PROGRESS_STALE_AFTER.toSeconds())));
     }
 
     private void hold(ReasonCode code, String text) {

@@ -1,5 +1,6 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
@@ -118,13 +119,26 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 }
             }
         }
-        int most = most(inference);
-        if (idle.size() <= most - lent) {
-            return Set.of();
+        int room = Math.max(0, most(inference) - lent);
+        Set<GpuId> kept = idle.size() <= room ? Set.of() : beyond(room, idle);
+        if (builder.listener() != StepListener.NONE) {
+            builder.listener()
+                    .keptIdle(
+                            kept,
+                            "scheduler.max-share-lent is %s: of %s of inference that can be reached at most %d may be lent at a time, and %d are; raise it to lend more"
+                                    .formatted(
+                                            settings.guards().maxShareLent(),
+                                            Reason.counted(inference, "GPU"),
+                                            most(inference),
+                                            lent));
         }
+        return kept;
+    }
+
+    private static Set<GpuId> beyond(int room, List<GpuState> idle) {
         return idle.stream()
                 .sorted(Comparator.comparingInt(gpu -> gpu.isFree() ? 0 : 1))
-                .skip(Math.max(0, most - lent))
+                .skip(room)
                 .map(GpuState::gpuId)
                 .collect(Collectors.toSet());
     }

@@ -68,10 +68,26 @@ final class TransferPace {
 
     /** How many more GPUs may be set on their way. */
     long room() {
-        long underWay = builder.gpus().stream()
+        return Math.max(0, limit() - underWay());
+    }
+
+    private long underWay() {
+        return builder.gpus().stream()
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && isUnderWay(gpu))
                 .count();
-        return Math.max(0, limit() - underWay);
+    }
+
+    /** The setting with its value, what counts towards it, and what gives room again, for people. */
+    String explained() {
+        String lowered = builder.pacing()
+                .map(pacing -> ", lowered to %d since a service missed its SLO at %s".formatted(limit(), pacing.cutAt()))
+                .orElse("");
+        return "scheduler.max-transfers is %d%s, and %s on the way already; wait until they have arrived, or raise it"
+                .formatted(usual, lowered, counted(underWay()));
+    }
+
+    private static String counted(long gpus) {
+        return gpus == 1 ? "1 GPU is" : gpus + " GPUs are";
     }
 
     private static boolean isUnderWay(GpuState gpu) {

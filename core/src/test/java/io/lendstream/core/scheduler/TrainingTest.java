@@ -207,7 +207,7 @@ class TrainingTest {
 
         planned(Map.of("a", gpus("infer-g1")), Optional.of(minutes(10)));
 
-        assertThat(vetoes).containsExactly(Map.entry("a", "more than 0 loans now"));
+        assertThat(vetoes).containsExactly(Map.entry("a", perMinute(1, 0, 0, 1)));
         assertThat(step.state().nextPlanAt()).contains(minutes(1));
     }
 
@@ -274,7 +274,7 @@ class TrainingTest {
         assertThat(hold.reason().text())
                 .isEqualTo("no new loans: request rates of service chat are stale:"
                         + " 46 s old, more than 3 windows of 15 s");
-        assertThat(vetoes).containsExactly(Map.entry("b", "no new loans now"));
+        assertThat(vetoes).containsExactly(Map.entry("b", hold.reason().text()));
         assertThat(owner("infer-g1")).isInstanceOf(Owner.Free.class);
     }
 
@@ -495,6 +495,12 @@ class TrainingTest {
         assertThat(job("a").standing()).isEmpty();
     }
 
+    /** Why so many loans are too many for the limit per minute. */
+    private static String perMinute(int loans, int most, int limit, int minutes) {
+        return "%s, of which %d may begin now: scheduler.max-loans-per-minute is %d, with %d min between plans; wait for the next plan, or raise it"
+                .formatted(loans == 1 ? "1 new loan" : loans + " new loans", most, limit, minutes);
+    }
+
     @Test
     void noMoreIsLentThanMayBeInAPlanAndASmallerLoanStillFits() {
         settings("max-loans-per-minute", "3");
@@ -502,7 +508,7 @@ class TrainingTest {
         planned(Map.of("a", gpus("infer-g1", "infer-g2"), "b", gpus("infer-g2", "infer-g3"), "c", gpus("infer-g3")));
 
         assertThat(kinds()).containsExactly("lend a", "lend c");
-        assertThat(vetoes).containsExactly(Map.entry("b", "more than 3 loans now"));
+        assertThat(vetoes).containsExactly(Map.entry("b", perMinute(4, 3, 3, 1)));
     }
 
     @Test
@@ -515,7 +521,7 @@ class TrainingTest {
         policy.planEvery(ofSeconds(30));
         planned(Map.of("a", gpus("infer-g1"), "b", gpus("infer-g2")));
         assertThat(kinds()).containsExactly("lend a");
-        assertThat(vetoes).containsEntry("b", "more than 1 loans now");
+        assertThat(vetoes).containsEntry("b", perMinute(2, 1, 1, 1));
     }
 
     @Test
@@ -528,7 +534,11 @@ class TrainingTest {
 
         planned(Map.of("a", gpus("infer-g1", "infer-g2")));
 
-        assertThat(vetoes).containsExactly(Map.entry("a", "more than 1 loans now"));
+        assertThat(vetoes)
+                .containsExactly(Map.entry(
+                        "a",
+                        "2 new loans, of which 1 may begin now: scheduler.max-transfers is 2, and 1 GPU is on the way already;"
+                                + " wait until they have arrived, or raise it"));
     }
 
     @Test
@@ -552,7 +562,9 @@ class TrainingTest {
 
         planned(Map.of("a", gpus("infer-g1", "train-g0"), "b", gpus("infer-g2")));
 
-        assertThat(vetoes).containsExactly(Map.entry("a", "progress of job a is stale: 301 s old"));
+        assertThat(vetoes).containsExactly(Map.entry(
+                        "a",
+                        "progress of job a is stale: 301 s old, more than 300 s; it is lent more once it reports"));
         assertThat(kinds()).containsExactly("lend b");
         assertThat(job("a").target()).isEqualTo(gpus("train-g0"));
     }

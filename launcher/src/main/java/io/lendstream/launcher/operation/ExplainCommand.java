@@ -6,11 +6,15 @@ import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explainer;
 import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.state.Lease;
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Cluster;
 import io.lendstream.launcher.cluster.ClusterCommand;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.Connection;
+import io.lendstream.service.settings.CommonKeys;
+import io.lendstream.service.time.TimeMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,14 +29,26 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "explain",
         description = {
-            "Tell why a decision was made, and what became of it.",
-            "Replays the domain's log up to the decision, and says whether that gives what was recorded."
+            "Tell why a decision was made and what became of it, or why a GPU is not lent.",
+            "Replays the domain's log: up to the decision, to say whether that gives what was recorded, or to its end, to see what the"
+                    + " scheduler would do with the GPU now."
         },
-        footer = {"", "Example: lendstream explain default/1/17 --bootstrap-server broker:9092"})
+        footer = {
+            "",
+            "Example: lendstream explain default/1/17 --bootstrap-server broker:9092",
+            "         lendstream explain gpu/GPU-5a3f09c1 --bootstrap-server broker:9092",
+            "         lendstream explain gpu --json --bootstrap-server broker:9092"
+        })
 public final class ExplainCommand extends ClusterCommand {
+    private static final String GPU = "gpu";
+
     @Parameters(
             paramLabel = "ID",
-            description = "The decision: DOMAIN/EPOCH/SEQUENCE, as decisions and reports name it.")
+            description = {
+                "A decision: DOMAIN/EPOCH/SEQUENCE, as decisions and reports name it.",
+                "gpu/GPU: why a GPU, or the MIG instances that it is cut into, are not lent.",
+                "gpu: the same of all GPUs of inference."
+            })
     private String id = "";
 
     @Option(
@@ -43,7 +59,39 @@ public final class ExplainCommand extends ClusterCommand {
 
     @Override
     public Integer call() {
-        DecisionId wanted = parsed(id);
+        if (isOfGpus(id)) {
+            gpus(gpu(id));
+        } else {
+            decision(parsed(id));
+        }
+        return 0;
+    }
+
+    private void gpus(Optional<GpuId> wanted) {
+        Cluster cluster = cluster();
+        Connection.check(
+                cluster.kafka(),
+                cluster.topics(),
+                List.of(TopicCatalogue.LEASES, TopicCatalogue.DOMAIN_EVENTS),
+                cluster.patience());
+        var reading = new TopicScan(cluster, this::remark);
+        Map<String, Lease> leases = new TreeMap<>();
+        reading.all(TopicCatalogue.LEASES, received -> received.value()
+                .ifPresentOrElse(lease -> leases.put(received.key(), lease), () -> leases.remove(received.key())));
+        var explained = new ExplainedGpus(leases.values(), wanted);
+        if (!noReplay) {
+            reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);
+        }
+        boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
+        Instant at = virtual ? Instant.EPOCH : Instant.now();
+        if (json()) {
+            print(explained.json(at));
+        } else {
+            print(explained.lines(at));
+        }
+    }
+
+    private void decision(DecisionId wanted) {
         Cluster cluster = cluster();
         Connection.check(
                 cluster.kafka(),
@@ -75,7 +123,27 @@ public final class ExplainCommand extends ClusterCommand {
         } else {
             print(explained.lines());
         }
-        return 0;
+    }
+
+    /** Whether ID names GPUs. A decision of a domain called {@code gpu} has numbers at its end. */
+    static boolean isOfGpus(String id) {
+        return id.equals(GPU) || (id.startsWith(GPU + "/") && !isDecision(id));
+    }
+
+    private static boolean isDecision(String id) {
+        try {
+            DecisionId.parse(id);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    /** The GPU that ID names; empty for all. */
+    static Optional<GpuId> gpu(String id) {
+        return id.equals(GPU)
+                ? Optional.empty()
+                : Optional.of(new GpuId(UserError.checkedName("the GPU of ID", id.substring(GPU.length() + 1))));
     }
 
     static DecisionId parsed(String id) {
@@ -85,7 +153,8 @@ public final class ExplainCommand extends ClusterCommand {
             return parsed;
         } catch (IllegalArgumentException e) {
             throw UserError.badUsage(
-                    "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17.".formatted(id));
+                    "ID is '%s', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, or gpu/GPU, or gpu for all GPUs."
+                            .formatted(id));
         }
     }
 

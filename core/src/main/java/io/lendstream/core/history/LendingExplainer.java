@@ -1,0 +1,69 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.LendingReview;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.StepListener;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** Explains why GPUs of a domain are not lent: replays its log to the end, and reviews the state that this gives. */
+public final class LendingExplainer {
+    private final LogReplay log;
+
+    public LendingExplainer(DomainId domain) {
+        this(domain, Scheduler::of);
+    }
+
+    /** @param schedulers the scheduler that a log's start describes */
+    public LendingExplainer(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers) {
+        this.log = new LogReplay(domain, schedulers);
+    }
+
+    /** Takes the next event of the domain's log. */
+    public void take(DomainEvent event) {
+        if (!log.hasTaken(event)) {
+            log.take(event, StepListener.NONE);
+        }
+    }
+
+    /**
+     * Reviews the domain as it is after the events taken.
+     *
+     * @param at the time to judge by; that of the last event where it is later
+     * @return empty where the log could not be replayed
+     */
+    public Optional<LendingReview> review(Instant at) {
+        return obstacle().isPresent()
+                ? Optional.empty()
+                : log.scheduler().map(scheduler -> LendingReview.of(scheduler, log.state(), at));
+    }
+
+    /** Why the log could not be replayed; empty where it could. */
+    public Optional<String> obstacle() {
+        return log.last() == 0 ? Optional.of("the log has no event of the domain") : log.obstacle();
+    }
+
+    /** Sequence of the last event taken; 0 before the first. */
+    public long lastEvent() {
+        return log.last();
+    }
+
+    /** The time that the last replayed event spoke of. */
+    public Instant lastEventAt() {
+        return log.state().now();
+    }
+
+    /** The scheduler in office after the last event. */
+    public Optional<Scheduler> scheduler() {
+        return log.scheduler();
+    }
+
+    /** When training is planned next. */
+    public Optional<Instant> nextPlanAt() {
+        return log.state().nextPlanAt();
+    }
+}

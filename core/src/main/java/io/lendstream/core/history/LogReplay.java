@@ -1,0 +1,87 @@
+package io.lendstream.core.history;
+
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.scheduler.StepListener;
+import io.lendstream.core.state.ClusterState;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** A domain's log, replayed event by event with the schedulers that it names, as long as that can be done. */
+final class LogReplay {
+    private final Function<SchedulerStarted, Scheduler> schedulers;
+    private ClusterState state;
+    private long last;
+    private Optional<Scheduler> scheduler = Optional.empty();
+    private Optional<String> obstacle = Optional.empty();
+
+    /** @param schedulers the scheduler that a log's start describes */
+    LogReplay(DomainId domain, Function<SchedulerStarted, Scheduler> schedulers) {
+        this.schedulers = schedulers;
+        this.state = ClusterState.empty(domain);
+    }
+
+    /** Whether an event was taken before. */
+    boolean hasTaken(DomainEvent event) {
+        return event.sequence() <= last;
+    }
+
+    /** Makes the step of the next event; empty where the log cannot be replayed so far. */
+    Optional<Step> take(DomainEvent event, StepListener listener) {
+        if (obstacle.isEmpty()) {
+            obstacle = against(event);
+        }
+        last = event.sequence();
+        if (obstacle.isPresent()) {
+            return Optional.empty();
+        }
+        Step step = scheduler.orElseThrow().step(state, event, listener);
+        state = step.state();
+        return Optional.of(step);
+    }
+
+    /** The state after the last event that could be replayed. */
+    ClusterState state() {
+        return state;
+    }
+
+    /** Sequence of the last event taken; 0 before the first. */
+    long last() {
+        return last;
+    }
+
+    /** The scheduler in office. */
+    Optional<Scheduler> scheduler() {
+        return scheduler;
+    }
+
+    /** Why the log cannot be replayed; empty where it can. */
+    Optional<String> obstacle() {
+        return obstacle;
+    }
+
+    private Optional<String> against(DomainEvent event) {
+        if (last == 0 && event.sequence() > 1) {
+            return Optional.of(
+                    "the log begins with event %d: earlier ones are no longer kept".formatted(event.sequence()));
+        }
+        if (event.sequence() != last + 1) {
+            return Optional.of("event %d follows event %d in the log".formatted(event.sequence(), last));
+        }
+        Optional<SchedulerStarted> started = event.event().asStarted();
+        if (started.isPresent()) {
+            try {
+                scheduler = Optional.of(schedulers.apply(started.get()));
+            } catch (IllegalArgumentException e) {
+                return Optional.of("this version has no such scheduler as started with event %d: %s"
+                        .formatted(event.sequence(), e.getMessage()));
+            }
+        }
+        return scheduler.isPresent()
+                ? Optional.empty()
+                : Optional.of("event %d comes before any scheduler started".formatted(event.sequence()));
+    }
+}

@@ -1,0 +1,353 @@
+package io.lendstream.core.scheduler;
+
+import io.lendstream.core.decision.Decision;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.event.Gpu;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.scheduler.UnitReview.Cause;
+import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.JobState;
+import io.lendstream.core.state.NodeState;
+import io.lendstream.core.state.Owner;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Why each GPU of a domain is not lent. A step with a plan is {@linkplain Rehearsal rehearsed} on the domain's state; what it decides,
+ * and what its parts tell a {@link StepListener} meanwhile, is the reason. So a reason holds exactly as long as the scheduler acts on it.
+ */
+public final class LendingReview {
+    private final Scheduler scheduler;
+    private final ClusterState state;
+    private final Instant now;
+    private final Rehearsal rehearsal;
+    private final PlannedJobs jobs;
+
+    private LendingReview(Scheduler scheduler, ClusterState state, Instant now) {
+        this.scheduler = scheduler;
+        this.state = state;
+        this.now = now;
+        this.rehearsal = Rehearsal.of(scheduler, state, now);
+        this.jobs = new PlannedJobs(scheduler, rehearsal, now);
+    }
+
+    /**
+     * Reviews a domain.
+     *
+     * @param at the time to judge by; the state's own where that is later
+     */
+    public static LendingReview of(Scheduler scheduler, ClusterState state, Instant at) {
+        return new LendingReview(scheduler, state, at.isAfter(state.now()) ? at : state.now());
+    }
+
+    /** The time that it judges by. */
+    public Instant now() {
+        return now;
+    }
+
+    /** All GPUs and MIG instances of inference, by node; GPUs in MIG mode that have no instance too. */
+    public List<UnitReview> inference() {
+        return Stream.concat(
+                        state.clusterIndex().seats().stream()
+                                .filter(unit -> unit.pool() == Pool.INFERENCE)
+                                .map(this::review),
+                        uncut().map(LendingReview::withoutInstances))
+                .toList();
+    }
+
+    /** One GPU or MIG instance, or all instances of one GPU; none where the domain has no such GPU. */
+    public List<UnitReview> of(GpuId gpu) {
+        return Stream.concat(
+                        state.clusterIndex().seats().stream()
+                                .filter(unit -> unit.gpuId().equals(gpu)
+                                        || unit.instance()
+                                                .filter(instance ->
+                                                        instance.gpu().equals(gpu))
+                                                .isPresent())
+                                .map(this::review),
+                        uncut().filter(each -> each.gpuId().equals(gpu)).map(LendingReview::withoutInstances))
+                .toList();
+    }
+
+    private Stream<Gpu> uncut() {
+        return state.nodes().stream()
+                .map(NodeState::node)
+                .filter(node -> node.pool() == Pool.INFERENCE)
+                .flatMap(node -> node.gpus().stream())
+                .filter(gpu -> gpu.migEnabled() && gpu.instances().isEmpty());
+    }
+
+    private static UnitReview withoutInstances(Gpu gpu) {
+        return lasting(gpu.gpuId(), Cause.CUT, "it is in MIG mode and is cut into no instance");
+    }
+
+    private UnitReview review(GpuState unit) {
+        return unit.owner().match(new ByOwner(unit));
+    }
+
+    private static UnitReview lasting(GpuId unit, Cause cause, String reason) {
+        return new UnitReview(unit, cause, reason, Optional.empty());
+    }
+
+    /** A time that is left, for people. */
+    private String within(Instant end) {
+        return "%d s".formatted(Math.max(0, Duration.between(now, end).toSeconds()));
+    }
+
+    /** Nobody has it, or only a sleeping replica. */
+    private UnitReview idle(GpuState unit) {
+        GpuId id = unit.gpuId();
+        Rehearsal.Notes notes = rehearsal.notes();
+        Safety safety = new Safety(scheduler.settings());
+        Optional<Decision> decision = rehearsal.decision(id);
+        if (decision.isPresent()) {
+            return decided(unit, decision.get());
+        }
+        if (isToBeCut(id)) {
+            return lasting(id, Cause.CUT, "its GPU is about to be cut for services");
+        }
+        if (!rehearsal.before().isReachable(unit)) {
+            return lasting(id, Cause.NODE_AWAY, away(unit));
+        }
+        boolean isOfInference = unit.pool() == Pool.INFERENCE;
+        Optional<String> off = safety.againstLending().filter(any -> isOfInference);
+        if (off.isPresent()) {
+            return lasting(id, Cause.LENDING_OFF, off.get());
+        }
+        if (!notes.hasJobs()) {
+            return lasting(id, Cause.NO_JOB, "no training job waits or runs");
+        }
+        if (notes.plan().isEmpty()) {
+            return lasting(id, Cause.NO_PLAN, "no plan of training is made: " + notes.unplanned().orElse(backlog()));
+        }
+        Optional<String> noLoans = notes.unlendable().filter(any -> isOfInference);
+        if (noLoans.isPresent()) {
+            return lasting(id, Cause.NO_NEW_LOANS, "nothing more is lent: " + noLoans.get());
+        }
+        if (notes.kept(id).isPresent()) {
+            return lasting(id, Cause.RESERVE, "it is reserve, as " + notes.kept(id).get());
+        }
+        return unit.isWhole()
+                ? planned(unit, notes.plan().get())
+                : lasting(
+                        id,
+                        Cause.NOT_PLANNED,
+                        notes.unlent(id).orElse("only instances of inference are lent, and this one is of training"));
+    }
+
+    private boolean isToBeCut(GpuId unit) {
+        return rehearsal
+                .after()
+                .gpus()
+                .get(unit)
+                .filter(gpu -> gpu.owner().isRecutting())
+                .isPresent();
+    }
+
+    private String away(GpuState unit) {
+        return state.nodes()
+                .get(unit.nodeId())
+                .map(node -> "node %s is %s, as its agent says"
+                        .formatted(
+                                unit.nodeId(),
+                                node.node().status().name().toLowerCase(Locale.ROOT)))
+                .orElse("node %s has left".formatted(unit.nodeId()));
+    }
+
+    private String backlog() {
+        return scheduler
+                .decidesFrom()
+                .map(from -> "the scheduler took over a backlog, and decides nothing for times before " + from)
+                .orElse("the scheduler decides nothing now");
+    }
+
+    /** The rehearsed step gives it to somebody. */
+    private UnitReview decided(GpuState unit, Decision decision) {
+        GpuId id = unit.gpuId();
+        String why = decision.reason().text();
+        if (decision.advisory()) {
+            return lasting(
+                    id,
+                    Cause.ADVICE,
+                    "decisions are only advice, which 'lendstream approve' or 'lendstream advisory off' puts in force: " + why);
+        }
+        if (decision.action().asServe().isPresent()) {
+            return lasting(id, Cause.NEEDED, why);
+        }
+        boolean isPlanned = Stream.of(
+                        ReasonCode.PLAN, ReasonCode.SLICE)
+                .anyMatch(decision.reason()::is);
+        if (!isPlanned) {
+            return lasting(id, Cause.NEEDED, why);
+        }
+        String first = decision.action().asIdle().isPresent() ? "its sleeping replica is stopped first: " : "";
+        Optional<Instant> at = state.nextPlanAt().filter(now::isBefore);
+        return new UnitReview(
+                id,
+                Cause.NEXT_PLAN,
+                "the next plan lends it, %s; %s%s"
+                        .formatted(at.map(time -> "in " + within(time)).orElse("which is due now"), first, why),
+                at);
+    }
+
+    private UnitReview planned(GpuState unit, Rehearsal.Planned plan) {
+        GpuId id = unit.gpuId();
+        if (plan.plan().left().contains(id)) {
+            return lasting(id, Cause.NEEDED, "the policy leaves it to a replica that waits for a GPU");
+        }
+        Optional<JobId> job = plan.job(id);
+        if (job.isEmpty()) {
+            return lasting(id, Cause.NOT_PLANNED, jobs.inWords());
+        }
+        Optional<String> veto = rehearsal.notes().veto(job.get());
+        return veto.isPresent()
+                ? lasting(id, Cause.LIMIT, "the plan gives it to job %s, but: %s".formatted(job.get(), veto.get()))
+                : lasting(id, Cause.PLANNED, awaited(job.get()));
+    }
+
+    /** The job cannot have it before others have left what it is to have too. */
+    private String awaited(JobId name) {
+        JobState job = rehearsal.after().jobs().require(name);
+        List<String> others = new ArrayList<>();
+        for (GpuId gpu : job.target()) {
+            Optional<GpuState> known = rehearsal.after().gpus().get(gpu);
+            if (!job.allocation().gpus().contains(gpu)
+                    && known.filter(each -> !each.isFree()).isPresent()) {
+                others.add("%s (%s)".formatted(gpu, known.get().owner().label()));
+            }
+        }
+        return others.isEmpty()
+                ? "the plan gives it to job %s, with GPUs that it cannot have now; the next plan gives it others"
+                        .formatted(name)
+                : "the plan gives it to job %s, which waits for %s that it is to have too: %s"
+                        .formatted(name, Reason.counted(others.size(), "GPU"), String.join(", ", others));
+    }
+
+    /** By who has it. */
+    private final class ByOwner implements Owner.Cases<UnitReview> {
+        private final GpuState unit;
+
+        ByOwner(GpuState unit) {
+            this.unit = unit;
+        }
+
+        private UnitReview lasts(Cause cause, String reason) {
+            return lasting(unit.gpuId(), cause, reason);
+        }
+
+        private UnitReview until(Instant end, Cause cause, String reason) {
+            return new UnitReview(unit.gpuId(), cause, reason, Optional.of(end));
+        }
+
+        @Override
+        public UnitReview free(Owner.Free free) {
+            return idle(unit);
+        }
+
+        @Override
+        public UnitReview binding(Owner.Binding binding) {
+            return until(
+                    binding.deadline(),
+                    Cause.IN_TRANSFER,
+                    "it is being bound to %s by decision %s, to be there within %s"
+                            .formatted(binding.tenant(), binding.decision(), within(binding.deadline())));
+        }
+
+        @Override
+        public UnitReview lent(Owner.Lent lent) {
+            return until(
+                    lent.until(),
+                    Cause.LENT,
+                    "it is lent to job %s by decision %s, for another %s unless that is renewed"
+                            .formatted(lent.job(), lent.decision(), within(lent.until())));
+        }
+
+        @Override
+        public UnitReview training(Owner.Training training) {
+            return lasts(Cause.IN_USE, "job %s trains on it, and it is of the training pool".formatted(training.job()));
+        }
+
+        @Override
+        public UnitReview serving(Owner.Serving serving) {
+            ServiceId service = serving.service();
+            boolean isToRest = rehearsal
+                    .after()
+                    .gpus()
+                    .get(unit.gpuId())
+                    .filter(gpu -> gpu.owner().isProtected())
+                    .isPresent();
+            return isToRest
+                    ? lasts(
+                            Cause.KEPT_WARM,
+                            "service %s no longer needs it%s, and it is kept warm for a while first"
+                                    .formatted(service, need(service)))
+                    : lasts(Cause.IN_USE, "service %s runs on it%s".formatted(service, need(service)));
+        }
+
+        private String need(ServiceId service) {
+            long has = state.gpus().stream()
+                    .filter(gpu -> gpu.owner().isActiveReplica())
+                    .filter(gpu -> gpu.owner().replicaOf().filter(service::equals).isPresent())
+                    .count();
+            return rehearsal
+                    .notes()
+                    .need(service)
+                    .map(need -> ", which needs %s (%s) and has %d"
+                            .formatted(Reason.counted(need.replicas(), "replica"), need.explained(), has))
+                    .orElse("");
+        }
+
+        @Override
+        public UnitReview protectedReplica(Owner.Protected replica) {
+            return until(
+                    replica.until(),
+                    Cause.KEPT_WARM,
+                    "service %s needed it until a short time ago%s; nobody may take it for another %s"
+                            .formatted(replica.service(), need(replica.service()), within(replica.until())));
+        }
+
+        @Override
+        public UnitReview sleeping(Owner.Sleeping sleeping) {
+            return idle(unit);
+        }
+
+        @Override
+        public UnitReview releasing(Owner.Releasing releasing) {
+            return until(
+                    releasing.by(),
+                    Cause.IN_TRANSFER,
+                    "it is being released from %s by decision %s, to be free within %s"
+                            .formatted(releasing.tenant(), releasing.decision(), within(releasing.by())));
+        }
+
+        @Override
+        public UnitReview recutting(Owner.Recutting recutting) {
+            return until(
+                    recutting.deadline(),
+                    Cause.CUT,
+                    "it is being %s by decision %s, to be done within %s"
+                            .formatted(
+                                    recutting.coming() ? "made" : "removed",
+                                    recutting.decision(),
+                                    within(recutting.deadline())));
+        }
+
+        @Override
+        public UnitReview quarantined(Owner.Quarantined quarantined) {
+            return lasts(
+                    Cause.OUT_OF_SERVICE,
+                    "it is out of service: %s; see to it, then 'lendstream reset %s'"
+                            .formatted(quarantined.reason(), unit.gpuId()));
+        }
+    }
+}

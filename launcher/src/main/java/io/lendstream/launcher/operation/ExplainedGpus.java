@@ -1,0 +1,180 @@
+package io.lendstream.launcher.operation;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.lendstream.core.decision.Reason;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.history.LendingExplainer;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.scheduler.LendingReview;
+import io.lendstream.core.scheduler.UnitReview;
+import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.UserError;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** Why GPUs are not lent, as it is shown, to people and to tools. Told the logs of their domains event by event. */
+final class ExplainedGpus {
+    private static final int NAMED = 5;
+
+    private final Optional<GpuId> wanted;
+    private final SortedMap<DomainId, OfDomain> domains = new TreeMap<>();
+    private boolean isLogRead;
+
+    /** A domain's GPUs that are explained, by the owners that topics name, and what is known of the domain. */
+    private static final class OfDomain {
+        private final LendingExplainer log;
+        private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
+
+        OfDomain(DomainId domain) {
+            log = new LendingExplainer(domain);
+        }
+    }
+
+    /**
+     * One GPU with its instances, or all GPUs of inference.
+     *
+     * @param leases who has which GPU
+     * @param wanted empty for all
+     */
+    ExplainedGpus(Collection<Lease> leases, Optional<GpuId> wanted) {
+        this.wanted = wanted;
+        for (Lease lease : leases) {
+            if (wanted.map(gpu -> isOf(gpu, lease)).orElse(lease.pool() == Pool.INFERENCE)) {
+                domains.computeIfAbsent(lease.domain(), OfDomain::new).leases.put(lease.gpuId(), lease);
+            }
+        }
+        if (domains.isEmpty()) {
+            throw UserError.failed(nothing(leases));
+        }
+    }
+
+    private static boolean isOf(GpuId gpu, Lease lease) {
+        return lease.gpuId().equals(gpu) || lease.gpuId().value().startsWith(gpu + "/");
+    }
+
+    private String nothing(Collection<Lease> leases) {
+        String there = leases.isEmpty()
+                ? "no GPU has an owner yet"
+                : "of %s that have one the first are %s"
+                        .formatted(
+                                Reason.counted(leases.size(), "GPU"),
+                                leases.stream()
+                                        .limit(NAMED)
+                                        .map(lease -> lease.gpuId().value())
+                                        .collect(Collectors.joining(", ")));
+        return wanted.map(gpu -> "GPU '%s' has no owner in the topic of leases; %s.".formatted(gpu, there))
+                .orElse("no GPU of inference has an owner in the topic of leases; " + there + ".");
+    }
+
+    /** Takes the next event of a log; those of other domains are not looked at. */
+    void take(DomainEvent event) {
+        isLogRead = true;
+        OfDomain domain = domains.get(event.domain());
+        if (domain != null) {
+            domain.log.take(event);
+        }
+    }
+
+    /** Why a domain's GPUs cannot be explained; empty where they can. */
+    private Optional<String> obstacle(OfDomain domain) {
+        return isLogRead ? domain.log.obstacle() : Optional.of("the log was not replayed");
+    }
+
+    private List<UnitReview> reviews(OfDomain domain, Instant at) {
+        Optional<LendingReview> review = isLogRead ? domain.log.review(at) : Optional.empty();
+        return review.map(known -> wanted.map(known::of).orElseGet(known::inference))
+                .orElse(List.of());
+    }
+
+    /** For people, a sentence for each GPU. */
+    List<String> lines(Instant at) {
+        List<String> lines = new ArrayList<>();
+        domains.forEach((name, domain) -> {
+            List<UnitReview> reviews = reviews(domain, at);
+            reviews.forEach(review -> lines.add(line(review)));
+            domain.leases.values().stream()
+                    .filter(lease -> reviews.stream()
+                            .noneMatch(review -> review.unit().equals(lease.gpuId())))
+                    .forEach(lease -> lines.add("%s: %s; more is not known, as %s"
+                            .formatted(
+                                    lease.gpuId(),
+                                    EventText.of(lease.owner()),
+                                    obstacle(domain).orElse("its log does not name it"))));
+            domain.log.scheduler()
+                    .filter(any -> obstacle(domain).isEmpty())
+                    .ifPresent(scheduler -> lines.add(
+                            "(domain %s after event %d of its log, at %s; policy %s, %s)"
+                                    .formatted(
+                                            name,
+                                            domain.log.lastEvent(),
+                                            domain.log.lastEventAt(),
+                                            scheduler.policy().spec(),
+                                            domain.log
+                                                    .nextPlanAt()
+                                                    .map(next -> "next plan at " + next)
+                                                    .orElse("no plan yet"))));
+        });
+        return lines;
+    }
+
+    private static String line(UnitReview review) {
+        return "%s %s: %s%s"
+                .formatted(
+                        review.unit(),
+                        review.cause() == UnitReview.Cause.LENT ? "is lent" : "is not lent",
+                        review.reason(),
+                        review.until()
+                                .map(end -> " (until " + EventText.clock(end) + ")")
+                                .orElse(""));
+    }
+
+    /** For tools. */
+    ObjectNode json(Instant at) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode all = json.putArray("domains");
+        domains.forEach((name, domain) -> {
+            ObjectNode one = all.addObject().put("domain", name.value());
+            if (obstacle(domain).isPresent()) {
+                one.put("obstacle", obstacle(domain).get());
+            } else {
+                one.put("event", domain.log.lastEvent())
+                        .put("eventAt", domain.log.lastEventAt().toString());
+                domain.log.scheduler().ifPresent(scheduler -> one.put("policy", scheduler.policy().spec()));
+                domain.log.nextPlanAt().ifPresent(next -> one.put("nextPlanAt", next.toString()));
+            }
+            put(one.putArray("gpus"), domain, at);
+        });
+        return json;
+    }
+
+    private void put(ArrayNode gpus, OfDomain domain, Instant at) {
+        List<UnitReview> reviews = reviews(domain, at);
+        for (UnitReview review : reviews) {
+            ObjectNode gpu = gpus.addObject().put("gpu", review.unit().value());
+            put(gpu, Optional.ofNullable(domain.leases.get(review.unit())));
+            gpu.put("cause", EventText.lower(review.cause())).put("reason", review.reason());
+            review.until().ifPresent(end -> gpu.put("until", end.toString()));
+        }
+        domain.leases.values().stream()
+                .filter(lease ->
+                        reviews.stream().noneMatch(review -> review.unit().equals(lease.gpuId())))
+                .forEach(lease -> put(gpus.addObject().put("gpu", lease.gpuId().value()), Optional.of(lease)));
+    }
+
+    private static void put(ObjectNode gpu, Optional<Lease> lease) {
+        lease.ifPresent(known -> gpu.put("node", known.nodeId().value())
+                .put("pool", EventText.lower(known.pool()))
+                .put("owner", known.owner().label())
+                .put("since", known.since().toString()));
+    }
+}

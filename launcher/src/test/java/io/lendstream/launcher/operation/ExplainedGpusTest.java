@@ -1,0 +1,145 @@
+package io.lendstream.launcher.operation;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.core.event.DomainEvent;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.fixtures.Scenario;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.Pool;
+import io.lendstream.core.state.Lease;
+import io.lendstream.launcher.cli.UserError;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ExplainedGpusTest {
+    private final Scenario story = lending();
+
+    /** Of three GPUs of inference one serves and one is lent; a job that is too large waits. */
+    private static Scenario lending() {
+        Scenario story = Scenario.of("deepboot")
+                .node("infer", Pool.INFERENCE, 3)
+                .service("chat", 1)
+                .settled()
+                .rigidJob("bert", 1)
+                .rigidJob("big", 8);
+        for (int i = 0; i < 20 && story.count("lent") < 1; i++) {
+            story.rate("chat", 1).settled().after(ofSeconds(15)).settled();
+        }
+        assertThat(story.count("lent")).isEqualTo(1);
+        return story.progress("bert", JobPhase.RUNNING).rate("chat", 1).settled();
+    }
+
+    private List<Lease> leases() {
+        return story.state().gpus().stream()
+                .map(gpu -> gpu.lease(Scenario.DOMAIN, story.state().epoch()))
+                .toList();
+    }
+
+    private ExplainedGpus explained(Optional<GpuId> wanted, List<DomainEvent> log) {
+        ExplainedGpus explained = new ExplainedGpus(leases(), wanted);
+        log.forEach(explained::take);
+        return explained;
+    }
+
+    private static String label(JsonNode gpu, String field) {
+        return gpu.path(field).asText();
+    }
+
+    @Test
+    void tellsOfEachGpuOfInferenceWhyItIsNotLent() {
+        List<String> lines = explained(Optional.empty(), story.log()).lines(story.now());
+
+        assertThat(lines).hasSize(4);
+        assertThat(lines)
+                .anyMatch(line -> line.startsWith("infer-g0 is not lent: service chat runs on it, which needs 1 replica"))
+                .anyMatch(line -> line.matches("infer-g. is lent: it is lent to job bert by decision test/1/.*\\(until 00:.*\\)"))
+                .anyMatch(line -> line.matches("infer-g. is not lent: policy deepboot gives it to no job: .*"
+                        + "job big needs 8 GPUs at once, and training may use 2.*"));
+        assertThat(lines.get(3))
+                .isEqualTo("(domain test after event %d of its log, at %s; policy deepboot:protect-scale=1.0:place=near, next"
+                        + " plan at %s)",
+                        story.state().eventSequence(),
+                        story.now(),
+                        story.state().nextPlanAt().orElseThrow());
+    }
+
+    @Test
+    void tellsOfOneGpuOnly() {
+        assertThat(explained(Optional.of(new GpuId("infer-g0")), story.log()).lines(story.now()))
+                .hasSize(2)
+                .first()
+                .asString()
+                .startsWith("infer-g0 is not lent: service chat");
+    }
+
+    @Test
+    void tellsToolsTheSame() {
+        JsonNode json = explained(Optional.empty(), story.log()).json(story.now());
+
+        JsonNode domain = json.at("/domains/0");
+        assertThat(label(domain, "domain")).isEqualTo("test");
+        assertThat(label(domain, "policy")).isEqualTo("deepboot:protect-scale=1.0:place=near");
+        assertThat(domain.get("event").asLong()).isEqualTo(story.state().eventSequence());
+        assertThat(label(domain, "nextPlanAt")).isNotEmpty();
+        assertThat(domain.get("gpus"))
+                .extracting(gpu -> label(gpu, "cause"))
+                .containsExactlyInAnyOrder("in-use", "lent", "not-planned");
+        assertThat(domain.get("gpus")).allSatisfy(gpu -> {
+            assertThat(label(gpu, "node")).isEqualTo("infer");
+            assertThat(label(gpu, "pool")).isEqualTo("inference");
+            assertThat(label(gpu, "reason")).isNotEmpty();
+        });
+        assertThat(domain.get("gpus")).anySatisfy(gpu -> {
+            assertThat(label(gpu, "owner")).isEqualTo("lent");
+            assertThat(label(gpu, "until")).isNotEmpty();
+        });
+    }
+
+    @Test
+    void ofALogWithoutBeginningOnlyTheOwnerIsKnown() {
+        ExplainedGpus explained = explained(
+                Optional.empty(), story.log().subList(3, story.log().size()));
+
+        assertThat(explained.lines(story.now()))
+                .hasSize(3)
+                .contains("infer-g0: serving chat; more is not known, as the log begins with event 4: earlier ones are no longer"
+                        + " kept");
+        JsonNode domain = explained.json(story.now()).at("/domains/0");
+        assertThat(label(domain, "obstacle")).startsWith("the log begins with event 4");
+        assertThat(domain.at("/gpus/0/owner").asText()).isEqualTo("serving");
+        assertThat(domain.at("/gpus/0/cause").isMissingNode()).isTrue();
+    }
+
+    @Test
+    void whereTheLogWasLeftAloneItSaysSo() {
+        assertThat(explained(Optional.empty(), List.of()).lines(story.now()))
+                .contains("infer-g0: serving chat; more is not known, as the log was not replayed");
+    }
+
+    @Test
+    void namesSomeGpusWhereOneIsUnknown() {
+        assertThatThrownBy(() -> explained(Optional.of(new GpuId("none")), List.of()))
+                .isInstanceOf(UserError.class)
+                .hasMessage("GPU 'none' has no owner in the topic of leases; of 3 GPUs that have one the first are infer-g0,"
+                        + " infer-g1, infer-g2.");
+        assertThatThrownBy(() -> new ExplainedGpus(List.of(), Optional.empty()))
+                .hasMessage("no GPU of inference has an owner in the topic of leases; no GPU has an owner yet.");
+    }
+
+    @Test
+    void anIdNamesAGpuUnlessItIsADecisionOfADomainOfThatName() {
+        assertThat(ExplainCommand.isOfGpus("gpu")).isTrue();
+        assertThat(ExplainCommand.isOfGpus("gpu/GPU-5a3f")).isTrue();
+        assertThat(ExplainCommand.isOfGpus("gpu/GPU-5a3f/0:4")).isTrue();
+        assertThat(ExplainCommand.isOfGpus("gpu/1/17")).isFalse();
+        assertThat(ExplainCommand.isOfGpus("default/1/17")).isFalse();
+        assertThat(ExplainCommand.gpu("gpu")).isEmpty();
+        assertThat(ExplainCommand.gpu("gpu/GPU-5a3f/0:4")).contains(new GpuId("GPU-5a3f/0:4"));
+        assertThatThrownBy(() -> ExplainCommand.gpu("gpu/")).isInstanceOf(UserError.class);
+    }
+}

@@ -70,8 +70,12 @@ final class Inference {
     }
 
     private ReplicaNeed need(ServiceState service) {
-        return ReplicaNeed.of(
-                service, builder.now(), lead(service), policy.info().looksAhead());
+        return need(policy, settings, service, builder.now());
+    }
+
+    /** What a service needs at a time, on whole GPUs. */
+    static ReplicaNeed need(Policy policy, SchedulerSettings settings, ServiceState service, Instant now) {
+        return ReplicaNeed.of(service, now, lead(settings, service), policy.info().looksAhead());
     }
 
     void serve() {
@@ -129,7 +133,7 @@ final class Inference {
     }
 
     /** From a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
-    private Duration lead(ServiceState service) {
+    private static Duration lead(SchedulerSettings settings, ServiceState service) {
         return settings.notice().plus(service.spec().warmUp());
     }
 

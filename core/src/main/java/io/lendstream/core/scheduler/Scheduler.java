@@ -1,11 +1,13 @@
 package io.lendstream.core.scheduler;
 
+import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState;
+import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -126,6 +128,11 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         for (Phase phase : due) {
             phase.run(this, step);
         }
+    }
+
+    /** The replicas that a service needs at a time as this scheduler reckons, on whole GPUs. */
+    public ReplicaNeed need(ServiceState service, Instant now) {
+        return Inference.need(policy, settings, service, now);
     }
 
     /** When the domain next needs a tick though nothing else happens. */

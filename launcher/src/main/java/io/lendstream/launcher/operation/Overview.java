@@ -2,16 +2,20 @@ package io.lendstream.launcher.operation;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.Decision;
+import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.Progress;
+import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.ServiceName;
 import io.lendstream.core.event.TrainingProgress;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
+import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.Lease;
 import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,8 +23,11 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** What can be seen of a deployment from outside, as records tell it: who has which GPU, and why. */
 final class Overview {
@@ -29,16 +36,21 @@ final class Overview {
     private final SortedMap<GpuId, Lease> leases = new TreeMap<>();
     private final SeenWorkload workload = new SeenWorkload();
     private final SortedMap<DomainId, SortedMap<String, Boolean>> modes = new TreeMap<>();
+    private final SortedMap<DomainId, InOffice> schedulers = new TreeMap<>();
     private final Deque<Decision> decisions = new ArrayDeque<>();
     private Optional<Instant> virtualNow = Optional.empty();
 
-    /** Takes a record of any topic that is watched. */
+    /** The scheduler of a domain, as its log describes it. */
+    record InOffice(SchedulerStarted started, Scheduler scheduler) {}
+
+    /** Takes a record of any topic that is watched, or the start of a scheduler. */
     void tell(Object record) {
         if (record instanceof Lease lease) {
             leases.put(lease.gpuId(), lease);
         } else if (record instanceof Event event) {
             workload.tell(event);
             event.asCommand().ifPresent(this::tell);
+            event.asStarted().ifPresent(this::tell);
         } else if (record instanceof Decision decision) {
             decisions.addLast(decision);
             if (decisions.size() > DECISIONS_SHOWN) {
@@ -52,6 +64,41 @@ final class Overview {
     /** A GPU instance was destroyed. */
     void gone(GpuId gpu) {
         leases.remove(gpu);
+    }
+
+    private void tell(SchedulerStarted started) {
+        InOffice known = schedulers.get(started.domain());
+        if (known != null && known.started.epoch() >= started.epoch()) {
+            return;
+        }
+        try {
+            schedulers.put(started.domain(), new InOffice(started, Scheduler.of(started)));
+        } catch (IllegalArgumentException e) {
+            schedulers.remove(started.domain()); // a newer version's: how it reckons is not known here
+        }
+    }
+
+    /** Domains that services are of. */
+    Set<DomainId> domains() {
+        return workload.services().stream()
+                .map(service -> service.spec().domain())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** The schedulers in office, as far as they are known. */
+    Collection<InOffice> schedulers() {
+        return schedulers.values();
+    }
+
+    /** What a service needs as its domain's scheduler reckons; empty where that is not known. */
+    Optional<ReplicaNeed> need(ServiceState service, Instant now) {
+        return Optional.ofNullable(schedulers.get(service.spec().domain()))
+                .map(known -> known.scheduler().need(service, now));
+    }
+
+    /** What a service needs for the requests that there are, and at least: the same for all schedulers. */
+    static ReplicaNeed leastNeed(ServiceState service, Instant now) {
+        return ReplicaNeed.of(service, now, Duration.ZERO, false);
     }
 
     private void tell(ControlCommand command) {

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
+import java.util.Optional;
 
 /** An {@link Overview} for tools. */
 final class OverviewJson {
@@ -21,6 +22,7 @@ final class OverviewJson {
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("at", now.toString());
         ArrayNode alarms = json.putArray("alarms");
         overview.alarms(now).forEach(alarms::add);
+        putSchedulers(json.putArray("schedulers"));
         putGpus(json.putArray("gpus"));
         putServices(json.putArray("services"), now);
         putJobs(json.putArray("jobs"));
@@ -43,19 +45,32 @@ final class OverviewJson {
         });
     }
 
+    private void putSchedulers(ArrayNode schedulers) {
+        overview.schedulers()
+                .forEach(known -> schedulers
+                        .addObject()
+                        .put("domain", known.started().domain().value())
+                        .put("epoch", known.started().epoch())
+                        .put("policy", known.scheduler().policy().spec())
+                        .put("looksAhead", known.scheduler().policy().info().looksAhead())
+                        .put("noticeSeconds", known.scheduler().settings().notice().toSeconds())
+                        .put("lending", known.scheduler().settings().lending()));
+    }
+
     private void putServices(ArrayNode lines, Instant now) {
         overview.services().forEach(service -> {
-            ReplicaNeed need = WorkloadFigures.need(service, now);
+            Optional<ReplicaNeed> known = overview.need(service, now);
+            ReplicaNeed need = known.orElseGet(() -> Overview.leastNeed(service, now));
             ObjectNode line = lines.addObject()
                     .put("service", service.spec().service().value())
                     .put("requestsPerSecond", service.arrivalsPerSecond())
                     .put("needed", need.replicas())
                     .put("neededNow", need.now())
-                    .put("neededAhead", need.ahead())
                     .put("serving", figures.serving(service))
                     .put("warm", figures.warm(service))
                     .put("starting", figures.starting(service))
                     .put("stale", WorkloadFigures.isStale(service, now));
+            known.ifPresent(all -> line.put("neededAhead", all.ahead()));
             WorkloadFigures.peak(service).ifPresent(most -> line.put("forecastP99PerSecond", most));
             WorkloadFigures.gpus(service).ifPresent(most -> line.put("forecastP99Gpus", most));
         });

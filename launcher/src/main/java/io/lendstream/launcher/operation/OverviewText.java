@@ -30,6 +30,10 @@ final class OverviewText {
         section(lines, "ALARMS", overview.alarms(now));
         section(
                 lines,
+                "SCHEDULERS",
+                overview.schedulers().stream().map(OverviewText::line).toList());
+        section(
+                lines,
                 "SERVICES",
                 overview.services().stream().map(service -> line(service, now)).toList());
         section(lines, "JOBS", figures.shownJobs().stream().map(this::line).toList());
@@ -73,8 +77,7 @@ final class OverviewText {
     }
 
     private String line(ServiceState service, Instant now) {
-        ReplicaNeed need = WorkloadFigures.need(service, now);
-        return "%-20s %8.1f requests/s%s  needs %d (%d now, %d ahead), %d serve, %d warm, %d start"
+        return "%-20s %8.1f requests/s%s  needs %s, %d serve, %d warm, %d start"
                 .formatted(
                         service.spec().service(),
                         service.arrivalsPerSecond(),
@@ -86,12 +89,28 @@ final class OverviewText {
                                                         .map(all -> ", " + Reason.counted(all, "GPU"))
                                                         .orElse("")))
                                 .orElse(""),
-                        need.replicas(),
-                        need.now(),
-                        need.ahead(),
+                        need(service, now),
                         figures.serving(service),
                         figures.warm(service),
                         figures.starting(service));
+    }
+
+    private String need(ServiceState service, Instant now) {
+        return overview.need(service, now)
+                .map(need -> "%d (%d now, %d ahead)".formatted(need.replicas(), need.now(), need.ahead()))
+                .orElseGet(() -> {
+                    ReplicaNeed least = Overview.leastNeed(service, now);
+                    return "at least %d (%d now; its scheduler is not known)".formatted(least.replicas(), least.now());
+                });
+    }
+
+    private static String line(Overview.InOffice known) {
+        return "%-20s policy %s, notice %d s, lending %s"
+                .formatted(
+                        known.started().domain(),
+                        known.scheduler().policy().spec(),
+                        known.scheduler().settings().notice().toSeconds(),
+                        known.scheduler().settings().lending() ? "on" : "off");
     }
 
     private String line(JobState job) {

@@ -35,6 +35,8 @@ public final class TopCommand extends ClusterCommand {
     private static final Duration REDRAW = Duration.ofSeconds(1);
     private static final Duration REPRINT = Duration.ofSeconds(10);
     private static final Duration POLL = Duration.ofMillis(200);
+    /** How often it looks whether another scheduler has taken over. */
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(30);
     private static final int DECISIONS_BACK = 100;
     private static final int USUAL_ROWS = 40;
     private static final int USUAL_COLUMNS = 160;
@@ -61,11 +63,14 @@ public final class TopCommand extends ClusterCommand {
         List<Topic<?>> watched = new ArrayList<>(WHOLE);
         watched.addAll(LATELY);
         watched.add(TopicCatalogue.DECISIONS);
-        Connection.check(cluster.kafka(), cluster.topics(), watched, cluster.patience());
+        List<Topic<?>> read = new ArrayList<>(watched);
+        read.add(TopicCatalogue.DOMAIN_EVENTS);
+        Connection.check(cluster.kafka(), cluster.topics(), read, cluster.patience());
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
         boolean drawn = !once && !json() && Ansi.AUTO.enabled();
         var reading = new TopicScan(cluster, this::remark);
-        try (RecordReader reader = reading.open()) {
+        try (RecordReader reader = reading.open();
+                LogReader log = new LogReader(reading, cluster.topics())) {
             reader.handing(
                     TopicCatalogue.LEASES,
                     received -> received.value()
@@ -79,12 +84,18 @@ public final class TopCommand extends ClusterCommand {
             while (!reader.hasCaughtUp()) {
                 reader.poll(POLL);
             }
+            log.schedulers(overview.domains()).forEach(overview::tell);
+            long looked = System.nanoTime();
             show(virtual, drawn);
             Duration every = drawn || json() ? REDRAW : REPRINT;
             while (!once) {
                 long until = System.nanoTime() + every.toNanos();
                 while (System.nanoTime() < until) {
                     reader.poll(POLL);
+                }
+                if (System.nanoTime() - looked > LOOK_AGAIN.toNanos()) {
+                    log.schedulers(overview.domains()).forEach(overview::tell);
+                    looked = System.nanoTime();
                 }
                 show(virtual, drawn);
             }

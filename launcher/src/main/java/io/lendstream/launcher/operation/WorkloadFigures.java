@@ -1,6 +1,5 @@
 package io.lendstream.launcher.operation;
 
-import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.GpuQuantiles;
 import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.JobPhase;
@@ -24,8 +23,6 @@ import java.util.stream.Collectors;
 /** What is shown of services and jobs, in figures: from the leases they hold and from what records tell of them. */
 final class WorkloadFigures {
     private static final int STALE_WINDOWS = 3;
-    /** From a decision to a replica that answers, besides its warm-up: the usual notice. */
-    private static final Duration NOTICE = Duration.ofSeconds(45);
 
     private final SortedMap<GpuId, Lease> leases;
     private final SeenWorkload workload;
@@ -38,10 +35,6 @@ final class WorkloadFigures {
     static boolean isStale(ServiceState service, Instant now) {
         Duration bound = service.window().multipliedBy(STALE_WINDOWS);
         return service.lastRateAt().map(at -> at.plus(bound).isBefore(now)).orElse(true);
-    }
-
-    static ReplicaNeed need(ServiceState service, Instant now) {
-        return ReplicaNeed.of(service, now, NOTICE.plus(service.spec().warmUp()), true);
     }
 
     static Optional<Double> peak(ServiceState service) {

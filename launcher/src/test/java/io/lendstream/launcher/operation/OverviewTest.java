@@ -5,25 +5,34 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.demand.ReplicaCapacity;
+import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.fixtures.Scenario;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.policy.catalogue.Policies;
+import io.lendstream.core.scheduler.Scheduler;
+import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.state.GpuState;
+import io.lendstream.core.state.ServiceState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class OverviewTest {
-    private final Scenario story = training();
+    private final Scenario story = training("deepboot");
 
-    private static Scenario training() {
-        Scenario story = Scenario.of("deepboot")
+    private static Scenario training(String policy) {
+        Scenario story = Scenario.of(policy)
                 .node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 2)
                 .service("chat", 1)
@@ -40,6 +49,10 @@ class OverviewTest {
 
     /** What topics say of the story; in the order of the log, or in the opposite one. */
     private Overview overview(boolean backwards) {
+        return overview(story, backwards);
+    }
+
+    private static Overview overview(Scenario story, boolean backwards) {
         List<Object> records = new ArrayList<>();
         story.log().stream().map(DomainEvent::event).forEach(records::add);
         records.addAll(story.decisions());
@@ -62,11 +75,75 @@ class OverviewTest {
         assertThat(lines)
                 .anyMatch(
                         line -> line.matches(
-                                "  chat +5\\.0 requests/s, 99 % under 12\\.0 ahead  needs 2 \\(1 now, 2 ahead\\), 1 serve, 0 warm, 0 start"))
+                                "  chat +5\\.0 requests/s, 99 % under 12\\.0 ahead  needs 1 \\(1 now, 0 ahead\\), 1 serve, 0 warm, 0 start"))
                 .anyMatch(line -> line.matches("  bert +running +1 GPU, 0 lent, goodput .* iterations done"))
                 .anyMatch(line -> line.matches("  train-g0 +train +training job bert"))
                 .anyMatch(line -> line.contains("resize job bert to 1 GPU, because from 0 to 1 GPU"));
         assertThat(lines).doesNotContain("ALARMS");
+    }
+
+    /** A story that is at the same point under another policy, and what its scheduler reckons. */
+    private static void assertNeedsAsItsScheduler(String policy, int ahead) {
+        Scenario story = training(policy);
+        ServiceState chat = story.state().services().require(new ServiceId("chat"));
+        ReplicaNeed need = new Scheduler(Policies.parse(policy), SchedulerSettings.DEFAULTS).need(chat, story.now());
+
+        Overview overview = overview(story, false);
+
+        assertThat(need.ahead()).isEqualTo(ahead);
+        JsonNode json = overview.json(story.now());
+        assertThat(json.at("/services/0/needed").asInt()).isEqualTo(need.replicas());
+        assertThat(json.at("/services/0/neededAhead").asInt()).isEqualTo(need.ahead());
+        assertThat(json.at("/schedulers/0/policy").asText()).startsWith(policy);
+        assertThat(json.at("/schedulers/0/noticeSeconds").asInt()).isEqualTo(45);
+        assertThat(overview.lines(story.now()))
+                .anyMatch(line -> line.contains(
+                        "needs %d (%d now, %d ahead)".formatted(need.replicas(), need.now(), need.ahead())))
+                .anyMatch(line -> line.matches("  test +policy " + policy + ".*, notice 45 s, lending on"));
+    }
+
+    @Test
+    void needsAreThoseThatTheSchedulerInOfficeReckonsWith() {
+        assertNeedsAsItsScheduler("deepboot", 0);
+        assertNeedsAsItsScheduler("lendstream", 2);
+    }
+
+    @Test
+    void theLastSchedulerCountsAndItsNoticeToo() {
+        Overview overview = overview(training("deepboot"), false);
+        Duration longNotice = ofSeconds(600);
+        SchedulerSettings settings = SchedulerSettings.of(
+                Map.of("notice", longNotice.toString(), "lease", longNotice.multipliedBy(4).toString()));
+        overview.tell(new SchedulerStarted(
+                Scenario.DOMAIN, story.now(), 2, "lendstream", settings.toMap(), Optional.empty()));
+        overview.tell(new SchedulerStarted(
+                Scenario.DOMAIN, story.now(), 1, "deepboot", Map.of(), Optional.empty()));
+
+        JsonNode json = overview.json(story.now());
+
+        assertThat(json.at("/schedulers")).hasSize(1);
+        assertThat(json.at("/schedulers/0/epoch").asInt()).isEqualTo(2);
+        assertThat(json.at("/schedulers/0/noticeSeconds").asInt()).isEqualTo(600);
+        assertThat(json.at("/services/0/neededAhead").asInt()).isEqualTo(2);
+    }
+
+    @Test
+    void whereTheSchedulerIsNotKnownOnlyTheLeastNeedIsTold() {
+        Overview overview = new Overview();
+        story.log().stream()
+                .map(DomainEvent::event)
+                .filter(event -> event.asStarted().isEmpty())
+                .forEach(overview::tell);
+        overview.tell(new SchedulerStarted(
+                Scenario.DOMAIN, story.now(), 1, "of-a-later-version", Map.of(), Optional.empty()));
+
+        JsonNode json = overview.json(story.now());
+
+        assertThat(json.at("/schedulers")).isEmpty();
+        assertThat(json.at("/services/0/needed").asInt()).isEqualTo(1);
+        assertThat(json.at("/services/0/neededAhead").isMissingNode()).isTrue();
+        assertThat(overview.lines(story.now()))
+                .anyMatch(line -> line.contains("needs at least 1 (1 now; its scheduler is not known)"));
     }
 
     @Test

@@ -1,0 +1,87 @@
+package io.lendstream.launcher.operation;
+
+import io.lendstream.core.event.SchedulerStarted;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.launcher.operation.SchedulerSearch.Batch;
+import io.lendstream.launcher.operation.SchedulerSearch.LogPartition;
+import io.lendstream.launcher.operation.SchedulerSearch.Placed;
+import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.service.kafka.RecordReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+
+/** The domains' logs on the broker, read from any offset on. */
+final class LogReader implements AutoCloseable {
+    private static final Duration POLL = Duration.ofMillis(200);
+
+    private final RecordReader reader;
+    private final List<TopicPartition> partitions;
+    private List<Placed> batch = new ArrayList<>();
+
+    LogReader(TopicScan reading, TopicCatalogue topics) {
+        reader = reading.open();
+        reader.handing(
+                TopicCatalogue.DOMAIN_EVENTS,
+                received -> received.value()
+                        .ifPresent(event ->
+                                batch.add(new Placed(received.origin().offset(), event))));
+        String name = topics.name(TopicCatalogue.DOMAIN_EVENTS);
+        partitions = reader.client().partitionsFor(name).stream()
+                .map(info -> new TopicPartition(name, info.partition()))
+                .toList();
+    }
+
+    /** The last start of a scheduler in each of these domains, as far as the log still has it. */
+    List<SchedulerStarted> schedulers(Collection<DomainId> domains) {
+        Map<TopicPartition, Long> beginnings = reader.client().beginningOffsets(partitions);
+        Map<TopicPartition, Long> ends = reader.client().endOffsets(partitions);
+        List<LogPartition> logs = partitions.stream()
+                .map(partition -> (LogPartition) new OnBroker(
+                        partition, beginnings.getOrDefault(partition, 0L), ends.getOrDefault(partition, 0L)))
+                .toList();
+        return new SchedulerSearch(logs).find(domains);
+    }
+
+    /** A partition as it was when a search began. */
+    private final class OnBroker implements LogPartition {
+        private final TopicPartition partition;
+        private final long beginning;
+        private final long end;
+
+        OnBroker(TopicPartition partition, long beginning, long end) {
+            this.partition = partition;
+            this.beginning = beginning;
+            this.end = end;
+        }
+
+        @Override
+        public long beginning() {
+            return beginning;
+        }
+
+        @Override
+        public long end() {
+            return end;
+        }
+
+        @Override
+        public Batch read(long offset) {
+            batch = new ArrayList<>();
+            reader.client().assign(List.of(partition));
+            reader.client().seek(partition, offset);
+            while (batch.isEmpty() && reader.client().position(partition) < end) {
+                reader.poll(POLL);
+            }
+            return new Batch(batch, reader.client().position(partition));
+        }
+    }
+
+    @Override
+    public void close() {
+        reader.close();
+    }
+}

@@ -98,11 +98,11 @@ final class ActuatorCommand extends ServiceCommand {
         ActuatorSettings settings = ActuatorSettings.of(context.settings());
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
-            var exchange = new DirectExchange(settings.name(), reader, writer, () -> context.reader(writer));
+            var transport = new DirectTransport(settings.name(), reader, writer, () -> context.reader(writer));
             return run(
                     context,
                     ActuatorService.accelerated(
-                            settings, exchange, context.health(), context.metrics(), InstantSource.system()));
+                            settings, transport, context.health(), context.metrics(), InstantSource.system()));
         }
     }
 
@@ -114,7 +114,7 @@ final class ActuatorCommand extends ServiceCommand {
                 .more()
                 .counter("lendstream.dropped.progress", List.of(), outbox, ReportOutbox::droppedProgress);
         try (KafkaClients clients = new KafkaClients(context, settings.name(), ActuatorService.TOPICS);
-                var exchange = new BackgroundExchange(
+                var transport = new BackgroundTransport(
                         settings.name(),
                         clients,
                         context.settings().get(CommonKeys.CONNECT_TIMEOUT),
@@ -123,7 +123,7 @@ final class ActuatorCommand extends ServiceCommand {
             return run(
                     context,
                     ActuatorService.byWallClock(
-                            settings, exchange, context.health(), context.metrics(), InstantSource.system()));
+                            settings, transport, context.health(), context.metrics(), InstantSource.system()));
         }
     }
 

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * <p>By the machine's clock it needs no broker to go on, nor to start again from its state file: leases, notices and deadlines are
  * kept, and reports wait.
  */
-final class ActuatorService implements Exchange.Routes {
+final class ActuatorService implements RecordTransport.Routes {
     /** The topics it reads or writes. */
     static final List<Topic<?>> TOPICS = List.of(
             TopicCatalogue.NODES,
@@ -40,7 +40,7 @@ final class ActuatorService implements Exchange.Routes {
     private static final Duration LAST_REPORTS = Duration.ofSeconds(5);
 
     private final ActuatorSettings settings;
-    private final Exchange exchange;
+    private final RecordTransport transport;
     private final DecisionProcessor processor;
     private final DeclarationIntake declarations;
     private final StateSaver saver;
@@ -49,14 +49,14 @@ final class ActuatorService implements Exchange.Routes {
 
     private ActuatorService(
             ActuatorSettings settings,
-            Exchange exchange,
+            RecordTransport transport,
             DecisionProcessor processor,
             DeclarationIntake declarations,
             StateSaver saver,
             Turns turns,
             Health health) {
         this.settings = settings;
-        this.exchange = exchange;
+        this.transport = transport;
         this.processor = processor;
         this.declarations = declarations;
         this.saver = saver;
@@ -67,16 +67,16 @@ final class ActuatorService implements Exchange.Routes {
     /** An actuator that goes by the machine's clock. */
     static ActuatorService byWallClock(
             ActuatorSettings settings,
-            Exchange exchange,
+            RecordTransport transport,
             Health health,
             MeterRegistry metrics,
             InstantSource wallClock) {
-        var processor = new DecisionProcessor(settings, exchange, metrics);
+        var processor = new DecisionProcessor(settings, transport, metrics);
         var inventory = inventory(processor);
-        var saver = new StateSaver(settings, exchange, processor, inventory, wallClock);
+        var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var declarations = new DeclarationIntake(settings, processor, inventory);
-        var turns = new WallClockTurns(settings, exchange, processor, inventory, saver, wallClock);
-        return new ActuatorService(settings, exchange, processor, declarations, saver, turns, health);
+        var turns = new WallClockTurns(settings, transport, processor, inventory, saver, wallClock);
+        return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 
     /**
@@ -86,16 +86,16 @@ final class ActuatorService implements Exchange.Routes {
      */
     static ActuatorService accelerated(
             ActuatorSettings settings,
-            DirectExchange exchange,
+            DirectTransport transport,
             Health health,
             MeterRegistry metrics,
             InstantSource wallClock) {
-        var processor = new DecisionProcessor(settings, exchange, metrics);
+        var processor = new DecisionProcessor(settings, transport, metrics);
         var inventory = inventory(processor);
-        var saver = new StateSaver(settings, exchange, processor, inventory, wallClock);
+        var saver = new StateSaver(settings, transport, processor, inventory, wallClock);
         var declarations = new DeclarationIntake(settings, processor, inventory);
-        var turns = new VirtualTurns(exchange, processor);
-        return new ActuatorService(settings, exchange, processor, declarations, saver, turns, health);
+        var turns = new VirtualTurns(transport, processor);
+        return new ActuatorService(settings, transport, processor, declarations, saver, turns, health);
     }
 
     private static Inventory inventory(DecisionProcessor processor) {
@@ -123,7 +123,7 @@ final class ActuatorService implements Exchange.Routes {
         processor.restore(state);
         turns.restore(state);
         state.alone().map(ActuatorState.Alone::known).ifPresent(declarations::restore);
-        exchange.start(state, this, stopped);
+        transport.start(state, this, stopped);
         if (stopped.getAsBoolean()) {
             return;
         }
@@ -141,7 +141,7 @@ final class ActuatorService implements Exchange.Routes {
 
     /** Reads, decides nothing, acts, reports. */
     void turn(Duration patience) {
-        exchange.poll(turns.patience(patience));
+        transport.poll(turns.patience(patience));
         tellHealth();
         turns.turn();
         if (saver.isDue()) {
@@ -150,7 +150,7 @@ final class ActuatorService implements Exchange.Routes {
     }
 
     private void tellHealth() {
-        Optional<String> trouble = exchange.trouble().or(saver::trouble);
+        Optional<String> trouble = transport.trouble().or(saver::trouble);
         if (trouble.isEmpty() && !processor.hasCaughtUp()) {
             health.notReady("catching up with the topics");
         } else {
@@ -162,10 +162,10 @@ final class ActuatorService implements Exchange.Routes {
     void finish() {
         health.notReady("stopping");
         turns.close();
-        if (!exchange.finish(LAST_REPORTS)) {
+        if (!transport.finish(LAST_REPORTS)) {
             LOG.warn(
                     "{} reports are not delivered{}",
-                    exchange.unsent().reports().size(),
+                    transport.unsent().reports().size(),
                     saver.hasFile() ? "; they are kept for the next start" : "");
         }
         saver.save(turns.answered());

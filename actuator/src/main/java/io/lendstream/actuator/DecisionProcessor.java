@@ -27,16 +27,16 @@ final class DecisionProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(DecisionProcessor.class);
 
     private final ActuatorSettings settings;
-    private final Exchange exchange;
+    private final RecordTransport transport;
     private final MeterRegistry metrics;
     private final Deque<PendingDecision> inbox = new ArrayDeque<>();
     private Actuation actuation;
     private boolean caughtUp;
     private boolean changed;
 
-    DecisionProcessor(ActuatorSettings settings, Exchange exchange, MeterRegistry metrics) {
+    DecisionProcessor(ActuatorSettings settings, RecordTransport transport, MeterRegistry metrics) {
         this.settings = settings;
-        this.exchange = exchange;
+        this.transport = transport;
         this.metrics = metrics;
         this.actuation = new Actuation(settings.name(), settings.leaseNotice(), settings.delays());
     }
@@ -55,7 +55,7 @@ final class DecisionProcessor {
         metrics.gauge(
                 "lendstream.reports.waiting",
                 this,
-                processor -> processor.exchange.unsent().reports().size());
+                processor -> processor.transport.unsent().reports().size());
         for (Refusal refusal : Refusal.values()) {
             metrics.gauge(
                     "lendstream.refusals",
@@ -164,7 +164,7 @@ final class DecisionProcessor {
         }
         List<ActuationReport> reports =
                 whole.stream().flatMap(report -> Parts.of(report).stream()).toList();
-        exchange.publish(reports);
+        transport.publish(reports);
         for (ActuationReport report : reports) {
             metrics.counter(
                             "lendstream.reports",
@@ -188,7 +188,7 @@ final class DecisionProcessor {
 
     /** The next decision to read after a restart, by {@code topic-partition}: the first that was not taken up. */
     Map<String, Long> positions() {
-        Map<String, Long> decisions = exchange.decisions();
+        Map<String, Long> decisions = transport.decisions();
         inbox.forEach(
                 pending -> decisions.merge(pending.partition(), pending.origin().offset(), Math::min));
         return decisions;

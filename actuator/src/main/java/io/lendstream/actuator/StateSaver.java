@@ -20,7 +20,7 @@ final class StateSaver {
     private static final Duration BETWEEN_SAVES = Duration.ofSeconds(1);
 
     private final ActuatorSettings settings;
-    private final Exchange exchange;
+    private final RecordTransport transport;
     private final DecisionProcessor processor;
     private final Inventory inventory;
     private final InstantSource wallClock;
@@ -32,12 +32,12 @@ final class StateSaver {
 
     StateSaver(
             ActuatorSettings settings,
-            Exchange exchange,
+            RecordTransport transport,
             DecisionProcessor processor,
             Inventory inventory,
             InstantSource wallClock) {
         this.settings = settings;
-        this.exchange = exchange;
+        this.transport = transport;
         this.processor = processor;
         this.inventory = inventory;
         this.wallClock = wallClock;
@@ -81,14 +81,14 @@ final class StateSaver {
     private ActuatorState state(Optional<Instant> answered) {
         Actuation actuation = processor.actuation();
         Map<String, Long> decisions = processor.positions();
-        ReportOutbox.Contents unsent = exchange.unsent();
+        ReportOutbox.Contents unsent = transport.unsent();
         return new ActuatorState(
                 settings.name(),
                 actuation.snapshot(),
                 decisions,
                 unsent.positions(),
                 answered,
-                exchange.writer()
+                transport.writer()
                         .map(writer -> new ActuatorState.Alone(
                                 writer, unsent.reports(), inventory.concerning(actuation))));
     }

@@ -36,7 +36,7 @@ final class TopicPoller implements Runnable {
 
     private final Clients clients;
     private final String actuator;
-    private final Exchange.Routes routes;
+    private final RecordTransport.Routes routes;
     private final ReportOutbox outbox;
     private final BlockingQueue<Runnable> calls;
     private final Consumer<Map<String, Long>> readUpTo;
@@ -61,7 +61,7 @@ final class TopicPoller implements Runnable {
     TopicPoller(
             Clients clients,
             String actuator,
-            Exchange.Routes routes,
+            RecordTransport.Routes routes,
             ReportOutbox outbox,
             Map<String, Long> decisions,
             BlockingQueue<Runnable> calls,

@@ -29,7 +29,7 @@ import java.util.concurrent.Executor;
 final class VirtualTurns implements Turns {
     private static final List<ServiceName> OTHERS = List.of(ServiceName.SCHEDULER, ServiceName.AGENT);
 
-    private final DirectExchange exchange;
+    private final DirectTransport transport;
     private final DecisionProcessor processor;
     private final Map<String, Long> takeable = new HashMap<>();
     /** Sequence of the last decision that the scheduler has answered with, by domain. */
@@ -37,8 +37,8 @@ final class VirtualTurns implements Turns {
 
     private VirtualClock clock = new VirtualClock(Optional.empty());
 
-    VirtualTurns(DirectExchange exchange, DecisionProcessor processor) {
-        this.exchange = exchange;
+    VirtualTurns(DirectTransport transport, DecisionProcessor processor) {
+        this.transport = transport;
         this.processor = processor;
     }
 
@@ -88,14 +88,14 @@ final class VirtualTurns implements Turns {
     private boolean hasReadEverything(Progress environment) {
         for (ServiceName other : OTHERS) {
             if (!clock.isLevelWith(other)
-                    || !exchange.hasRead(
+                    || !transport.hasRead(
                             clock.of(other).map(Progress::positions).orElse(Map.of()))) {
                 return false;
             }
         }
         DomainId domain = environment.domain();
         return processor.lastRead(domain) >= decided.getOrDefault(domain, 0L)
-                && exchange.hasRead(environment.positions());
+                && transport.hasRead(environment.positions());
     }
 
     private void answer(Progress environment) {
@@ -104,11 +104,11 @@ final class VirtualTurns implements Turns {
         reports.addAll(processor.actuation().advance(time));
         processor.publish(reports);
         clock.answer(time);
-        exchange.answer(Progress.of(
+        transport.answer(Progress.of(
                 ServiceName.ACTUATOR,
                 environment.domain(),
                 time,
-                exchange.written(),
+                transport.written(),
                 processor.actuation().nextEventAt()));
         processor.changed(true);
     }

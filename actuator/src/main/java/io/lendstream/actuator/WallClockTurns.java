@@ -29,7 +29,7 @@ final class WallClockTurns implements Turns {
     private static final Duration BETWEEN_DRIVER_EVENTS = Duration.ofMillis(10);
 
     private final ActuatorSettings settings;
-    private final Exchange exchange;
+    private final RecordTransport transport;
     private final DecisionProcessor processor;
     private final Inventory inventory;
     private final StateSaver saver;
@@ -42,13 +42,13 @@ final class WallClockTurns implements Turns {
 
     WallClockTurns(
             ActuatorSettings settings,
-            Exchange exchange,
+            RecordTransport transport,
             DecisionProcessor processor,
             Inventory inventory,
             StateSaver saver,
             InstantSource wallClock) {
         this.settings = settings;
-        this.exchange = exchange;
+        this.transport = transport;
         this.processor = processor;
         this.inventory = inventory;
         this.saver = saver;
@@ -120,13 +120,13 @@ final class WallClockTurns implements Turns {
         reports.addAll(stock(now));
         processor.publish(reports);
         for (TrainingProgress report = progress.poll(); report != null; report = progress.poll()) {
-            exchange.publish(report);
+            transport.publish(report);
         }
         List<Order> orders = actuation.orders();
         if (hasHappened || !orders.isEmpty()) {
             saver.save(answered());
         }
-        exchange.release();
+        transport.release();
         orders.forEach(this::order);
     }
 

@@ -99,9 +99,9 @@ final class ActuatorIntakesTest {
     private ActuatorService started(String... settings) {
         RecordWriter writer = broker.writer("actuator");
         ActuatorSettings all = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings));
-        var exchange = new DirectExchange(all.name(), broker.reader(writer), writer, () -> broker.reader(writer));
+        var transport = new DirectTransport(all.name(), broker.reader(writer), writer, () -> broker.reader(writer));
         var actuator =
-                ActuatorService.byWallClock(all, exchange, new Health(), new SimpleMeterRegistry(), () -> now);
+                ActuatorService.byWallClock(all, transport, new Health(), new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }

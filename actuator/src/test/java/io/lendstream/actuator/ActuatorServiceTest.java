@@ -316,10 +316,10 @@ class ActuatorServiceTest {
     private ActuatorService started(boolean virtual, String... given) {
         RecordWriter writer = broker.writer("actuator");
         ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, given));
-        var exchange = new DirectExchange(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
+        var transport = new DirectTransport(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
         ActuatorService actuator = virtual
-                ? ActuatorService.accelerated(settings, exchange, health, metrics, () -> now)
-                : ActuatorService.byWallClock(settings, exchange, health, metrics, () -> now);
+                ? ActuatorService.accelerated(settings, transport, health, metrics, () -> now)
+                : ActuatorService.byWallClock(settings, transport, health, metrics, () -> now);
         actuator.start(() -> false);
         return actuator;
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** An error ends the thread that reads or sends; the actuator must not go on without it and call itself ready. */
 class EndedThreadTest {
-    private static final Exchange.Routes NOWHERE = new Exchange.Routes() {
+    private static final RecordTransport.Routes NOWHERE = new RecordTransport.Routes() {
         @Override
         public void on(RecordReader reader, Executor to) {}
 
@@ -52,10 +52,10 @@ class EndedThreadTest {
     @Test
     void anErrorWhileReadingEndsTheActuator() {
         long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-        try (var exchange = new BackgroundExchange(
+        try (var transport = new BackgroundTransport(
                 "actuator", OVERFLOWING, Duration.ofSeconds(1), Optional.empty(), new ReportOutbox())) {
             assertThatThrownBy(() ->
-                            exchange.start(ActuatorState.empty("actuator"), NOWHERE, () -> System.nanoTime() > end))
+                            transport.start(ActuatorState.empty("actuator"), NOWHERE, () -> System.nanoTime() > end))
                     .hasRootCauseInstanceOf(StackOverflowError.class);
         }
     }

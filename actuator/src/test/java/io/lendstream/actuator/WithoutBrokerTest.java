@@ -58,7 +58,7 @@ class WithoutBrokerTest {
     private final FakeBroker broker = new FakeBroker();
     private final FakeClients clients = new FakeClients(broker);
     private final Health health = new Health();
-    private final List<BackgroundExchange> open = new ArrayList<>();
+    private final List<BackgroundTransport> open = new ArrayList<>();
     private volatile Instant now = NOON;
 
     @TempDir
@@ -74,7 +74,7 @@ class WithoutBrokerTest {
 
     @AfterEach
     void close() {
-        open.forEach(BackgroundExchange::close);
+        open.forEach(BackgroundTransport::close);
     }
 
     @Test
@@ -151,7 +151,7 @@ class WithoutBrokerTest {
         ActuatorService killed = started(clients);
         turnAt(killed, 301);
         turnAt(killed, 320);
-        open.forEach(BackgroundExchange::close);
+        open.forEach(BackgroundTransport::close);
 
         ActuatorService next = started(clients);
         turnAt(next, 330);
@@ -169,7 +169,7 @@ class WithoutBrokerTest {
         turnAt(killed, 301);
         turnAt(killed, 320);
         awaitReports(7);
-        open.forEach(BackgroundExchange::close);
+        open.forEach(BackgroundTransport::close);
         broker.outage(Outage.NONE);
 
         ActuatorService next = started(clients);
@@ -295,7 +295,7 @@ class WithoutBrokerTest {
         turnAt(first, 60);
         awaitReports(6);
         first.finish();
-        open.forEach(BackgroundExchange::close);
+        open.forEach(BackgroundTransport::close);
         open.clear();
     }
 
@@ -303,18 +303,18 @@ class WithoutBrokerTest {
     private ActuatorService startedDirectly() {
         ActuatorSettings settings = settings();
         var writer = broker.writer("actuator");
-        var exchange = new DirectExchange(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
-        ActuatorService actuator = started(settings, exchange);
+        var transport = new DirectTransport(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
+        ActuatorService actuator = started(settings, transport);
         turnAt(actuator, 0);
         turnAt(actuator, 60);
         return actuator;
     }
 
     private ActuatorService started(Clients by) {
-        var exchange = new BackgroundExchange(
+        var transport = new BackgroundTransport(
                 "actuator", by, Duration.ofMillis(500), Optional.of("lendstream.actuator-"), new ReportOutbox());
-        open.add(exchange);
-        return started(settings(), exchange);
+        open.add(transport);
+        return started(settings(), transport);
     }
 
     private ActuatorSettings settings() {
@@ -322,9 +322,9 @@ class WithoutBrokerTest {
                 Settings.of(ActuatorSettings.KEYS, "actuator.state-dir=" + folder, "actuator.lease-notice=10s"));
     }
 
-    private ActuatorService started(ActuatorSettings settings, Exchange exchange) {
+    private ActuatorService started(ActuatorSettings settings, RecordTransport transport) {
         var actuator =
-                ActuatorService.byWallClock(settings, exchange, health, new SimpleMeterRegistry(), () -> now);
+                ActuatorService.byWallClock(settings, transport, health, new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }

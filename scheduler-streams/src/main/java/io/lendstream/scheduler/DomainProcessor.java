@@ -48,7 +48,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
     private @Nullable ProcessorContext<byte[], byte[]> context;
     private @Nullable DomainStore store;
     private @Nullable CommitPace commits;
-    private @Nullable StepRunner applier;
+    private @Nullable StepRunner stepRunner;
     private @Nullable DomainRunner runner;
     private boolean loaded;
 
@@ -80,7 +80,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         store = opened;
         loaded = false;
         commits = pace;
-        applier = events;
+        stepRunner = events;
         runner = new DomainRunner(options, events, metrics.condition(), turns, this::wallClock);
         started.schedule(CLOCK_EVERY, PunctuationType.WALL_CLOCK_TIME, this::clockStruck);
     }
@@ -189,7 +189,7 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         runner().moveTo(domain, upTo, arrived);
         domain.answered(reached);
         store().saveHeader(domain);
-        applier().publish(List.of(answer(domain, upTo, arrived)));
+        stepRunner().publish(List.of(answer(domain, upTo, arrived)));
         commits().commit();
     }
 
@@ -268,8 +268,8 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
         return started;
     }
 
-    private StepRunner applier() {
-        StepRunner events = applier;
+    private StepRunner stepRunner() {
+        StepRunner events = stepRunner;
         if (events == null) {
             throw new IllegalStateException("the processor was not started");
         }

@@ -6,7 +6,7 @@ import io.lendstream.core.event.SchedulerStarted;
 import io.lendstream.core.event.Tick;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.state.ClusterState;
-import io.lendstream.scheduler.StepRunner.PendingStep;
+import io.lendstream.scheduler.StepRunner.PreparedStep;
 import io.lendstream.service.time.TimeMode;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,19 +32,19 @@ final class DomainRunner {
     private static final Duration RETRY_EVERY = Duration.ofMinutes(1);
 
     private final SchedulerOptions options;
-    private final StepRunner applier;
+    private final StepRunner stepRunner;
     private final InstanceCondition condition;
     private final PlanPhases turns;
     private final Supplier<Instant> wallClock;
 
     DomainRunner(
             SchedulerOptions options,
-            StepRunner applier,
+            StepRunner stepRunner,
             InstanceCondition condition,
             PlanPhases turns,
             Supplier<Instant> wallClock) {
         this.options = options;
-        this.applier = applier;
+        this.stepRunner = stepRunner;
         this.condition = condition;
         this.turns = turns;
         this.wallClock = wallClock;
@@ -100,7 +100,7 @@ final class DomainRunner {
      * When something is next due by itself, in whole milliseconds, rounded up: the log keeps no more, and a tick must not come too early.
      */
     Optional<Instant> nextTimer(Domain domain) throws RefusedException {
-        return Guarded.call(() -> domain.scheduler().nextTimer(domain.state()).map(timer -> {
+        return RefusingCall.of(() -> domain.scheduler().nextTimer(domain.state()).map(timer -> {
             Instant whole = timer.truncatedTo(ChronoUnit.MILLIS);
             return whole.equals(timer) ? whole : whole.plusMillis(1);
         }));
@@ -109,7 +109,7 @@ final class DomainRunner {
     private void apply(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived)
             throws RefusedException {
         Instant at = notAhead(event.at());
-        applier.commit(domain, applier.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
+        stepRunner.commit(domain, stepRunner.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
     }
 
     /** A record whose writer's clock is ahead of ours moves no domain's time, and no deadline with it, beyond our own clock. */
@@ -145,7 +145,7 @@ final class DomainRunner {
 
     private void claimEpoch(Domain domain, Scheduler scheduler, Instant at, long arrived) throws RefusedException {
         ClusterState before = domain.state();
-        SchedulerStarted started = Guarded.call(() -> scheduler.started(before, at));
+        SchedulerStarted started = RefusingCall.of(() -> scheduler.started(before, at));
         apply(domain, scheduler, started, Optional.empty(), arrived);
         domain.claimEpoch(scheduler);
         log.info(
@@ -184,7 +184,7 @@ final class DomainRunner {
     private void probe(Domain domain, Instant at, long arrived) {
         Instant now = later(at, domain.state().now());
         try {
-            applier.prepare(
+            stepRunner.prepare(
                     domain,
                     domain.state(),
                     domain.scheduler(),
@@ -254,14 +254,14 @@ final class DomainRunner {
     private void mend(Domain domain, Event event, Origin origin, long arrived) throws Poison {
         Domain.Stop stop = domain.stop().orElseThrow();
         boolean isTried = domain.inOffice() && (!event.match(IsSignal.INSTANCE) || domain.mayTry(wallClock.get()));
-        Optional<PendingStep> mended = isTried ? tried(domain, stop, event, origin, arrived) : Optional.empty();
+        Optional<PreparedStep> mended = isTried ? tried(domain, stop, event, origin, arrived) : Optional.empty();
         if (mended.isPresent()) {
             ClusterState after = mended.get().step().state();
             Instant at = deciding(domain, later(stop.failedAt(), after.now()));
             try {
-                applier.prepare(
+                stepRunner.prepare(
                         domain, after, domain.scheduler(), new Tick(domain.id(), at), at, Optional.empty(), arrived);
-                applier.commit(domain, mended.get(), arrived);
+                stepRunner.commit(domain, mended.get(), arrived);
                 resume(domain, stop, "with the record at %s a tick works".formatted(origin));
                 return;
             } catch (RefusedException e) {
@@ -280,10 +280,10 @@ final class DomainRunner {
     }
 
     /** The step of an event; empty where a mere signal fails as ticks do, for which it is not to blame. */
-    private Optional<PendingStep> tried(Domain domain, Domain.Stop stop, Event event, Origin origin, long arrived)
+    private Optional<PreparedStep> tried(Domain domain, Domain.Stop stop, Event event, Origin origin, long arrived)
             throws Poison {
         try {
-            return Optional.of(applier.prepare(
+            return Optional.of(stepRunner.prepare(
                     domain,
                     domain.state(),
                     domain.scheduler(),

@@ -2,7 +2,7 @@ package io.lendstream.scheduler;
 
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -48,23 +48,23 @@ public final class SchedulerKeys {
             "Silence of a node after which its telemetry is stale.");
     static final Key<Double> MAX_SHARE_LENT = Key.fraction(
             "scheduler.max-share-lent",
-            DEFAULTS.guards().maxShareLent(),
+            DEFAULTS.changeLimits().maxShareLent(),
             "The greatest share of inference GPUs that may be lent at a time, rounded down to whole GPUs; idle ones beyond it are reserve.");
     static final Key<Integer> MAX_LOANS_PER_MINUTE = Key.count(
             "scheduler.max-loans-per-minute",
             0,
             Integer.MAX_VALUE,
-            DEFAULTS.guards().maxLoansPerMinute(),
+            DEFAULTS.changeLimits().maxLoansPerMinute(),
             "The most GPUs newly lent per minute.");
     static final Key<Integer> MAX_TRANSFERS = Key.count(
             "scheduler.max-transfers",
             1,
             Integer.MAX_VALUE,
-            DEFAULTS.guards().maxTransfers(),
+            DEFAULTS.changeLimits().maxTransfers(),
             "The most GPUs that may be on their way to training or back at a time before a plan adds more; halved while a service misses its SLO. A job that would gain more at once waits.");
     static final Key<Duration> MIN_HOLD = Key.duration(
             "scheduler.min-hold",
-            text(DEFAULTS.guards().minHold()),
+            text(DEFAULTS.changeLimits().minHold()),
             "For how long no plan changes a job that was changed. Reclaims for inference do not wait for it.");
     static final Key<String> QUIET_WINDOWS = Key.text(
             "scheduler.quiet-windows",
@@ -197,7 +197,7 @@ public final class SchedulerKeys {
                             settings.get(BIND_DEADLINE),
                             settings.get(LEASE),
                             settings.get(NODE_STALE_AFTER),
-                            new Guards(
+                            new ChangeLimits(
                                     settings.get(MAX_SHARE_LENT),
                                     settings.get(MAX_LOANS_PER_MINUTE),
                                     settings.get(MAX_TRANSFERS),

@@ -36,7 +36,7 @@ final class StepRunner {
     private final SchedulerMetrics metrics;
 
     /** A step that is made and encoded, but not in force. */
-    record PendingStep(Event event, Step step, List<StepEncoder.Output> outputs, DomainStore.Changes changes) {}
+    record PreparedStep(Event event, Step step, List<StepEncoder.Output> outputs, DomainStore.Changes changes) {}
 
     StepRunner(
             ProcessorContext<byte[], byte[]> context,
@@ -59,7 +59,7 @@ final class StepRunner {
      * @param arrived when the record that led to it came into its topic, in milliseconds
      * @throws RefusedException where the step fails, or something of it cannot be encoded
      */
-    PendingStep prepare(
+    PreparedStep prepare(
             Domain domain,
             ClusterState before,
             Scheduler scheduler,
@@ -68,11 +68,11 @@ final class StepRunner {
             Optional<Origin> origin,
             long arrived)
             throws RefusedException {
-        return Guarded.call(() -> {
+        return RefusingCall.of(() -> {
             long epoch = event.asStarted().map(SchedulerStarted::epoch).orElse(before.epoch());
             DomainEvent logged = new DomainEvent(domain.id(), epoch, before.eventSequence() + 1, at, origin, event);
             Step step = step(scheduler, before, logged);
-            return new PendingStep(
+            return new PreparedStep(
                     event,
                     step,
                     encoder.encode(logged, step, arrived),
@@ -90,7 +90,7 @@ final class StepRunner {
     }
 
     /** Puts a step in force. */
-    void commit(Domain domain, PendingStep pending, long arrived) {
+    void commit(Domain domain, PreparedStep pending, long arrived) {
         Step step = pending.step();
         domain.state(step.state());
         publish(pending.outputs());

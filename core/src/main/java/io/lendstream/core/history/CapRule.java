@@ -23,7 +23,7 @@ final class CapRule implements HistoryRule {
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && gpu.isWhole())
                 .toList();
         long lent = inference.stream().filter(gpu -> isLent(gpu.owner())).count();
-        double share = replayed.scheduler().settings().guards().maxShareLent();
+        double share = replayed.scheduler().settings().changeLimits().maxShareLent();
         if (lent > Math.floor(share * inference.size())) {
             violations.add(
                     Rule.CAP,

@@ -11,7 +11,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Plan;
-import io.lendstream.core.scheduler.Guard;
+import io.lendstream.core.scheduler.SafetyRule;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
 import io.lendstream.core.scheduler.StepListener;
@@ -99,7 +99,7 @@ public final class Explainer {
                 current.policy().spec(),
                 step.state().mode(),
                 owners,
-                notes.guards,
+                notes.rules,
                 notes.needs,
                 notes.plan.filter(plan -> planned).map(Planned::by),
                 planned ? sizes(current) : losses(current),
@@ -131,21 +131,21 @@ public final class Explainer {
         private Optional<DomainEvent> event = Optional.empty();
         private Optional<Planned> plan = Optional.empty();
         private Optional<Taking> reclaimed = Optional.empty();
-        private List<Guard> guards = List.of();
+        private List<SafetyRule> rules = List.of();
         private SortedMap<ServiceId, ReplicaNeed> needs = new TreeMap<>();
         private SortedMap<String, String> vetoes = new TreeMap<>();
 
         void begin(DomainEvent next) {
             event = Optional.of(next);
             reclaimed = Optional.empty();
-            guards = List.of();
+            rules = List.of();
             needs = new TreeMap<>();
             vetoes = new TreeMap<>();
         }
 
         @Override
-        public void guarded(Supplier<List<Guard>> standing) {
-            guards = standing.get();
+        public void rulesStand(Supplier<List<SafetyRule>> standing) {
+            rules = standing.get();
         }
 
         @Override

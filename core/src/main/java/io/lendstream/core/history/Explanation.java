@@ -6,7 +6,7 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.Alternative;
-import io.lendstream.core.scheduler.Guard;
+import io.lendstream.core.scheduler.SafetyRule;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Owner;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ public record Explanation(
      * @param policy the policy in force, by name and settings
      * @param mode what people had ordered
      * @param owners owners of the decision's GPUs
-     * @param guards how rules stood when the step began to decide; empty where it was not asked
+     * @param safetyRules how rules stood when the step began to decide; empty where it was not asked
      * @param needs what services needed
      * @param plannedBy the event at which the plan was made that it follows; empty where it follows none
      * @param alternatives what the policy weighed, the chosen ones first; empty where a rule left no choice, or the policy does
@@ -56,14 +56,14 @@ public record Explanation(
             String policy,
             ClusterState.Mode mode,
             List<Change> owners,
-            List<Guard> guards,
+            List<SafetyRule> safetyRules,
             SortedMap<ServiceId, ReplicaNeed> needs,
             Optional<DomainEvent> plannedBy,
             List<Alternative> alternatives,
             SortedMap<String, String> vetoes) {
         public Made {
             owners = List.copyOf(owners);
-            guards = List.copyOf(guards);
+            safetyRules = List.copyOf(safetyRules);
             needs = copy(needs);
             alternatives = List.copyOf(alternatives);
             vetoes = copy(vetoes);

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Who gets which GPU: a pure function of what it sees. Policies only propose; guards and the state machine around them
- * decide what is done.
+ * Who gets which GPU: a pure function of what it sees. Policies only propose; safety rules, change limits and the state
+ * machine around them decide what is done.
  */
 public interface Policy {
     PolicyInfo info();

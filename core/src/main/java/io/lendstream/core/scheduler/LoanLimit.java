@@ -13,14 +13,14 @@ record LoanLimit(long most, String rule) {
     /** The tighter of the limits per minute and on transfers. */
     static LoanLimit of(Duration planEvery, SchedulerSettings settings, TransferPace pace) {
         long minutes = Math.max(1, planEvery.toMinutes());
-        long perPlan = settings.guards().maxLoansPerMinute() * minutes;
+        long perPlan = settings.changeLimits().maxLoansPerMinute() * minutes;
         long room = pace.room();
         return room < perPlan
                 ? new LoanLimit(room, pace.explained())
                 : new LoanLimit(
                         perPlan,
                         "scheduler.max-loans-per-minute is %d, with %d min between plans; wait for the next plan, or raise it"
-                                .formatted(settings.guards().maxLoansPerMinute(), minutes));
+                                .formatted(settings.changeLimits().maxLoansPerMinute(), minutes));
     }
 
     /** Why so many loans are too many for a plan; empty where they are not. */

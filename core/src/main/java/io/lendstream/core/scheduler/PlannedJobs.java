@@ -87,6 +87,6 @@ final class PlannedJobs {
                         job.spec().job(),
                         Duration.between(now, Training.heldUntil(job, scheduler.settings()))
                                 .toSeconds(),
-                        scheduler.settings().guards().minHold().toSeconds()));
+                        scheduler.settings().changeLimits().minHold().toSeconds()));
     }
 }

@@ -147,7 +147,7 @@ final class Rehearsal {
         }
 
         @Override
-        public void keptIdle(Set<GpuId> idle, String why) {
+        public void reserved(Set<GpuId> idle, String why) {
             kept = idle;
             keptBy = why;
         }

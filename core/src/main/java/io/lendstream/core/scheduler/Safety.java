@@ -81,7 +81,7 @@ record Safety(SchedulerSettings settings) {
 
     /** Why no plan is made, though what is under way goes on; empty usually. */
     Optional<String> againstPlans(Instant now) {
-        return settings.guards()
+        return settings.changeLimits()
                 .quietWindows()
                 .at(now)
                 .map(window -> "%s UTC is a quiet window".formatted(window.text()));
@@ -140,16 +140,16 @@ record Safety(SchedulerSettings settings) {
     }
 
     /** All of this as it stands, for people. */
-    List<Guard> guards(StepBuilder builder) {
+    List<SafetyRule> rules(StepBuilder builder) {
         return List.of(
-                new Guard("lending is on", "new loans", againstLending()),
-                new Guard(
+                new SafetyRule("lending is on", "new loans", againstLending()),
+                new SafetyRule(
                         "demand of every service is known and nobody stopped lending",
                         "new loans",
                         againstLoans(builder)),
-                new Guard("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(builder)),
-                new Guard("nobody froze the domain", "changes of jobs but for inference", againstChanges(builder)),
-                new Guard("most nodes are heard of", "every change", againstEverything(builder)));
+                new SafetyRule("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(builder)),
+                new SafetyRule("nobody froze the domain", "changes of jobs but for inference", againstChanges(builder)),
+                new SafetyRule("most nodes are heard of", "every change", againstEverything(builder)));
     }
 
     /** When silence next forces something, if everybody stays silent from now on. */

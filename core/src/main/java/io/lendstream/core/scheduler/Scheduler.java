@@ -123,7 +123,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
 
     private void run(Set<Phase> due, StepBuilder step) {
         if (!due.isEmpty()) {
-            step.listener().guarded(() -> new Safety(settings).guards(step));
+            step.listener().rulesStand(() -> new Safety(settings).rules(step));
         }
         for (Phase phase : due) {
             phase.run(this, step);

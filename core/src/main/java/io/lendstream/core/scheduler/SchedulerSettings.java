@@ -14,7 +14,7 @@ import java.util.TreeMap;
  * @param bindDeadline time an actuator gets to bind a GPU to a job
  * @param lease how long a loan runs until it is renewed
  * @param nodeStaleAfter silence after which a node's telemetry is stale
- * @param guards how much plans may change, how fast, and when
+ * @param changeLimits how much plans may change, how fast, and when
  * @param repartition whether GPUs in MIG mode are cut anew as services need
  * @param repartitionEvery how often their cuts are planned while those in force suffice
  * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the domains that
@@ -27,7 +27,7 @@ public record SchedulerSettings(
         Duration bindDeadline,
         Duration lease,
         Duration nodeStaleAfter,
-        Guards guards,
+        ChangeLimits changeLimits,
         boolean repartition,
         Duration repartitionEvery,
         Duration planPhase) {
@@ -38,7 +38,7 @@ public record SchedulerSettings(
             Duration.ofSeconds(60),
             Duration.ofMinutes(10),
             Duration.ofSeconds(60),
-            Guards.DEFAULTS,
+            ChangeLimits.DEFAULTS,
             false,
             Duration.ofMinutes(5),
             Duration.ZERO);
@@ -61,7 +61,7 @@ public record SchedulerSettings(
 
     public SchedulerSettings withLending(boolean on) {
         return new SchedulerSettings(
-                on, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, repartition, repartitionEvery, planPhase);
+                on, afe, notice, bindDeadline, lease, nodeStaleAfter, changeLimits, repartition, repartitionEvery, planPhase);
     }
 
     public SchedulerSettings withAfe(boolean on) {
@@ -72,13 +72,13 @@ public record SchedulerSettings(
                 bindDeadline,
                 lease,
                 nodeStaleAfter,
-                guards,
+                changeLimits,
                 repartition,
                 repartitionEvery,
                 planPhase);
     }
 
-    public SchedulerSettings withGuards(Guards other) {
+    public SchedulerSettings withChangeLimits(ChangeLimits other) {
         return new SchedulerSettings(
                 lending,
                 afe,
@@ -94,7 +94,7 @@ public record SchedulerSettings(
 
     public SchedulerSettings withRepartition(boolean on) {
         return new SchedulerSettings(
-                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, guards, on, repartitionEvery, planPhase);
+                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, changeLimits, on, repartitionEvery, planPhase);
     }
 
     /** With plans so long after the multiples of a period; not negative. */
@@ -106,7 +106,7 @@ public record SchedulerSettings(
                 bindDeadline,
                 lease,
                 nodeStaleAfter,
-                guards,
+                changeLimits,
                 repartition,
                 repartitionEvery,
                 phase);
@@ -121,11 +121,11 @@ public record SchedulerSettings(
         map.put("bind-deadline", bindDeadline.toString());
         map.put("lease", lease.toString());
         map.put("node-stale-after", nodeStaleAfter.toString());
-        map.put("max-share-lent", Double.toString(guards.maxShareLent()));
-        map.put("max-loans-per-minute", Integer.toString(guards.maxLoansPerMinute()));
-        map.put("max-transfers", Integer.toString(guards.maxTransfers()));
-        map.put("min-hold", guards.minHold().toString());
-        map.put("quiet-windows", guards.quietWindows().toString());
+        map.put("max-share-lent", Double.toString(changeLimits.maxShareLent()));
+        map.put("max-loans-per-minute", Integer.toString(changeLimits.maxLoansPerMinute()));
+        map.put("max-transfers", Integer.toString(changeLimits.maxTransfers()));
+        map.put("min-hold", changeLimits.minHold().toString());
+        map.put("quiet-windows", changeLimits.quietWindows().toString());
         map.put("repartition", Boolean.toString(repartition));
         map.put("repartition-every", repartitionEvery.toString());
         if (!planPhase.isZero()) {
@@ -145,7 +145,7 @@ public record SchedulerSettings(
                 Duration.parse(all.get("bind-deadline")),
                 Duration.parse(all.get("lease")),
                 Duration.parse(all.get("node-stale-after")),
-                new Guards(
+                new ChangeLimits(
                         Double.parseDouble(all.get("max-share-lent")),
                         Integer.parseInt(all.get("max-loans-per-minute")),
                         Integer.parseInt(all.get("max-transfers")),

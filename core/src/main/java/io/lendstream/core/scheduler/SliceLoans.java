@@ -117,7 +117,7 @@ final class SliceLoans {
         }
         return full.orElseGet(
                 () -> "scheduler.max-share-lent is %s: %.2f GPUs of inference may still be lent, and it is %.2f of a GPU; raise it to lend more"
-                        .formatted(settings.guards().maxShareLent(), Math.max(0, room), instance.share()));
+                        .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
     }
 
     private static MigInstance instance(GpuState unit) {
@@ -147,7 +147,7 @@ final class SliceLoans {
                 lent += isLent(unit.owner()) ? share : 0;
             }
         }
-        return settings.guards().maxShareLent() * all - lent;
+        return settings.changeLimits().maxShareLent() * all - lent;
     }
 
     private static boolean isLent(Owner owner) {

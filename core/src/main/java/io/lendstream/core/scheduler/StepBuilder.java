@@ -258,8 +258,8 @@ final class StepBuilder {
 
     /** Whether whole GPUs, all of which can be reached, were on loan before this step. */
     boolean hadLoans() {
-        TrainingCapacity lendable = before.clusterIndex().lendable();
-        return lendable.away().isEmpty() && !lendable.loans().isEmpty();
+        TrainingCapacity capacity = before.clusterIndex().trainingCapacity();
+        return capacity.away().isEmpty() && !capacity.loans().isEmpty();
     }
 
     /** The jobs that this step has changed so far, or that held GPUs before it which it has changed; by name. */

@@ -19,9 +19,9 @@ public interface StepListener {
     /**
      * A step begins to decide.
      *
-     * @param guards how they stand; to be asked at once or never
+     * @param rules how they stand; to be asked at once or never
      */
-    default void guarded(Supplier<List<Guard>> guards) {}
+    default void rulesStand(Supplier<List<SafetyRule>> rules) {}
 
     /** What services need. */
     default void needed(Map<ServiceId, ReplicaNeed> needs) {}
@@ -48,7 +48,7 @@ public interface StepListener {
      * @param kept idle ones that it is not shown; may be empty
      * @param why they stay with inference
      */
-    default void keptIdle(Set<GpuId> kept, String why) {}
+    default void reserved(Set<GpuId> kept, String why) {}
 
     /** A free MIG instance is lent to no job. */
     default void unlent(GpuId instance, String why) {}

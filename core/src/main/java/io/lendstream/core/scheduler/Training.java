@@ -105,7 +105,7 @@ final class Training {
 
     /** Until when no plan changes a job, since it was changed a short time ago. */
     static Instant heldUntil(JobState job, SchedulerSettings settings) {
-        return job.usage().attainedUpTo().plus(settings.guards().minHold());
+        return job.usage().attainedUpTo().plus(settings.changeLimits().minHold());
     }
 
     /**

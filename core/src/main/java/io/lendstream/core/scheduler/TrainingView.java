@@ -35,43 +35,43 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
      */
     ClusterView view(Set<JobId> kept) {
         int largest = 1;
-        for (int gpus : builder.clusterIndex().lendable().nodes().values()) {
+        for (int gpus : builder.clusterIndex().trainingCapacity().nodes().values()) {
             largest = Math.max(largest, gpus);
         }
-        return view(usable(), builder.clusterIndex().lendable().nodes().size(), largest, kept);
+        return view(usable(), builder.clusterIndex().trainingCapacity().nodes().size(), largest, kept);
     }
 
     /** Listed only for who asks, where all of them can be reached and may be lent. */
     private UsableGpus usable() {
-        TrainingCapacity lendable = builder.clusterIndex().lendable();
-        if (!settings.lending() || !lendable.away().isEmpty()) {
-            return UsableGpus.of(listed(lendable));
+        TrainingCapacity capacity = builder.clusterIndex().trainingCapacity();
+        if (!settings.lending() || !capacity.away().isEmpty()) {
+            return UsableGpus.of(listed(capacity));
         }
-        int kept = Math.max(0, lendable.idle() - Math.max(0, most(lendable.inference()) - lendable.lent()));
+        int kept = Math.max(0, capacity.idle() - Math.max(0, most(capacity.inference()) - capacity.lent()));
         PersistentMap<GpuId, GpuState> gpus = builder.gpus();
         return UsableGpus.of(
-                lendable.gpus().size() - kept,
-                () -> listed(lendable),
-                lendable.loans(),
+                capacity.gpus().size() - kept,
+                () -> listed(capacity),
+                capacity.loans(),
                 gpu -> gpus.get(gpu).filter(TrainingCapacity::has).map(GpuState::nodeId));
     }
 
-    private List<GpuState> listed(TrainingCapacity lendable) {
-        int inference = lendable.inference();
-        if (!lendable.away().isEmpty()) {
+    private List<GpuState> listed(TrainingCapacity capacity) {
+        int inference = capacity.inference();
+        if (!capacity.away().isEmpty()) {
             inference = 0;
             for (GpuState gpu : builder.clusterIndex().gpus().seats().values()) {
                 inference += gpu.isWhole() && gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu) ? 1 : 0;
             }
         }
         List<GpuState> usable = new ArrayList<>();
-        for (GpuState gpu : lendable.gpus().values()) {
+        for (GpuState gpu : capacity.gpus().values()) {
             boolean may = gpu.pool() == Pool.TRAINING || settings.lending();
-            if (may && !lendable.away().contains(gpu.nodeId())) {
+            if (may && !capacity.away().contains(gpu.nodeId())) {
                 usable.add(gpu);
             }
         }
-        Set<GpuId> idle = keptIdle(usable, inference);
+        Set<GpuId> idle = reserve(usable, inference);
         if (!idle.isEmpty()) {
             usable.removeIf(gpu -> idle.contains(gpu.gpuId()));
         }
@@ -79,7 +79,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
     }
 
     private int most(int inference) {
-        return (int) Math.floor(settings.guards().maxShareLent() * inference);
+        return (int) Math.floor(settings.changeLimits().maxShareLent() * inference);
     }
 
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
@@ -107,7 +107,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
     }
 
     /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
-    private Set<GpuId> keptIdle(List<GpuState> usable, int inference) {
+    private Set<GpuId> reserve(List<GpuState> usable, int inference) {
         int lent = 0;
         List<GpuState> idle = new ArrayList<>();
         for (GpuState gpu : usable) {
@@ -123,11 +123,11 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
         Set<GpuId> kept = idle.size() <= room ? Set.of() : beyond(room, idle);
         if (builder.listener() != StepListener.NONE) {
             builder.listener()
-                    .keptIdle(
+                    .reserved(
                             kept,
                             "scheduler.max-share-lent is %s: of %s of inference that can be reached at most %d may be lent at a time, and %d are; raise it to lend more"
                                     .formatted(
-                                            settings.guards().maxShareLent(),
+                                            settings.changeLimits().maxShareLent(),
                                             Reason.counted(inference, "GPU"),
                                             most(inference),
                                             lent));

@@ -23,7 +23,7 @@ final class TransferPace {
 
     TransferPace(StepBuilder builder, SchedulerSettings settings) {
         this.builder = builder;
-        this.usual = settings.guards().maxTransfers();
+        this.usual = settings.changeLimits().maxTransfers();
     }
 
     /** Slows down where an event tells of a missed SLO. */

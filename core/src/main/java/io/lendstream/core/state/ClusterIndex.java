@@ -9,14 +9,14 @@ import java.util.Optional;
  * The GPUs, jobs, nodes and services of a state in the orders in which a step looks for them, so that no step looks at all of
  * them. It says nothing that the state does not say otherwise, and is kept along with it in O(log n) a change.
  *
- * @param lendable what training has or may be given
+ * @param trainingCapacity what training has or may be given
  * @param heard nodes, by when they were last sampled
  * @param silent services, by when their demand will be unknown unless something is heard of them
  */
 public record ClusterIndex(
         GpuIndex gpus,
         JobIndex jobs,
-        TrainingCapacity lendable,
+        TrainingCapacity trainingCapacity,
         PersistentMap<DueKey<NodeId>, NodeState> heard,
         PersistentMap<DueKey<ServiceId>, ServiceId> silent) {
     private static final ClusterIndex EMPTY = new ClusterIndex(
@@ -46,12 +46,12 @@ public record ClusterIndex(
 
     /** With a GPU as it is now in place of what it was; none before it came or after it went. */
     ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
-        return new ClusterIndex(gpus.with(before, after), jobs, lendable.withGpu(before, after), heard, silent);
+        return new ClusterIndex(gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent);
     }
 
     /** With a job as it is now in place of what it was; none before it came or after it went. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
-        return new ClusterIndex(gpus, jobs.with(before, after), lendable, heard, silent);
+        return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent);
     }
 
     /** With a node as it is now in place of what it was; none before it came or after it went. */
@@ -59,7 +59,7 @@ public record ClusterIndex(
         return new ClusterIndex(
                 gpus,
                 jobs,
-                lendable.withNode(before, after),
+                trainingCapacity.withNode(before, after),
                 moved(heard, before.flatMap(ClusterIndex::lastSample), after.flatMap(ClusterIndex::lastSample), after),
                 silent);
     }
@@ -69,7 +69,7 @@ public record ClusterIndex(
         return new ClusterIndex(
                 gpus,
                 jobs,
-                lendable,
+                trainingCapacity,
                 heard,
                 moved(silent, before.map(ClusterIndex::unknown), Optional.of(unknown(after))));
     }

@@ -32,7 +32,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -237,9 +237,9 @@ final class FaultScenario {
                             Duration.ofSeconds(40),
                             Duration.ofSeconds(130 + random.nextInt(270)),
                             usual.nodeStaleAfter(),
-                            new Guards(
+                            new ChangeLimits(
                                     random.nextBoolean() ? 1 : 0.5,
-                                    usual.guards().maxLoansPerMinute(),
+                                    usual.changeLimits().maxLoansPerMinute(),
                                     random.nextBoolean() ? 1000 : 2,
                                     Duration.ofSeconds(random.nextBoolean() ? 0 : 90),
                                     QuietWindows.NONE),

@@ -126,9 +126,9 @@ class ExplainerTest {
         Explanation.Made made = explain(hold, story.log()).made().orElseThrow();
 
         assertThat(hold.action()).isInstanceOf(Action.Hold.class);
-        assertThat(made.guards())
-                .filteredOn(guard -> guard.broken().isPresent())
-                .anyMatch(guard -> guard.broken().orElseThrow().contains("frozen"));
+        assertThat(made.safetyRules())
+                .filteredOn(rule -> rule.broken().isPresent())
+                .anyMatch(rule -> rule.broken().orElseThrow().contains("frozen"));
         assertThat(made.mode().frozen()).isTrue();
     }
 

@@ -20,7 +20,7 @@ import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -265,10 +265,10 @@ class FaultySchedulerTest {
     }
 
     private static Scheduler scheduler(double share) {
-        Guards usual = Guards.DEFAULTS;
-        Guards guards =
-                new Guards(share, usual.maxLoansPerMinute(), usual.maxTransfers(), Duration.ZERO, QuietWindows.NONE);
-        return new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withGuards(guards));
+        ChangeLimits usual = ChangeLimits.DEFAULTS;
+        ChangeLimits limits =
+                new ChangeLimits(share, usual.maxLoansPerMinute(), usual.maxTransfers(), Duration.ZERO, QuietWindows.NONE);
+        return new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits));
     }
 
     /** An elastic job that is lent two of four inference GPUs or more. */

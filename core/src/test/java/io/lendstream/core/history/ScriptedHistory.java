@@ -30,7 +30,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.persistent.PersistentMap;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.scheduler.Guards;
+import io.lendstream.core.scheduler.ChangeLimits;
 import io.lendstream.core.scheduler.QuietWindows;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
@@ -83,8 +83,8 @@ final class ScriptedHistory {
 
     /** @param maxShareLent the greatest share of inference GPUs that may be lent */
     ScriptedHistory(double maxShareLent) {
-        Guards guards = new Guards(maxShareLent, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
-        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withGuards(guards));
+        ChangeLimits limits = new ChangeLimits(maxShareLent, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
+        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits));
         then(scheduler.started(state, now));
     }
 

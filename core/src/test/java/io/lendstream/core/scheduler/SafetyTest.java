@@ -221,26 +221,26 @@ class SafetyTest {
         moment.service("chat", 1).control(ControlCommand.Kind.FREEZE);
         StepBuilder builder = moment.after(ofSeconds(70));
 
-        assertThat(SAFETY.guards(builder))
+        assertThat(SAFETY.rules(builder))
                 .containsExactly(
-                        new Guard("lending is on", "new loans", Optional.empty()),
-                        new Guard(
+                        new SafetyRule("lending is on", "new loans", Optional.empty()),
+                        new SafetyRule(
                                 "demand of every service is known and nobody stopped lending",
                                 "new loans",
                                 Optional.of(
                                         "request rates of service chat are stale: 70 s old, more than 3 windows of 15 s")),
-                        new Guard(
+                        new SafetyRule(
                                 "demand of no service is unknown for long",
                                 "keeping loans",
                                 Optional.of("demand of service chat is unknown: nothing heard of it for 70 s")),
-                        new Guard(
+                        new SafetyRule(
                                 "nobody froze the domain",
                                 "changes of jobs but for inference",
                                 Optional.of("the domain is frozen")),
-                        new Guard("most nodes are heard of", "every change", Optional.empty()));
-        assertThat(new Safety(SchedulerSettings.DEFAULTS.withLending(false)).guards(builder))
+                        new SafetyRule("most nodes are heard of", "every change", Optional.empty()));
+        assertThat(new Safety(SchedulerSettings.DEFAULTS.withLending(false)).rules(builder))
                 .element(0)
-                .isEqualTo(new Guard("lending is on", "new loans", Optional.of("scheduler.lending is false")));
+                .isEqualTo(new SafetyRule("lending is on", "new loans", Optional.of("scheduler.lending is false")));
     }
 
     @Test

@@ -21,8 +21,8 @@ class SchedulerSettingsTest {
         return SchedulerSettings.of(Map.of(key, value.toString()));
     }
 
-    private static Guards guards(double share, int loans, int transfers, Duration hold) {
-        return new Guards(share, loans, transfers, hold, QuietWindows.NONE);
+    private static ChangeLimits limits(double share, int loans, int transfers, Duration hold) {
+        return new ChangeLimits(share, loans, transfers, hold, QuietWindows.NONE);
     }
 
     @ParameterizedTest
@@ -96,7 +96,7 @@ class SchedulerSettingsTest {
             case "afe" -> defaults.withAfe(false);
             case "repartition" -> defaults.withRepartition(true);
             case "plan-phase" -> defaults.withPlanPhase(ofSeconds(15));
-            default -> defaults.withGuards(guards(1, 1000, 7, Duration.ZERO));
+            default -> defaults.withChangeLimits(limits(1, 1000, 7, Duration.ZERO));
         };
 
         Map<String, String> expected = new HashMap<>(defaults.toMap());
@@ -106,8 +106,8 @@ class SchedulerSettingsTest {
 
     @Test
     void guardsMayForbidEveryLoanButNotEveryTransfer() {
-        assertThat(guards(0, 0, 1, Duration.ZERO).maxLoansPerMinute()).isZero();
-        assertThatThrownBy(() -> guards(0, 0, 0, Duration.ZERO))
+        assertThat(limits(0, 0, 1, Duration.ZERO).maxLoansPerMinute()).isZero();
+        assertThatThrownBy(() -> limits(0, 0, 0, Duration.ZERO))
                 .hasMessage(
                         "scheduler.max-transfers must be at least 1, but was 0. Set scheduler.lending=false to lend nothing.");
     }
@@ -115,15 +115,15 @@ class SchedulerSettingsTest {
     @ParameterizedTest
     @ValueSource(doubles = {-0.001, 1.001, Double.NaN})
     void aShareThatIsNoneIsNamed(double share) {
-        assertThatThrownBy(() -> guards(share, 0, 1, Duration.ZERO))
+        assertThatThrownBy(() -> limits(share, 0, 1, Duration.ZERO))
                 .hasMessage("scheduler.max-share-lent must lie between 0 and 1, but was " + share);
     }
 
     @Test
     void guardsThatAreNegativeAreNamed() {
-        assertThatThrownBy(() -> guards(1, -1, 1, Duration.ZERO))
+        assertThatThrownBy(() -> limits(1, -1, 1, Duration.ZERO))
                 .hasMessage("scheduler.max-loans-per-minute must be at least 0, but was -1");
-        assertThatThrownBy(() -> guards(1, 1, 1, ofMillis(-1)))
+        assertThatThrownBy(() -> limits(1, 1, 1, ofMillis(-1)))
                 .hasMessage("scheduler.min-hold must be at least 0s, but was PT-0.001S");
     }
 }

@@ -64,8 +64,8 @@ class SchedulerStepTest {
         List<Set<String>> begun = new ArrayList<>();
         StepListener listener = new StepListener() {
             @Override
-            public void guarded(Supplier<List<Guard>> guards) {
-                assertThat(guards.get()).hasSize(5);
+            public void rulesStand(Supplier<List<SafetyRule>> rules) {
+                assertThat(rules.get()).hasSize(5);
                 begun.add(new TreeSet<>());
             }
 

@@ -103,7 +103,7 @@ public final class ExplainCommand extends ClusterCommand {
         reading.values(TopicCatalogue.DECISIONS, decisions::take);
         Decision decision = decisions.wanted();
         var explainer = new Explainer(decision);
-        var orders = new Orders(decision);
+        var orders = new CommandsInForce(decision);
         if (!noReplay) {
             reading.values(
                     TopicCatalogue.DOMAIN_EVENTS,

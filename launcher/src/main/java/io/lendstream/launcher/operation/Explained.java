@@ -13,7 +13,7 @@ import io.lendstream.core.history.DecisionOutcome;
 import io.lendstream.core.history.Explanation;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.policy.Alternative;
-import io.lendstream.core.scheduler.Guard;
+import io.lendstream.core.scheduler.SafetyRule;
 import io.lendstream.core.state.Owner;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import java.time.Duration;
@@ -130,10 +130,10 @@ record Explained(
                 lines.add("  %s: %s -> %s".formatted(change.gpu(), owner(change.before()), owner(change.after())));
             }
         }
-        if (!made.guards().isEmpty()) {
+        if (!made.safetyRules().isEmpty()) {
             lines.add("");
             lines.add("Rules, and how they stood:");
-            made.guards().forEach(guard -> lines.add("  " + line(guard)));
+            made.safetyRules().forEach(rule -> lines.add("  " + line(rule)));
         }
     }
 
@@ -145,10 +145,10 @@ record Explained(
         return "%s %s: %.3f, %s".formatted(weighed.chosen() ? "+" : "-", what, weighed.score(), weighed.why());
     }
 
-    private static String line(Guard guard) {
-        return guard.broken()
-                .map(why -> "broken: %s, so it forbids %s (%s)".formatted(guard.rule(), guard.forbids(), why))
-                .orElseGet(() -> "kept: " + guard.rule());
+    private static String line(SafetyRule rule) {
+        return rule.broken()
+                .map(why -> "broken: %s, so it forbids %s (%s)".formatted(rule.rule(), rule.forbids(), why))
+                .orElseGet(() -> "kept: " + rule.rule());
     }
 
     private void fate(List<String> lines) {
@@ -277,7 +277,7 @@ record Explained(
                         .put("gpu", change.gpu().value())
                         .put("before", owner(change.before()))
                         .put("after", owner(change.after())));
-        putGuards(json.putArray("guards"), made);
+        putRules(json.putArray("guards"), made);
     }
 
     private void putAlternatives(ArrayNode alternatives, Explanation.Made made) {
@@ -293,13 +293,13 @@ record Explained(
         });
     }
 
-    private void putGuards(ArrayNode guards, Explanation.Made made) {
-        made.guards().forEach(guard -> {
-            ObjectNode one = guards.addObject();
-            one.put("rule", guard.rule())
-                    .put("forbids", guard.forbids())
-                    .put("kept", guard.broken().isEmpty());
-            guard.broken().ifPresent(why -> one.put("why", why));
+    private void putRules(ArrayNode rules, Explanation.Made made) {
+        made.safetyRules().forEach(rule -> {
+            ObjectNode one = rules.addObject();
+            one.put("rule", rule.rule())
+                    .put("forbids", rule.forbids())
+                    .put("kept", rule.broken().isEmpty());
+            rule.broken().ifPresent(why -> one.put("why", why));
         });
     }
 

@@ -54,7 +54,7 @@ class ExplainedTest {
                 .filter(ActuationReport.class::isInstance)
                 .map(ActuationReport.class::cast)
                 .toList();
-        Orders orders = new Orders(decision);
+        CommandsInForce orders = new CommandsInForce(decision);
         log.forEach(orders::take);
         return new Explained(
                 explainer.explanation(),

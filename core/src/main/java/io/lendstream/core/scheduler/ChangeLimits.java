@@ -12,11 +12,11 @@ import java.time.Duration;
  * @param minHold for how long no plan changes a job that was changed
  * @param quietWindows when no plans are made
  */
-public record Guards(
+public record ChangeLimits(
         double maxShareLent, int maxLoansPerMinute, int maxTransfers, Duration minHold, QuietWindows quietWindows) {
-    public static final Guards DEFAULTS = new Guards(1.0, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
+    public static final ChangeLimits DEFAULTS = new ChangeLimits(1.0, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
 
-    public Guards {
+    public ChangeLimits {
         if (!(maxShareLent >= 0 && maxShareLent <= 1)) {
             throw new IllegalArgumentException(
                     "scheduler.max-share-lent must lie between 0 and 1, but was " + maxShareLent);

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Reads and writes at once, in the actuator's own thread: for accelerated runs, which cannot go on without a broker. */
-final class DirectExchange implements Exchange {
+final class DirectTransport implements RecordTransport {
     private final String actuator;
     private final RecordReader reader;
     private final RecordWriter writer;
@@ -23,7 +23,7 @@ final class DirectExchange implements Exchange {
     private final Map<String, Long> reportsBefore = new TreeMap<>();
 
     /** @param reportReaders gives a reader of its own reports, which it closes */
-    DirectExchange(String actuator, RecordReader reader, RecordWriter writer, Supplier<RecordReader> reportReaders) {
+    DirectTransport(String actuator, RecordReader reader, RecordWriter writer, Supplier<RecordReader> reportReaders) {
         this.actuator = actuator;
         this.reader = reader;
         this.writer = writer;

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * Reads and writes in threads of its own: by the machine's clock the actuator goes on, and starts, without a broker, and what it
  * reports waits in an {@link ReportOutbox}.
  */
-final class BackgroundExchange implements Exchange {
-    private static final Logger LOG = LoggerFactory.getLogger(BackgroundExchange.class);
+final class BackgroundTransport implements RecordTransport {
+    private static final Logger LOG = LoggerFactory.getLogger(BackgroundTransport.class);
     private static final int MOST_CALLS = 10_000;
     private static final Duration LOOK = Duration.ofMillis(100);
     private static final Duration CLOSING = Duration.ofSeconds(5);
@@ -42,13 +42,13 @@ final class BackgroundExchange implements Exchange {
     private @Nullable Thread sending;
 
     /**
-     * An exchange that has not begun.
+     * A transport that has not begun.
      *
      * @param patience how long a start from a state waits for a broker
      * @param writerPrefix what the name of its transactions starts with; empty for an actuator without a state file, which
      *     cannot know after a restart under which name it wrote
      */
-    BackgroundExchange(
+    BackgroundTransport(
             String actuator, Clients clients, Duration patience, Optional<String> writerPrefix, ReportOutbox outbox) {
         this.actuator = actuator;
         this.clients = clients;

@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Optional;
 
 /** Which commands were in force when a decision was made, from its domain's log. */
-final class Orders {
+final class CommandsInForce {
     private final long upTo;
     private Optional<DomainEvent> freeze = Optional.empty();
     private Optional<DomainEvent> reclaimAll = Optional.empty();
     private Optional<DomainEvent> advisory = Optional.empty();
 
     /** Of the log up to the last event that a decision rests on. */
-    Orders(Decision decision) {
+    CommandsInForce(Decision decision) {
         upTo = decision.reason().inputs().stream()
                 .mapToLong(Long::longValue)
                 .max()

@@ -22,17 +22,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What keeps a mistake small; {@link QuietWindowsTest} tells when nothing is planned. */
-class GuardsTest {
-    private static final Guards USUAL = Guards.DEFAULTS;
+class ChangeLimitsTest {
+    private static final ChangeLimits USUAL = ChangeLimits.DEFAULTS;
 
     private Scenario story = Scenario.of("deepboot");
 
-    private void guarded(Guards guards) {
-        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withGuards(guards)));
+    private void limited(ChangeLimits limits) {
+        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits)));
     }
 
-    private static Guards transfers(int most) {
-        return new Guards(1, 1000, most, Duration.ZERO, QuietWindows.NONE);
+    private static ChangeLimits transfers(int most) {
+        return new ChangeLimits(1, 1000, most, Duration.ZERO, QuietWindows.NONE);
     }
 
     /** Nine jobs of one GPU each want the eight idle GPUs of inference and training's only one. */
@@ -66,7 +66,7 @@ class GuardsTest {
 
     @Test
     void usuallyAPlanLendsWhateverIsIdle() {
-        guarded(USUAL);
+        limited(USUAL);
         nineJobs();
 
         nextPlan();
@@ -76,7 +76,7 @@ class GuardsTest {
 
     @Test
     void noMoreGpusAreSetOnTheirWayThanMayBe() {
-        guarded(transfers(3));
+        limited(transfers(3));
         nineJobs();
 
         nextPlan();
@@ -87,7 +87,7 @@ class GuardsTest {
 
     @Test
     void aMissedSloHalvesThatAndEveryPlanWithoutOneRaisesItAgain() {
-        guarded(transfers(8));
+        limited(transfers(8));
         nineJobs();
         story.after(ofSeconds(5)).served("chat", 1, 5.0, List.of());
         story.served("chat", 1, 5.0, List.of());
@@ -111,7 +111,7 @@ class GuardsTest {
 
     @Test
     void aMissedSloDoesNotSlowReclaims() {
-        guarded(transfers(8));
+        limited(transfers(8));
         nineJobs();
         nextPlan();
         story.settled();
@@ -125,7 +125,7 @@ class GuardsTest {
 
     @Test
     void aJobThatWasJustChangedIsLeftAloneByPlansButNotByDemand() {
-        guarded(new Guards(1, 1000, 1000, ofMinutes(5), QuietWindows.NONE));
+        limited(new ChangeLimits(1, 1000, 1000, ofMinutes(5), QuietWindows.NONE));
         story.node("infer", Pool.INFERENCE, 5).service("chat", 1).settled();
         story.job("a", 4);
         for (int plan = 1; plan <= 5; plan++) {
@@ -145,7 +145,7 @@ class GuardsTest {
 
     @Test
     void noPlanIsMadeInAQuietWindowWhileInferenceIsGivenWhatItNeeds() {
-        guarded(new Guards(1, 1000, 1000, Duration.ZERO, QuietWindows.parse("thu 00:02-00:10")));
+        limited(new ChangeLimits(1, 1000, 1000, Duration.ZERO, QuietWindows.parse("thu 00:02-00:10")));
         story.node("infer", Pool.INFERENCE, 5).service("chat", 1).settled();
         story.job("a", 4);
         nextPlan();
@@ -171,8 +171,8 @@ class GuardsTest {
 
     @Test
     void settingsAreReadBackFromTheLogOfADomain() {
-        SchedulerSettings settings = SchedulerSettings.DEFAULTS.withGuards(
-                new Guards(0.5, 7, 3, ofSeconds(90), QuietWindows.parse("08:00-10:00,sat-sun 20:00-02:00")));
+        SchedulerSettings settings = SchedulerSettings.DEFAULTS.withChangeLimits(
+                new ChangeLimits(0.5, 7, 3, ofSeconds(90), QuietWindows.parse("08:00-10:00,sat-sun 20:00-02:00")));
 
         assertThat(SchedulerSettings.of(settings.toMap())).isEqualTo(settings);
         assertThat(SchedulerSettings.of(Map.of())).isEqualTo(SchedulerSettings.DEFAULTS);
@@ -181,13 +181,13 @@ class GuardsTest {
     @Test
     void boundsAreNamed() {
         assertThatThrownBy(() -> transfers(0)).hasMessageContaining("scheduler.max-transfers must be at least 1");
-        assertThatThrownBy(() -> new Guards(1.1, 1, 1, Duration.ZERO, QuietWindows.NONE))
+        assertThatThrownBy(() -> new ChangeLimits(1.1, 1, 1, Duration.ZERO, QuietWindows.NONE))
                 .hasMessageContaining("between 0 and 1");
     }
 
     /** Of four nodes two are silent for two minutes, after they have said this of themselves. */
     private long lentWhileHalfIsSilent(NodeStatus said) {
-        guarded(USUAL);
+        limited(USUAL);
         story.node("train", Pool.TRAINING, 1)
                 .node("infer", Pool.INFERENCE, 4)
                 .node("third", Pool.INFERENCE, 4)

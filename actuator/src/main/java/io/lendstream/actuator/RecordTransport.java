@@ -11,7 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 
 /** How an actuator gets what it reads, and hands over what it writes. All calls come from the actuator's own thread. */
-interface Exchange extends AutoCloseable {
+interface RecordTransport extends AutoCloseable {
     /** Hands what is read to the actuator. */
     interface Routes {
         /**

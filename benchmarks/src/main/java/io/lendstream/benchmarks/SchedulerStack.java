@@ -1,13 +1,5 @@
 package io.lendstream.benchmarks;
 
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Jvm;
-import io.lendstream.launcher.stack.Ports;
-import io.lendstream.launcher.stack.Readiness;
-import io.lendstream.launcher.stack.RunningChild;
-import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.registry.RegistryClient;
 import io.lendstream.schemas.registry.RegistrySettings;
 import io.lendstream.schemas.topics.SchemaSet;
@@ -16,6 +8,14 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.Jvm;
+import io.lendstream.stack.Ports;
+import io.lendstream.stack.Readiness;
+import io.lendstream.stack.RunningChild;
+import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.Stack;
+import io.lendstream.stack.StackSettings;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package io.lendstream.benchmarks;
 
-import io.lendstream.launcher.stack.RunningChild;
+import io.lendstream.stack.RunningChild;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.lendstream.launcher;
 
-import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.stack.StackSettings;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;

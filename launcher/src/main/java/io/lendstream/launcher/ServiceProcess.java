@@ -1,8 +1,8 @@
 package io.lendstream.launcher;
 
-import io.lendstream.launcher.stack.Foreground;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.stack.Foreground;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.ServiceKind;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;

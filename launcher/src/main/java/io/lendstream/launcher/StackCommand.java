@@ -2,14 +2,14 @@ package io.lendstream.launcher;
 
 import io.lendstream.launcher.cli.UserError;
 import io.lendstream.launcher.cluster.Preparation;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.text.Printable;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.Stack;
+import io.lendstream.stack.StackSettings;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.Stack;
+import io.lendstream.stack.StackSettings;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.lendstream.launcher.cli;
 
-import io.lendstream.launcher.stack.StackException;
+import io.lendstream.stack.StackException;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.service.UsageErrors;
 import io.lendstream.service.kafka.UnreachableException;

@@ -1,8 +1,8 @@
 package io.lendstream.launcher.demo;
 
 import io.lendstream.core.simulated.SimulatedNodes;
-import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.simulator.workload.Scene;
+import io.lendstream.stack.StackSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalDouble;

@@ -1,12 +1,12 @@
 package io.lendstream.launcher.demo;
 
-import io.lendstream.launcher.stack.Child;
-import io.lendstream.launcher.stack.OnExit;
-import io.lendstream.launcher.stack.Ports;
-import io.lendstream.launcher.stack.Readiness;
-import io.lendstream.launcher.stack.RunningChild;
-import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.launcher.stack.Stack;
+import io.lendstream.stack.Child;
+import io.lendstream.stack.OnExit;
+import io.lendstream.stack.Ports;
+import io.lendstream.stack.Readiness;
+import io.lendstream.stack.RunningChild;
+import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.Stack;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,11 +2,11 @@ package io.lendstream.launcher.operation;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.lendstream.launcher.stack.Foreground;
-import io.lendstream.launcher.stack.Foreground.Said;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.service.settings.SettingsFile;
+import io.lendstream.stack.Foreground;
+import io.lendstream.stack.Foreground.Said;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.ServiceKind;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

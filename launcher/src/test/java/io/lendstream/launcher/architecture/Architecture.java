@@ -43,9 +43,10 @@ record Architecture(String base) {
             Map.entry("actuator", Set.of("service", "schemas", "core")),
             Map.entry("load", Set.of("simulator", "service", "schemas", "core")),
             Map.entry("embedded", Set.of()),
-            Map.entry("launcher", Set.of("simulator", "service", "schemas", "core")),
+            Map.entry("stack", Set.of("core")),
+            Map.entry("launcher", Set.of("stack", "simulator", "service", "schemas", "core")),
             Map.entry("mutation", Set.of()),
-            Map.entry("benchmarks", Set.of("launcher", "actuator", "simulator", "service", "schemas", "core")));
+            Map.entry("benchmarks", Set.of("stack", "actuator", "simulator", "service", "schemas", "core")));
 
     /** A framework, and the one module that may know it: two of them must never meet on a class path. */
     private static final Map<String, String> HOME_OF = Map.of(

@@ -2,9 +2,9 @@ package io.lendstream.launcher.deploy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;
+import io.lendstream.stack.ServiceKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package io.lendstream.launcher.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Ports;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.Ports;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

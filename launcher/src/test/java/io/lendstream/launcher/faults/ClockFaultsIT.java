@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.lendstream.launcher.faults.Ordeals.Setup;
-import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.stack.ServiceKind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -2,8 +2,8 @@ package io.lendstream.launcher.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.ServiceKind;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.ServiceKind;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.history.Verdict;
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.Stack;
+import io.lendstream.stack.StackSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.lendstream.launcher.faults;
 
-import io.lendstream.launcher.stack.Ports;
+import io.lendstream.stack.Ports;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
-import io.lendstream.launcher.stack.ServiceKind;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.stack.ServiceKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.lendstream.launcher.stack.Ports;
+import io.lendstream.stack.Ports;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.lendstream.core.event.DemandForecast;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.launcher.stack.Installation;
 import io.lendstream.schemas.topics.TopicCatalogue;
+import io.lendstream.stack.Installation;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,15 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.ServiceKind;
-import io.lendstream.launcher.stack.StackSettings;
 import io.lendstream.schemas.topics.Topic;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.KafkaSettings;
 import io.lendstream.service.settings.CommonKeys;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsFile;
+import io.lendstream.stack.Installation;
+import io.lendstream.stack.ServiceKind;
+import io.lendstream.stack.StackSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package io.lendstream.launcher.stack;
+package io.lendstream.stack;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -84,7 +84,7 @@ public record Installation(Path home) {
         }
     }
 
-    /** What holds {@link ChildMain}: the launcher's jar, or its classes in a build. */
+    /** What holds {@link ChildMain}: this module's jar, or its classes in a build. */
     static Path self() {
         try {
             return Path.of(ChildMain.class

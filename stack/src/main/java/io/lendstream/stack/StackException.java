@@ -1,4 +1,4 @@
-package io.lendstream.launcher.stack;
+package io.lendstream.stack;
 
 import java.io.Serial;
 import java.util.List;

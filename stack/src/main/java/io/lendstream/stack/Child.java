@@ -1,4 +1,4 @@
-package io.lendstream.launcher.stack;
+package io.lendstream.stack;
 
 import java.nio.file.Path;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.lendstream.launcher.stack;
+package io.lendstream.stack;
 
 import io.lendstream.core.event.ServiceName;
 import java.util.Arrays;

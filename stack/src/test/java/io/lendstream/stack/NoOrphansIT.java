@@ -1,4 +1,4 @@
-package io.lendstream.launcher;
+package io.lendstream.stack;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.SECONDS;
@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
-import io.lendstream.launcher.stack.Installation;
-import io.lendstream.launcher.stack.Stack;
-import io.lendstream.launcher.stack.StackSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -3,6 +3,6 @@
  * Whatever happens to the command, nothing of it stays behind: no process, and after a clean stop no file.
  */
 @NullMarked
-package io.lendstream.launcher.stack;
+package io.lendstream.stack;
 
 import org.jspecify.annotations.NullMarked;

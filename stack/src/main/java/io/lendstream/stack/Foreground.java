@@ -1,4 +1,4 @@
-package io.lendstream.launcher.stack;
+package io.lendstream.stack;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,7 +99,7 @@ final class StateSaver {
             to.save(state);
         } catch (UncheckedIOException e) {
             String reason = "actuator.state-dir is %s, which cannot be written (%s); make room, or mend the disk"
-                    .formatted(settings.stateDir().orElseThrow(), e.getCause().getMessage());
+                    .formatted(settings.stateDir().orElseThrow(), Objects.requireNonNull(e.getCause()).getMessage());
             if (!unwritable.equals(Optional.of(reason))) {
                 LOG.error("{}. The actuator goes on without it and tries again every second.", reason);
             }

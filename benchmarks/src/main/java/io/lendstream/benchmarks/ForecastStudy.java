@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -203,7 +204,7 @@ final class ForecastStudy implements Bench {
                 List<Score> scores = scores(lines, model.name());
                 for (int i = 0; i < scores.size(); i++) {
                     Score score = scores.get(i);
-                    Score their = select.get(key).get(i);
+                    Score their = Objects.requireNonNull(select.get(key)).get(i);
                     mae.add(score.errors().nmae() / their.errors().nmae());
                     pinball.add(score.errors().pinball99() / their.errors().pinball99());
                     pooled.add(score);

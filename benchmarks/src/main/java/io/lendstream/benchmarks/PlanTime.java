@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -160,7 +161,7 @@ public class PlanTime {
             int gpus = Integer.parseInt(result.getParams().getParam("gpus"));
             String name = "%s_%d_gpus".formatted(planner, gpus);
             double median = result.getPrimaryResult().getStatistics().getPercentile(50);
-            double budget = BUDGET.get(gpus);
+            double budget = Objects.requireNonNull(BUDGET.get(gpus), "the budget of a size that is not measured");
             metrics.put(name + "_p50_ms", median);
             reference.put(name + "_p50_ms", budget);
             budgets.put(name + "_p50_ms", budget);

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -148,7 +149,8 @@ final class SchedulerLoad implements AutoCloseable {
                                 TopicCatalogue.DECISIONS,
                                 deserializer.deserialize(record.topic(), record.headers(), record.value()));
                         read(decision, nanos);
-                        LoadedDomain domain = byId.get(decision.id().domain());
+                        LoadedDomain domain =
+                                Objects.requireNonNull(byId.get(decision.id().domain()), "a domain that is not loaded");
                         for (ActuationReport report : domain.actuation().take(decision, LoadedDomain.now())) {
                             domain.follow(report);
                             own.write(

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -140,7 +141,11 @@ final class DomainProcessor implements Processor<byte[], RoutedRecord, byte[], b
             RoutingHeaders.Left left = arrival.passage().left().get();
             return new Input.Happened(new NodeLeft(left.node(), domain, left.at()));
         }
-        return arrival.input().isPresent() ? arrival.input().get() : reader.read(topic, arrival.value(), wallClock());
+        if (arrival.input().isPresent()) {
+            return arrival.input().get();
+        }
+        byte[] value = Objects.requireNonNull(arrival.value(), "a record without a value by which no node leaves");
+        return reader.read(topic, value, wallClock());
     }
 
     private void take(Domain domain, Input input, Origin origin, long arrived) throws Poison {

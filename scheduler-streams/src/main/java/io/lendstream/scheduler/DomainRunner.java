@@ -79,7 +79,7 @@ final class DomainRunner {
             if (domain.refused() >= MOST_REFUSALS) {
                 probe(domain, at, arrived);
             }
-            throw new Poison(Poison.Kind.REFUSED, e.getCause());
+            throw new Poison(Poison.Kind.REFUSED, e.failure());
         }
     }
 
@@ -295,7 +295,7 @@ final class DomainRunner {
             if (event.match(IsSignal.INSTANCE) && e.why().equals(stop.why())) {
                 return Optional.empty();
             }
-            throw new Poison(Poison.Kind.REFUSED, e.getCause());
+            throw new Poison(Poison.Kind.REFUSED, e.failure());
         }
     }
 }

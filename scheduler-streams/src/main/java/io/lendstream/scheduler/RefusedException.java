@@ -1,5 +1,7 @@
 package io.lendstream.scheduler;
 
+import java.util.Objects;
+
 /**
  * A step that could not be made: the core failed on an event, or what the step led to could not be encoded. The state, the store
  * and the topics are as before.
@@ -11,9 +13,14 @@ final class RefusedException extends Exception {
         super(failure);
     }
 
+    /** What failed. */
+    Throwable failure() {
+        return Objects.requireNonNull(getCause());
+    }
+
     /** What failed, in one line. */
     String why() {
-        Throwable failure = getCause();
+        Throwable failure = failure();
         return failure.getMessage() == null
                 ? failure.getClass().getSimpleName()
                 : "%s: %s".formatted(failure.getClass().getSimpleName(), failure.getMessage());

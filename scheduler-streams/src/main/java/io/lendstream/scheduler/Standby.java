@@ -4,6 +4,7 @@ import io.lendstream.service.health.Health;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -105,12 +106,10 @@ final class Standby {
     static Group look(Admin admin, String name, String assignor) {
         try {
             var patience = new DescribeConsumerGroupsOptions().timeoutMs(PATIENCE_MILLIS);
-            return group(
-                    admin.describeConsumerGroups(List.of(name), patience)
-                            .describedGroups()
-                            .get(name)
-                            .get(),
-                    assignor);
+            var described = Objects.requireNonNull(admin.describeConsumerGroups(List.of(name), patience)
+                    .describedGroups()
+                    .get(name));
+            return group(described.get(), assignor);
         } catch (ExecutionException e) {
             return new Group(Holder.NOBODY, "group %s cannot be looked at: %s".formatted(name, e.getCause()));
         } catch (InterruptedException e) {

@@ -68,7 +68,8 @@ public final class Stack implements AutoCloseable {
             stack.startBase(broker, registry);
             return stack;
         } catch (RuntimeException e) {
-            stack.failure.complete(e instanceof StackException known ? known : new StackException(e.getMessage(), e));
+            stack.failure.complete(
+                    e instanceof StackException known ? known : new StackException(String.valueOf(e.getMessage()), e));
             stack.close();
             throw e;
         }

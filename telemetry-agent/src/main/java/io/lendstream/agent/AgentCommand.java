@@ -17,7 +17,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -50,7 +49,7 @@ final class AgentCommand extends ServiceCommand {
     private static final Logger LOG = LoggerFactory.getLogger(AgentCommand.class);
 
     private final PrintStream out;
-    private final AtomicReference<Optional<NodeWatch>> watch = new AtomicReference<>(Optional.empty());
+    private volatile Optional<NodeWatch> watch = Optional.empty();
 
     private Optional<BestBackend.Choice> chosen = Optional.empty();
 
@@ -177,8 +176,7 @@ final class AgentCommand extends ServiceCommand {
     }
 
     private String page(BiFunction<NodeId, GpuSnapshot, String> writer) {
-        return watch.get()
-                .flatMap(seen -> seen.latest().map(sight -> writer.apply(seen.node(), sight)))
+        return watch.flatMap(seen -> seen.latest().map(sight -> writer.apply(seen.node(), sight)))
                 .orElse("");
     }
 
@@ -216,7 +214,7 @@ final class AgentCommand extends ServiceCommand {
         if (dryRun || once) {
             node.once(!dryRun, printer);
         } else {
-            node.serve(seen -> watch.set(Optional.of(seen)));
+            node.serve(seen -> watch = Optional.of(seen));
         }
         return DONE;
     }

@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +33,7 @@ final class NodeWatch {
     private final RecordSink outbox;
     private final MeterRegistry metrics;
     private final Timer looks;
-    private final AtomicReference<Optional<GpuSnapshot>> latest = new AtomicReference<>(Optional.empty());
+    private volatile Optional<GpuSnapshot> latest = Optional.empty();
     private Optional<Node> told = Optional.empty();
     private Optional<String> pausedFor = Optional.empty();
     private String why = "";
@@ -80,7 +79,7 @@ final class NodeWatch {
     synchronized Optional<Duration> look(Instant now) {
         rest();
         GpuSnapshot sight = looks.record(() -> users.in(probe.look(now)));
-        latest.set(Optional.of(sight));
+        latest = Optional.of(sight);
         metrics.counter("lendstream.gpu.looks", "status", sight.status().name().toLowerCase(Locale.ROOT))
                 .increment();
         wanted = sight.again().map(now::plus);
@@ -99,7 +98,7 @@ final class NodeWatch {
 
     /** What was seen last, for those who ask. */
     Optional<GpuSnapshot> latest() {
-        return latest.get();
+        return latest;
     }
 
     /** Whose GPUs they are. */

@@ -159,7 +159,8 @@ public final class ProcessDriver implements Driver {
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
-            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+            driverListener.tell(
+                    new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
         }
     }
 
@@ -265,7 +266,8 @@ public final class ProcessDriver implements Driver {
                         surroundings.device(slot.gpu()).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
-            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+            driverListener.tell(
+                    new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
         }
         settle(id);
     }

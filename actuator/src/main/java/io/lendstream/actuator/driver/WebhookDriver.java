@@ -100,7 +100,7 @@ public final class WebhookDriver extends ExternalDriver {
         try {
             authorization = authorization();
         } catch (IOException e) {
-            return new Attempt.Again(AGAIN, e.getMessage());
+            return new Attempt.Again(AGAIN, String.valueOf(e.getMessage()));
         }
         String body = OrderJson.of(order);
         HttpRequest.Builder request = HttpRequest.newBuilder(address)

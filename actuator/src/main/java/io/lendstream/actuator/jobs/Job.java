@@ -238,7 +238,7 @@ abstract class Job {
             slots.forEach(slot -> failures.started(slot.gpu()));
             return true;
         } catch (UncheckedIOException e) {
-            unstarted(name, counted, false, e.getCause().toString());
+            unstarted(name, counted, false, String.valueOf(e.getCause()));
         } catch (IllegalArgumentException e) {
             unstarted(name, counted, true, String.valueOf(e.getMessage()));
         }
@@ -352,10 +352,7 @@ abstract class Job {
             unsaved = false;
         } catch (UncheckedIOException e) {
             if (!unsaved) {
-                LOG.error(
-                        "{}: its state cannot be written, and is tried again: {}",
-                        id,
-                        e.getCause().toString());
+                LOG.error("{}: its state cannot be written, and is tried again: {}", id, String.valueOf(e.getCause()));
             }
             unsaved = true;
         }

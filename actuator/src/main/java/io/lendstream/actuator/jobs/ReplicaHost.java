@@ -133,7 +133,8 @@ public final class ReplicaHost implements AutoCloseable {
             } catch (UncheckedIOException | IllegalArgumentException e) {
                 save();
                 LOG.warn("a replica of {} on {} cannot be started", service, slot.gpu(), e);
-                String why = String.valueOf((e instanceof UncheckedIOException ? e.getCause() : e).getMessage());
+                Throwable cause = e instanceof UncheckedIOException && e.getCause() != null ? e.getCause() : e;
+                String why = String.valueOf(cause.getMessage());
                 listener.gone(service, slot.gpu(), false, CANNOT_RUN, List.of(why));
             }
         });

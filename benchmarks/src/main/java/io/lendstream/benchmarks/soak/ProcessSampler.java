@@ -62,9 +62,10 @@ final class ProcessSampler {
             into.add(name, SoakMetric.MAPPED, minute, kilobytes(status, "RssFile") / 1024);
             into.add(name, SoakMetric.THREADS, minute, kilobytes(status, "Threads"));
             Map<Boolean, Long> open = descriptors(process.resolve("fd"));
-            into.add(name, SoakMetric.DESCRIPTORS, minute, (double) open.get(false));
-            if (open.get(true) > 0) {
-                into.add(name, SoakMetric.SEGMENTS, minute, (double) open.get(true));
+            into.add(name, SoakMetric.DESCRIPTORS, minute, (double) open.getOrDefault(false, 0L));
+            long segments = open.getOrDefault(true, 0L);
+            if (segments > 0) {
+                into.add(name, SoakMetric.SEGMENTS, minute, (double) segments);
             }
             heapAfterCollection(pid).ifPresent(heap -> into.add(name, SoakMetric.HEAP, minute, heap));
         } catch (IOException e) {

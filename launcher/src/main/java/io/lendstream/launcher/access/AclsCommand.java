@@ -126,8 +126,9 @@ public final class AclsCommand extends CommandGroup {
             try {
                 answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             } catch (ExecutionException e) {
+                Throwable cause = e.getCause() == null ? e : e.getCause();
                 throw UserError.failed("the broker does not %s: %s Its super.users may; --config says who asks."
-                        .formatted(what, String.valueOf(e.getCause().getMessage())));
+                        .formatted(what, String.valueOf(cause.getMessage())));
             } catch (TimeoutException e) {
                 throw UserError.failed("the broker did not %s within %d s; look at its log, and try again."
                         .formatted(what, PATIENCE_SECONDS));

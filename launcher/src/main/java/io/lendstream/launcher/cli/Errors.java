@@ -1,16 +1,17 @@
 package io.lendstream.launcher.cli;
 
-import io.lendstream.stack.StackException;
 import io.lendstream.schemas.registry.RegistryException;
 import io.lendstream.service.UsageErrors;
 import io.lendstream.service.kafka.UnreachableException;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.text.Printable;
+import io.lendstream.stack.StackException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 
@@ -70,7 +71,7 @@ public final class Errors implements CommandLine.IExecutionExceptionHandler, Com
 
     /** A file that cannot be read or written: its name, the reason and the way out. */
     private static String files(UncheckedIOException error) {
-        IOException cause = error.getCause();
+        IOException cause = Objects.requireNonNull(error.getCause());
         String what = firstLine(String.valueOf(error.getMessage()));
         if (error.getMessage() == null || error.getMessage().equals(cause.toString())) {
             what = firstLine(String.valueOf(cause.getMessage()));

@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -261,9 +262,10 @@ final class ClusterChecks {
 
     private int members(Admin admin) {
         try {
-            ConsumerGroupDescription group = answer(admin.describeConsumerGroups(List.of(schedulerGroup))
-                    .describedGroups()
-                    .get(schedulerGroup));
+            ConsumerGroupDescription group =
+                    answer(Objects.requireNonNull(admin.describeConsumerGroups(List.of(schedulerGroup))
+                            .describedGroups()
+                            .get(schedulerGroup)));
             return group.members().size();
         } catch (CheckException e) {
             if (e.getCause() instanceof GroupIdNotFoundException) {

@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -180,7 +181,8 @@ final class Diagnosis {
         var heard = new HashMap<NodeId, Set<String>>();
         var twins = new TreeSet<NodeId>();
         for (Node node : inventories) {
-            boolean counts = !node.at().isBefore(newest.get(node.nodeId()).minus(TWINS_WITHIN));
+            boolean counts = !node.at()
+                    .isBefore(Objects.requireNonNull(newest.get(node.nodeId())).minus(TWINS_WITHIN));
             if (counts && !node.bootId().equals(latest.put(node.nodeId(), node.bootId()))) {
                 boolean isNew = heard.computeIfAbsent(node.nodeId(), added -> new HashSet<>())
                         .add(node.bootId());

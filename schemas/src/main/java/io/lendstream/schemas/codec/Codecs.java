@@ -52,7 +52,7 @@ public final class Codecs {
             try {
                 Limits.check(event);
             } catch (IllegalArgumentException e) {
-                throw new OutOfBoundsException(e.getMessage(), e);
+                throw new OutOfBoundsException(String.valueOf(e.getMessage()), e);
             }
         }
         return value;

@@ -5,6 +5,7 @@ import io.lendstream.schemas.codec.mapping.Mappings;
 import io.lendstream.schemas.codec.mapping.MismatchException;
 import io.lendstream.schemas.codec.mapping.Strictness;
 import io.lendstream.schemas.serde.AvroBytes;
+import java.util.Objects;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
 
@@ -59,7 +60,7 @@ public final class RecordMapper<T> {
     }
 
     public GenericRecord encode(T value) {
-        return (GenericRecord) mapping.encode(value);
+        return (GenericRecord) Objects.requireNonNull(mapping.encode(value));
     }
 
     /**

@@ -218,12 +218,11 @@ public final class TopicAdmin {
         try {
             return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof TopicExistsException
-                    || e.getCause() instanceof UnknownTopicOrPartitionException) {
-                throw (KafkaException) e.getCause();
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            if (cause instanceof TopicExistsException || cause instanceof UnknownTopicOrPartitionException) {
+                throw (KafkaException) cause;
             }
-            throw new KafkaException(
-                    "could not %s: %s".formatted(what, e.getCause().getMessage()), e.getCause());
+            throw new KafkaException("could not %s: %s".formatted(what, cause.getMessage()), cause);
         } catch (TimeoutException e) {
             throw new KafkaException(
                     "could not %s within %d s; is bootstrap.servers right?".formatted(what, PATIENCE_SECONDS), e);

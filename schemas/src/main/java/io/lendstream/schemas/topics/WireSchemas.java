@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.avro.Schema;
 
@@ -34,7 +35,7 @@ public final class WireSchemas {
         }
         Schema.Parser parser = new Schema.Parser();
         parse(recordName, parser);
-        Schema schema = parser.getTypes().get(NAMESPACE + "." + recordName);
+        Schema schema = Objects.requireNonNull(parser.getTypes().get(NAMESPACE + "." + recordName));
         Schema before = PARSED.putIfAbsent(recordName, schema);
         return before == null ? schema : before;
     }

@@ -86,8 +86,9 @@ public final class Connection {
                     throw e;
                 }
                 first = false;
-                wait.goesOn(e.getMessage());
-                waiting.accept(e.getMessage());
+                String why = String.valueOf(e.getMessage());
+                wait.goesOn(why);
+                waiting.accept(why);
                 if (stopped.test(PAUSE)) {
                     return false;
                 }

@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,7 +33,7 @@ public final class RecordWriter implements AutoCloseable {
     private final String source;
     private final String boot = UUID.randomUUID().toString().substring(0, 8);
     private final Map<String, Long> positions = new ConcurrentHashMap<>();
-    private final AtomicReference<Optional<Exception>> failure = new AtomicReference<>(Optional.empty());
+    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
     private long written;
 
     /**
@@ -153,7 +152,7 @@ public final class RecordWriter implements AutoCloseable {
 
     private void sent(@Nullable RecordMetadata written, @Nullable Exception failed) {
         if (failed != null) {
-            failure.compareAndSet(Optional.empty(), Optional.of(failed));
+            failure.compareAndSet(null, failed);
         } else if (written != null && written.hasOffset()) {
             positions.merge(
                     new TopicPartition(written.topic(), written.partition()).toString(),
@@ -163,9 +162,10 @@ public final class RecordWriter implements AutoCloseable {
     }
 
     private void check() {
-        failure.get().ifPresent(failed -> {
+        Exception failed = failure.get();
+        if (failed != null) {
             throw new WriteFailedException("a record could not be written: " + failed.getMessage(), failed);
-        });
+        }
     }
 
     private static byte[] bytes(String key) {

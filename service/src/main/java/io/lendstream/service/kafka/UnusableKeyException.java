@@ -22,7 +22,7 @@ public final class UnusableKeyException extends PoisonRecordException {
             try {
                 Limits.name("the record's key", key);
             } catch (IllegalArgumentException e) {
-                throw new UnusableKeyException(e.getMessage());
+                throw new UnusableKeyException(String.valueOf(e.getMessage()));
             }
         } else if (key.isBlank() || key.length() > Limits.LONGEST_NAME) {
             throw new UnusableKeyException(

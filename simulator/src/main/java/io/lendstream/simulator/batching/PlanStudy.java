@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -202,12 +203,13 @@ public record PlanStudy(
     private ModelLatency believed(String model, Map<String, ProbedModel> probed) {
         return probed.isEmpty()
                 ? truth(model).times(1 + settings.margin())
-                : probed.get(model).latency(settings.margin());
+                : Objects.requireNonNull(probed.get(model), "a model that was not probed")
+                        .latency(settings.margin());
     }
 
     /** What batches really take. */
     private ModelLatency truth(String model) {
-        LatencyTable table = tables.get(model);
+        LatencyTable table = Objects.requireNonNull(tables.get(model), "a model without a table");
         if (table.rows().stream()
                         .mapToInt(LatencyTable.Row::inputSize)
                         .distinct()
@@ -274,7 +276,8 @@ public record PlanStudy(
             if (off.byProfile().isEmpty()) {
                 return List.of();
             }
-            gpus.add(service.ratePerSecond() / off.byProfile().get(whole.get()).ratePerSecond());
+            gpus.add(service.ratePerSecond()
+                    / Objects.requireNonNull(off.byProfile().get(whole.get())).ratePerSecond());
         }
         return gpus;
     }

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -45,7 +46,7 @@ public record ProbeCampaign(MigGpu gpu, List<PlannedService> services, Map<Strin
                 known.put(model, ProbedModel.of(table, priors.apply(table)).withCorners(Math.min(probes, CORNERS))));
         for (int round = CORNERS; round < probes && !isStable(known); round++) {
             Map<String, Map<ProbeChoice.Point, Double>> matter = matter(known);
-            known.replaceAll((model, probed) -> probed.withBest(matter.get(model)));
+            known.replaceAll((model, probed) -> probed.withBest(Objects.requireNonNull(matter.get(model))));
         }
         return known;
     }
@@ -97,7 +98,7 @@ public record ProbeCampaign(MigGpu gpu, List<PlannedService> services, Map<Strin
             for (MigProfile profile : capacity.byProfile().keySet()) {
                 double weight = UNUSED + slices.getOrDefault(key(name, profile), 0);
                 for (int edge : capacity.edges()) {
-                    matter.get(models.get(name))
+                    Objects.requireNonNull(matter.get(models.get(name)))
                             .merge(
                                     most(capacity.service(), profile, edge),
                                     weight / capacity.edges().size(),

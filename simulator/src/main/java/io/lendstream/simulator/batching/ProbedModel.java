@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -101,7 +102,7 @@ public record ProbedModel(LatencyTable table, LatencyLearner learner, List<Laten
             }
         }
         return ProbeChoice.next(learner.model().orElseThrow(), List.copyOf(rows.keySet()), matter)
-                .map(point -> probed(rows.get(point)))
+                .map(point -> probed(Objects.requireNonNull(rows.get(point), "a point that was not offered")))
                 .orElse(this);
     }
 

@@ -22,6 +22,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -211,20 +212,24 @@ final class ListSimulator {
 
     private boolean adopt(Plan plan) {
         for (Map.Entry<JobId, QueuePosition> entry : plan.standings().entrySet()) {
-            ListedRun run = open.get(entry.getKey());
+            ListedRun run = openRun(entry.getKey());
             byTurn.remove(run);
             run.standing(entry.getValue());
             byTurn.add(run);
         }
         boolean moved = false;
         for (Map.Entry<JobId, List<GpuId>> entry : plan.targets().entrySet()) {
-            ListedRun run = open.get(entry.getKey());
+            ListedRun run = openRun(entry.getKey());
             if (!run.gpus().equals(entry.getValue())) {
                 allocate(run, entry.getValue());
                 moved = true;
             }
         }
         return moved;
+    }
+
+    private ListedRun openRun(JobId job) {
+        return Objects.requireNonNull(open.get(job), "a job that is not open");
     }
 
     private void allocate(ListedRun run, List<GpuId> target) {

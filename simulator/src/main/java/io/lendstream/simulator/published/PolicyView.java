@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -55,7 +56,7 @@ final class PolicyView {
     }
 
     int node(GpuId gpu) {
-        return nodeOf.get(gpu);
+        return Objects.requireNonNull(nodeOf.get(gpu), "the node of a GPU that is not of this cluster");
     }
 
     /** The node of each GPU, those of one node together: policies that keep a job near to where it is list them mixed. */
@@ -100,7 +101,7 @@ final class PolicyView {
                 held,
                 new DescribedJob.Usage(run.largestRun(), run.restarts(), run.attainedGpuSeconds()),
                 run.batches().goodput(),
-                paces.get(run),
+                Objects.requireNonNull(paces.get(run), "the pace of a job that was not added"),
                 run.standing(),
                 settings.afe() ? costs : costs.withoutAfe());
     }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Writes {@code plan.json}, whose fields are a contract with those who read it. */
@@ -89,7 +90,9 @@ public final class PlanFile {
             fields.put("rate", rounded(instance.ratePerSecond()));
             fields.put(
                     "capacity",
-                    rounded(service.byProfile().get(instance.place().profile()).ratePerSecond()));
+                    rounded(Objects.requireNonNull(
+                                    service.byProfile().get(instance.place().profile()))
+                            .ratePerSecond()));
             fields.put("predictedP99Ms", rounded(result.expected().get(i).p99Millis()));
             if (!result.played().isEmpty()) {
                 PlanPlayer.Outcome played = result.played().get(i);

@@ -39,7 +39,7 @@ final class NvmlLooker implements NodeReader {
         try {
             return seen(machine.look(now), now);
         } catch (NvmlException e) {
-            failure = e.getMessage();
+            failure = String.valueOf(e.getMessage());
             backoff.failed(now);
             return unavailable();
         }

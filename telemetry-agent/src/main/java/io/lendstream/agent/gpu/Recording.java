@@ -53,7 +53,7 @@ final class Recording {
                 } catch (JsonProcessingException e) {
                     throw wrong(file, i, "is not JSON: " + e.getOriginalMessage(), e);
                 } catch (IllegalArgumentException | PoisonRecordException e) {
-                    throw wrong(file, i, e.getMessage(), e);
+                    throw wrong(file, i, String.valueOf(e.getMessage()), e);
                 }
             }
         }

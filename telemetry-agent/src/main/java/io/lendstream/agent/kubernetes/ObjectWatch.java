@@ -17,7 +17,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,7 +63,7 @@ final class ObjectWatch<T> implements AutoCloseable {
     private final MeterRegistry metrics;
     private final Stop stop = new Stop();
     private final CountDownLatch listed = new CountDownLatch(1);
-    private final AtomicReference<List<T>> known = new AtomicReference<>(List.of());
+    private volatile List<T> known = List.of();
     private final Thread thread;
 
     private final Map<String, T> byUid = new TreeMap<>();
@@ -95,7 +94,7 @@ final class ObjectWatch<T> implements AutoCloseable {
 
     /** What is kept of all that are there, or were when the server was last heard of. */
     Collection<T> known() {
-        return known.get();
+        return known;
     }
 
     /** Waits until they have been listed once, but not for longer than that; whether they were. */
@@ -240,7 +239,7 @@ final class ObjectWatch<T> implements AutoCloseable {
     }
 
     private void publish() {
-        known.set(List.copyOf(byUid.values()));
+        known = List.copyOf(byUid.values());
     }
 
     private void failed(IOException e) {

@@ -9,7 +9,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.kafka.clients.producer.Producer;
@@ -38,9 +37,10 @@ final class BacklogSender implements Runnable {
     private final Counter written;
     private final Counter unreadable;
     private final Semaphore work = new Semaphore(0);
-    private final AtomicReference<Optional<String>> trouble =
-            new AtomicReference<>(Optional.of("the broker has not answered yet"));
-    private final AtomicReference<Optional<String>> ended = new AtomicReference<>(Optional.empty());
+    /** Only the thread that delivers changes it. */
+    private volatile Optional<String> trouble = Optional.of("the broker has not answered yet");
+
+    private volatile Optional<String> ended = Optional.empty();
     private final Object filesInHand = new Object();
     private Optional<Client> client = Optional.empty();
     private volatile boolean stopped;
@@ -101,12 +101,12 @@ final class BacklogSender implements Runnable {
     }
 
     Optional<String> trouble() {
-        return trouble.get();
+        return trouble;
     }
 
     /** Why nothing will be delivered ever again; empty unless it ended without having been told to. */
     Optional<String> ended() {
-        return ended.get();
+        return ended;
     }
 
     @Override
@@ -142,7 +142,7 @@ final class BacklogSender implements Runnable {
             }
         } catch (InterruptedException | RuntimeException | Error e) {
             if (!stopped) {
-                ended.set(Optional.of("the thread that delivers has ended by " + e));
+                ended = Optional.of("the thread that delivers has ended by " + e);
                 LOG.error("nothing is delivered any more", e);
             }
         } finally {
@@ -159,12 +159,18 @@ final class BacklogSender implements Runnable {
     }
 
     private void failed(RuntimeException e) {
-        String why = String.valueOf(e.getMessage());
-        if (!trouble.getAndSet(Optional.of(why)).equals(Optional.of(why))) {
-            LOG.warn("records wait ({} so far): {}", backlog.waiting(), why);
-        }
+        waits(String.valueOf(e.getMessage()));
         client.ifPresent(Client::close);
         client = Optional.empty();
+    }
+
+    /** Logs the reason unless it is the last one again. */
+    private void waits(String why) {
+        Optional<String> before = trouble;
+        trouble = Optional.of(why);
+        if (!trouble.equals(before)) {
+            LOG.warn("records wait ({} so far): {}", backlog.waiting(), why);
+        }
     }
 
     private void connect() {
@@ -178,7 +184,7 @@ final class BacklogSender implements Runnable {
                 serializer.close();
                 throw e;
             }
-            trouble.set(Optional.empty());
+            trouble = Optional.empty();
             LOG.info("the broker answers; {} records wait", backlog.waiting());
         }
     }
@@ -208,13 +214,12 @@ final class BacklogSender implements Runnable {
                 await(answer.coming());
                 written.increment();
             } catch (ExecutionException e) {
+                String why = String.valueOf((e.getCause() == null ? e : e.getCause()).getMessage());
                 if (Sent.isRefusal(e)) {
-                    drop("the broker will never take it for %s: %s"
-                            .formatted(answer.topic(), e.getCause().getMessage()));
+                    drop("the broker will never take it for %s: %s".formatted(answer.topic(), why));
                 } else {
                     deliveredBefore(batch.first() + i);
-                    throw new IllegalStateException(
-                            "a record could not be written: " + e.getCause().getMessage(), e);
+                    throw new IllegalStateException("a record could not be written: " + why, e);
                 }
             }
         }
@@ -222,7 +227,7 @@ final class BacklogSender implements Runnable {
         if (stoppedBy.isPresent()) {
             throw stoppedBy.get();
         }
-        trouble.set(Optional.empty());
+        trouble = Optional.empty();
     }
 
     /** Empty for one that is dropped. */
@@ -249,10 +254,7 @@ final class BacklogSender implements Runnable {
                 sent.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
                 return;
             } catch (TimeoutException e) {
-                String why = "the broker has not answered for more than %d s".formatted(PATIENCE.toSeconds());
-                if (!trouble.getAndSet(Optional.of(why)).equals(Optional.of(why))) {
-                    LOG.warn("records wait ({} so far): {}", backlog.waiting(), why);
-                }
+                waits("the broker has not answered for more than %d s".formatted(PATIENCE.toSeconds()));
             }
         }
     }

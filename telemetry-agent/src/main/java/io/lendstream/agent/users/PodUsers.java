@@ -19,7 +19,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +53,7 @@ public final class PodUsers implements UserSource {
     private final Lister lister;
     private final Duration deadline;
     private final Duration longest;
-    private final AtomicReference<Known> known =
-            new AtomicReference<>(new Known(Optional.empty(), "the kubelet has not answered yet", System.nanoTime()));
+    private volatile Known known = new Known(Optional.empty(), "the kubelet has not answered yet", System.nanoTime());
     private final CountDownLatch asked = new CountDownLatch(1);
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(body -> {
         var made = new Thread(body, "pods");
@@ -82,7 +80,7 @@ public final class PodUsers implements UserSource {
 
     private void ask() {
         try {
-            known.set(new Known(Optional.of(lister.list()), "", System.nanoTime()));
+            known = new Known(Optional.of(lister.list()), "", System.nanoTime());
         } catch (IOException | RuntimeException e) {
             failed(e.getMessage());
         } catch (Error e) { // thrown on, it would end the asking without a word
@@ -95,16 +93,16 @@ public final class PodUsers implements UserSource {
     }
 
     private void failed(@Nullable String why) {
-        known.set(new Known(
+        known = new Known(
                 Optional.empty(),
                 "the kubelet does not tell which pods have GPUs: %s (agent.pod-resources)".formatted(why),
-                System.nanoTime()));
+                System.nanoTime());
     }
 
     @Override
     public Answer of(GpuSnapshot sight) {
         awaitFirst();
-        Known now = known.get();
+        Known now = known;
         Duration age = Duration.ofNanos(System.nanoTime() - now.at());
         if (now.holdings().isPresent() && age.compareTo(longest) > 0) {
             return Answer.nothing(
@@ -135,10 +133,11 @@ public final class PodUsers implements UserSource {
         var strangers = new TreeSet<String>();
         for (DeviceHolding holding : holdings) {
             GpuId gpu = devices.get(unshared(holding.device()));
+            Gpu whole = cut.get(unshared(holding.device()));
             if (gpu != null) {
                 users.computeIfAbsent(gpu, added -> new TreeSet<>()).add(holding.user());
-            } else if (cut.containsKey(unshared(holding.device()))) {
-                doubt(cut.get(unshared(holding.device())), doubtful); // on which of its instances, nobody tells
+            } else if (whole != null) {
+                doubt(whole, doubtful); // on which of its instances, nobody tells
             } else if (GPUS.matcher(holding.resource()).find()) {
                 strangers.add(holding.device());
             }

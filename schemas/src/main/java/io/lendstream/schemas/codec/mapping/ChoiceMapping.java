@@ -1,16 +1,21 @@
 package io.lendstream.schemas.codec.mapping;
 
 import java.util.Map;
+import java.util.Objects;
 
 /** A constant of an enum. */
 record ChoiceMapping(Map<String, Object> constants, Map<Object, Object> wire) implements Mapping {
     @Override
     public Object encode(Object value) {
-        return wire.get(value);
+        return Objects.requireNonNull(wire.get(value));
     }
 
     @Override
     public Object decode(Object symbol) {
-        return constants.get(symbol.toString());
+        Object constant = constants.get(symbol.toString());
+        if (constant == null) {
+            throw new InvalidRecordException("%s is none of %s".formatted(symbol, constants.keySet()), null);
+        }
+        return constant;
     }
 }

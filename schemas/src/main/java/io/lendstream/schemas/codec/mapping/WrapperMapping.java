@@ -1,9 +1,11 @@
 package io.lendstream.schemas.codec.mapping;
 
+import org.jspecify.annotations.Nullable;
+
 /** A record that looks like its only component. */
 record WrapperMapping(RecordAccess structure, Mapping value, String path) implements Mapping {
     @Override
-    public Object encode(Object wrapper) {
+    public @Nullable Object encode(Object wrapper) {
         return value.encode(structure.get(0, wrapper));
     }
 

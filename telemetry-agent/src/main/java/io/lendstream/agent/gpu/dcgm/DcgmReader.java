@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -43,10 +44,15 @@ public final class DcgmReader {
                     || whole.whole("migMode").filter(mode -> mode == MIG_ON).isPresent();
         }
 
+        Entity entity(int instance) {
+            return Objects.requireNonNull(instances.get(instance), "an instance that no sample names");
+        }
+
         String label(String... names) {
             for (String name : names) {
-                if (!labels.getOrDefault(name, "").isBlank()) {
-                    return labels.get(name).strip();
+                String value = labels.getOrDefault(name, "").strip();
+                if (!value.isEmpty()) {
+                    return value;
                 }
             }
             return "";
@@ -125,7 +131,7 @@ public final class DcgmReader {
             Map<Integer, GpuInstance> instances = instances(device);
             gpus.add(gpu(device, instances, gpus.size()));
             samples.add(whole(device));
-            instances.forEach((id, instance) -> samples.add(instance(instance, device.instances.get(id))));
+            instances.forEach((id, instance) -> samples.add(instance(instance, device.entity(id))));
         }
         gpus.sort(Comparator.comparingInt(Gpu::index));
         Optional<String> driver = drivers.size() == 1 ? drivers.stream().findFirst() : Optional.empty();
@@ -179,7 +185,7 @@ public final class DcgmReader {
         for (int i = 0; i < ids.size(); i++) {
             MigPlace place = places.get().get(i);
             int size = place.profile().memorySlices();
-            Entity entity = device.instances.get(ids.get(i));
+            Entity entity = device.entity(ids.get(i));
             instances.put(
                     ids.get(i),
                     new GpuInstance(

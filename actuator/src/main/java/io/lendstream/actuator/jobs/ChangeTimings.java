@@ -11,7 +11,12 @@ import java.util.Optional;
  *     reported
  */
 public record ChangeTimings(Duration sinceAsked, Optional<Duration> pause) {
-    static ChangeTimings since(long askedNanos) {
-        return new ChangeTimings(Duration.ofNanos(Math.max(0, System.nanoTime() - askedNanos)), Optional.empty());
+    /** Without a pause; both times are of {@link System#nanoTime}. */
+    static ChangeTimings between(long askedNanos, long nowNanos) {
+        return between(askedNanos, nowNanos, Optional.empty());
+    }
+
+    static ChangeTimings between(long askedNanos, long nowNanos, Optional<Duration> pause) {
+        return new ChangeTimings(Duration.ofNanos(Math.max(0, nowNanos - askedNanos)), pause);
     }
 }

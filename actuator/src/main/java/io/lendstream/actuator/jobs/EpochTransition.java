@@ -2,7 +2,6 @@ package io.lendstream.actuator.jobs;
 
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /** From one membership epoch of a job to the next: a group is prepared, agreed on, and taken at a step's end. */
@@ -17,24 +16,21 @@ final class EpochTransition {
         RECOVER
     }
 
-    final long epoch;
-    final Kind kind;
-    /** Workers of the epoch before, where they have to agree. */
-    final List<String> before;
-    /** Workers of the new epoch, by rank. */
-    final List<String> after;
-    /** Whether this completes the change that was asked for last. */
-    final boolean wholeChange;
+    private final long epoch;
+    private final Kind kind;
+    private final List<String> before;
+    private final List<String> after;
+    private final boolean wholeChange;
 
-    final Set<String> prepared = new LinkedHashSet<>();
-    final Set<String> passed = new LinkedHashSet<>();
-    boolean committed;
+    private final Set<String> prepared = new LinkedHashSet<>();
+    private final Set<String> passed = new LinkedHashSet<>();
+    private boolean committed;
 
-    // What it cost, as those who train on report it.
-    final Set<String> full = new LinkedHashSet<>();
-    long fullNanos;
-    Optional<Double> pauseSeconds = Optional.empty();
-
+    /**
+     * @param before workers of the epoch before; none where they need not agree
+     * @param after workers of the new epoch, by rank
+     * @param wholeChange whether this completes the change that was asked for last
+     */
     EpochTransition(long epoch, Kind kind, List<String> before, List<String> after, boolean wholeChange) {
         this.epoch = epoch;
         this.kind = kind;
@@ -43,16 +39,73 @@ final class EpochTransition {
         this.wholeChange = wholeChange;
     }
 
-    boolean isPrepared() {
-        return prepared.containsAll(after);
+    long epoch() {
+        return epoch;
     }
 
-    /** All that have a part in it have passed the boundary between the epochs. */
-    boolean isPassed() {
-        return passed.containsAll(before) && passed.containsAll(after);
+    Kind kind() {
+        return kind;
+    }
+
+    List<String> before() {
+        return before;
+    }
+
+    List<String> after() {
+        return after;
+    }
+
+    /** All workers of both epochs. */
+    Set<String> all() {
+        Set<String> all = new LinkedHashSet<>(before);
+        all.addAll(after);
+        return all;
     }
 
     boolean concerns(String worker) {
         return before.contains(worker) || after.contains(worker);
+    }
+
+    void addPrepared(String worker) {
+        prepared.add(worker);
+    }
+
+    boolean isPrepared() {
+        return prepared.containsAll(after);
+    }
+
+    /**
+     * Whether the workers of the epoch before can be sent the commit. Newcomers may take long to build a group, so training
+     * goes on until they have. Workers that stay need about a step for it: without newcomers the commit is sent at once, so that
+     * workers that leave need not wait for a second step.
+     */
+    boolean mayCommit() {
+        return kind == Kind.CHANGE && !committed && (isPrepared() || before.containsAll(after));
+    }
+
+    void commit() {
+        committed = true;
+    }
+
+    /** Whether workers may pass into it, so that it cannot be given up. Only a change waits for the commit. */
+    boolean isBinding() {
+        return committed || kind != Kind.CHANGE;
+    }
+
+    void addPassed(String worker) {
+        passed.add(worker);
+    }
+
+    List<String> passed() {
+        return List.copyOf(passed);
+    }
+
+    /** Whether all workers of both epochs have passed the boundary between them. */
+    boolean isPassed() {
+        return passed.containsAll(before) && passed.containsAll(after);
+    }
+
+    JobFile.Pending pending() {
+        return new JobFile.Pending(epoch, kind.name(), after, wholeChange);
     }
 }

@@ -4,474 +4,306 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
-import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.stream.Stream;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A job on this node: what it is to run on, and its workers. Everything happens on the host's one thread; after each event
- * {@link #advance} does what can be done next.
+ * A job on this node: its target, its workers, its file, and its reports. A {@link Rescaler} brings the workers to the target.
+ * Everything happens on the host's one thread; after each event {@link #advance} does what can be done next.
  */
-abstract class Job {
+final class Job {
     private static final Logger LOG = LoggerFactory.getLogger(Job.class);
-    private static final SecureRandom RANDOM = new SecureRandom();
     static final String FILE = "job.json";
-    /** What a shell says of a program that it cannot run. */
-    static final int CANNOT_START = 127;
 
-    /** How many workers' logs are kept beside those that run. */
-    private static final int OLD_LOGS = 32;
-
-    final JobId id;
-    final JobProgram program;
-    final JobListener listener;
-    final Path directory;
-
-    private final Shared shared;
+    private final JobId id;
+    private final JobProgram program;
+    private final Path home;
+    private final LongSupplier nanoClock;
+    private final WorkerPool workers = new WorkerPool();
+    private final WorkerStarter starter;
     private final Failures failures;
-
-    /** Slots that the job is to run in, each with the change that said so. */
-    final Map<GpuId, Wanted> wanted = new TreeMap<>();
-    /** Slots that it is to leave, or has left without its workers being gone. */
-    final Map<GpuId, Released> releases = new TreeMap<>();
-
-    final Map<String, Worker> workers = new LinkedHashMap<>();
-
-    Batching batching;
-    Batching applied;
-    DecisionId change;
-    long askedNanos;
-    boolean settled;
-    boolean stopping;
-    boolean finished;
+    private final JobTarget target;
+    private final JobReporter reporter;
+    private final JobFileWriter file;
+    private final Rescaler rescaler;
+    private WorkerExit lastExit = WorkerExit.NONE;
     private boolean over;
-    /** Whether the file lacks something, because it could not be written. */
-    private boolean unsaved;
-
-    private int lastCode;
-    private List<String> lastLines = List.of();
-
-    /** @param bound whether it was reported that a worker computes there */
-    record Wanted(Slot slot, DecisionId addedBy, boolean bound) {}
-
-    record Released(Slot slot, DecisionId change, long askedNanos) {}
 
     /**
      * What all jobs of a host share.
      *
      * @param socket where workers connect
      * @param environment what workers inherit
+     * @param nanoClock the time, as of {@link System#nanoTime}
      */
-    record Shared(Path socket, CleanEnvironment environment) {}
+    record Shared(Path socket, CleanEnvironment environment, LongSupplier nanoClock) {}
 
+    /** @param home the job's directory */
     Job(
             JobId id,
             JobProgram program,
             Batching batching,
             DecisionId change,
-            Path directory,
+            Path home,
             Shared shared,
             JobListener listener) {
         this.id = id;
         this.program = program;
-        this.batching = batching;
-        this.applied = batching;
-        this.change = change;
-        this.askedNanos = System.nanoTime();
-        this.directory = directory;
-        this.shared = shared;
+        this.home = home;
+        this.nanoClock = shared.nanoClock();
+        this.starter = new WorkerStarter(id, program, home, shared);
         this.failures = new Failures(program.maxRestarts());
-        this.listener = listener;
-    }
-
-    /** Does what can be done next, which may be nothing. */
-    abstract void advance();
-
-    abstract void heard(Worker worker, String type, JsonNode message);
-
-    /** Nothing of a worker is left; it is no longer among the job's workers. */
-    abstract void gone(Worker worker);
-
-    /** Whether a worker can simply be ended when its slot is taken, because it does not train yet. */
-    abstract boolean isDispensable(Worker worker);
-
-    abstract JobFile.@org.jspecify.annotations.Nullable Pending pending();
-
-    abstract long epoch();
-
-    abstract List<String> members();
-
-    /** The job's workers are to be where {@code slots} are, and nowhere else. */
-    final void resize(List<Slot> slots, Batching nextBatching, DecisionId nextChange) {
-        if (!settled && !nextChange.equals(change)) {
-            listener.failed(id, change, "superseded by " + nextChange);
-        }
-        settled = false;
-        change = nextChange;
-        batching = nextBatching;
-        askedNanos = System.nanoTime();
-        failures.clear();
-        Map<GpuId, Slot> next = new TreeMap<>();
-        slots.forEach(slot -> next.put(slot.gpu(), slot));
-        for (Wanted each : List.copyOf(wanted.values())) {
-            if (!next.containsKey(each.slot.gpu())) {
-                wanted.remove(each.slot.gpu());
-                releases.put(each.slot.gpu(), new Released(each.slot, nextChange, askedNanos));
-            }
-        }
-        next.forEach((gpu, slot) -> wanted.computeIfAbsent(gpu, any -> new Wanted(slot, nextChange, false)));
-        save();
-        for (Worker worker : List.copyOf(workers.values())) {
-            if (worker.slots.stream().anyMatch(this::isReleased) && isDispensable(worker)) {
-                worker.process.kill();
-            }
-        }
-        reportEmptySlots();
-    }
-
-    final void stop(DecisionId lastChange) {
-        stopping = true;
-        resize(List.of(), batching, lastChange);
-    }
-
-    final void force(Collection<GpuId> gpus) {
-        for (Worker worker : List.copyOf(workers.values())) {
-            if (worker.slots.stream().anyMatch(slot -> gpus.contains(slot.gpu()))) {
-                worker.wasForced = true;
-                worker.process.kill();
-            }
-        }
-    }
-
-    final boolean isReleased(Slot slot) {
-        return releases.containsKey(slot.gpu());
-    }
-
-    final boolean isWanted(Worker worker) {
-        return worker.slots.stream().allMatch(slot -> wanted.containsKey(slot.gpu()) && !isReleased(slot));
-    }
-
-    final boolean isOver() {
-        return over;
-    }
-
-    /** Looks after processes: notices ends, and ends what has overstayed. */
-    final void look(long nowNanos) {
-        if (unsaved) {
-            save();
-        }
-        for (Worker worker : List.copyOf(workers.values())) {
-            if (worker.deadlineNanos != Long.MAX_VALUE && nowNanos - worker.deadlineNanos >= 0) {
-                worker.wasForced = true;
-                worker.process.kill();
-            }
-            if (worker.process.isGone()) {
-                workers.remove(worker.name);
-                lastCode = worker.process.exitCode();
-                lastLines = worker.process.lastLines();
-                LOG.info("{}: worker {} is gone, exit code {}", id, worker, lastCode);
-                gone(worker);
-                for (Slot slot : worker.slots) {
-                    reportReleased(slot, worker.wasForced);
-                }
-                save();
-            }
-        }
-    }
-
-    /** Whether a slot's workers have failed so often that no more are started. */
-    final boolean isGivenUp(Slot slot) {
-        return failures.isGivenUp(slot.gpu());
-    }
-
-    final void countFailure(Worker worker) {
-        for (Slot slot : worker.slots) {
-            int failed = failures.ended(slot.gpu());
-            if (isGivenUp(slot)) {
-                listener.failed(
-                        id,
-                        change,
-                        "workers in %s failed %d times, the last with exit code %d; none is started there until the next change"
-                                .formatted(slot.gpu(), failed, worker.process.exitCode()));
-            }
-        }
-    }
-
-    final Duration restartDelay(Slot slot) {
-        return failures.restartDelay(slot.gpu());
-    }
-
-    /** Whether the next start in a slot has to wait, because the last one did not succeed. */
-    final boolean mustWait(Slot slot) {
-        return failures.mustWait(slot.gpu(), System.nanoTime());
-    }
-
-    /**
-     * Starts a worker; returns whether that succeeded. One that cannot be started is counted, and reported when it is given up.
-     */
-    final boolean launch(List<Slot> slots, List<String> command, Map<String, String> more) {
-        return launch(slots, slots, command, more);
-    }
-
-    /** The same where all of {@code counted} wait for this worker. */
-    final boolean launch(List<Slot> slots, List<Slot> counted, List<String> command, Map<String, String> more) {
-        String name = "%s-%s".formatted(JobHome.label(id), random(6));
-        try {
-            Worker worker = started(name, slots, command, more);
-            workers.put(name, worker);
-            slots.forEach(slot -> failures.started(slot.gpu()));
-            return true;
-        } catch (UncheckedIOException e) {
-            unstarted(name, counted, false, String.valueOf(e.getCause()));
-        } catch (IllegalArgumentException e) {
-            unstarted(name, counted, true, String.valueOf(e.getMessage()));
-        }
-        save();
-        return false;
-    }
-
-    /** Counts workers of slots that cannot be started. */
-    private void unstarted(String name, List<Slot> slots, boolean isHopeless, String why) {
-        lastCode = CANNOT_START;
-        lastLines = List.of("cannot be started: " + why);
-        forget(directoryOf(name));
-        for (Slot slot : slots) {
-            failures.unstarted(slot.gpu(), isHopeless, System.nanoTime());
-        }
-        boolean isGivenUp = slots.stream().anyMatch(this::isGivenUp);
-        LOG.warn("{}: worker {} cannot be started{}: {}", id, name, isGivenUp ? "" : " yet", why);
-        if (isGivenUp) {
-            listener.failed(id, change, "workers in %s cannot be started: %s".formatted(gpus(slots), why));
-        }
-    }
-
-    private static List<GpuId> gpus(List<Slot> slots) {
-        return slots.stream().map(Slot::gpu).toList();
-    }
-
-    /** What it is and where is on disk before it runs, so that no node process can miss it. */
-    private Worker started(String name, List<Slot> slots, List<String> command, Map<String, String> more) {
-        JobHome.complaint(id).ifPresent(why -> {
-            throw new IllegalArgumentException(why);
-        });
-        try {
-            PrivateFiles.directory(directory);
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot make a directory for job " + id, e);
-        }
-        String token = random(16);
-        DecisionId cause = Optional.ofNullable(wanted.get(slots.get(0).gpu()))
-                .map(Wanted::addedBy)
-                .orElse(change);
-        List<JobFile.WorkerEntry> entries = new ArrayList<>(entries());
-        entries.add(entry(name, token, slots, cause));
-        file(entries).write(directory.resolve(FILE));
-        Map<String, String> environment = new TreeMap<>(program.environment());
-        environment.putIfAbsent("GLOO_SOCKET_IFNAME", "lo");
-        environment.put(
-                "CUDA_VISIBLE_DEVICES",
-                String.join(",", slots.stream().map(Slot::device).toList()));
-        environment.put("LENDSTREAM_AFE_SOCKET", shared.socket.toString());
-        environment.put("LENDSTREAM_AFE_TOKEN", token);
-        environment.put("LENDSTREAM_LOCAL_BATCH", Integer.toString(batching.localBatch()));
-        environment.put("LENDSTREAM_ACCUMULATION", Integer.toString(batching.accumulation()));
-        environment.put("LENDSTREAM_LEARNING_RATE_SCALE", Double.toString(batching.learningRateScale()));
-        environment.putAll(more);
-        forgetOldLogs();
-        var process = WorkerProcess.start(
-                name, directoryOf(name), command, shared.environment, environment, Path.of(program.directory()));
-        return new Worker(name, token, slots, cause, process);
-    }
-
-    /** All that the job had on this node is gone, or will not be started. */
-    final void end(int code) {
-        over = true;
-        try {
-            Files.deleteIfExists(directory.resolve(FILE));
-        } catch (IOException e) {
-            LOG.error(
-                    "{} is over, but {} cannot be removed; remove it, or the job starts again",
-                    id,
-                    directory.resolve(FILE),
-                    e);
-        }
-        reportEmptySlots();
-        listener.exited(id, code, lastLines);
-    }
-
-    final int lastCode() {
-        return lastCode;
-    }
-
-    final void settle(ChangeTimings timings) {
-        settled = true;
-        save();
-        listener.applied(id, change, timings);
-    }
-
-    /** Tells of slots in which workers compute for the first time. */
-    final void reportBound(List<Worker> newcomers) {
-        Map<DecisionId, List<Slot>> slots = new TreeMap<>();
-        for (Worker worker : newcomers) {
-            for (Slot slot : worker.slots) {
-                Wanted known = wanted.get(slot.gpu());
-                if (known != null && !known.bound) {
-                    wanted.put(slot.gpu(), new Wanted(slot, known.addedBy, true));
-                    slots.computeIfAbsent(known.addedBy, any -> new ArrayList<>())
-                            .add(slot);
-                }
-            }
-        }
-        save();
-        slots.forEach((addedBy, all) -> listener.bound(id, all, addedBy, ChangeTimings.since(askedNanos)));
-    }
-
-    /** Writes what must be known of the job; where that fails, as on a full disk, again at the next look. */
-    final void save() {
-        if (over) {
-            return;
-        }
-        try {
-            file(entries()).write(directory.resolve(FILE));
-            unsaved = false;
-        } catch (UncheckedIOException e) {
-            if (!unsaved) {
-                LOG.error("{}: its state cannot be written, and is tried again: {}", id, String.valueOf(e.getCause()));
-            }
-            unsaved = true;
-        }
-    }
-
-    final Path directoryOf(String worker) {
-        return directory.resolve("workers").resolve(worker);
-    }
-
-    private void forgetOldLogs() {
-        try (Stream<Path> all = Files.list(directory.resolve("workers"))) {
-            List<Path> old = all.filter(
-                            each -> !workers.containsKey(each.getFileName().toString()))
-                    .sorted(Comparator.comparingLong(
-                                    (Path each) -> each.toFile().lastModified())
-                            .reversed())
-                    .skip(OLD_LOGS)
-                    .toList();
-            old.forEach(this::forget);
-        } catch (NoSuchFileException e) {
-            LOG.debug("{} has had no worker yet", id);
-        } catch (IOException e) {
-            LOG.warn("{}: old logs cannot be removed: {}", id, e.getMessage());
-        }
-    }
-
-    private void forget(Path worker) {
-        if (!Files.exists(worker)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(worker)) {
-            files.sorted(Comparator.reverseOrder())
-                    .forEach(file -> file.toFile().delete());
-        } catch (IOException e) {
-            LOG.warn("{}: {} cannot be removed: {}", id, worker, e.getMessage());
-        }
-    }
-
-    /** Slots that are to be released and have no worker are released. */
-    private void reportEmptySlots() {
-        for (Released each : List.copyOf(releases.values())) {
-            boolean used = workers.values().stream()
-                    .anyMatch(worker ->
-                            worker.slots.stream().anyMatch(slot -> slot.gpu().equals(each.slot.gpu())));
-            if (!used) {
-                reportReleased(each.slot, false);
-            }
-        }
-    }
-
-    private void reportReleased(Slot slot, boolean forced) {
-        Released release = releases.remove(slot.gpu());
-        if (release != null) {
-            listener.released(id, List.of(slot), release.change, forced, ChangeTimings.since(release.askedNanos));
-        }
-    }
-
-    private List<JobFile.WorkerEntry> entries() {
-        return workers.values().stream()
-                .map(worker -> entry(worker.name, worker.token, worker.slots, worker.cause))
-                .toList();
-    }
-
-    private static JobFile.WorkerEntry entry(String name, String token, List<Slot> slots, DecisionId cause) {
-        return new JobFile.WorkerEntry(
-                name,
-                token,
-                cause.toString(),
-                slots.stream()
-                        .map(slot -> new JobFile.WorkerSlot(slot.gpu().value(), slot.device()))
-                        .toList());
-    }
-
-    private JobFile file(List<JobFile.WorkerEntry> entries) {
-        return new JobFile(
-                id.value(),
-                JobFile.Program.of(program),
-                wanted.values().stream()
-                        .map(each -> new JobFile.WantedSlot(
-                                each.slot.gpu().value(), each.slot.device(), each.addedBy.toString(), each.bound))
-                        .toList(),
-                batching,
-                applied,
-                new JobFile.LastChange(change.toString(), askedNanos, settled, stopping),
-                releases.values().stream()
-                        .map(each -> new JobFile.Release(
-                                each.slot.gpu().value(), each.slot.device(), each.change.toString(), each.askedNanos))
-                        .toList(),
-                entries,
-                new JobFile.Membership(epoch(), members(), pending()));
+        this.target = new JobTarget(batching, change, nowNanos());
+        this.reporter = new JobReporter(id, target, listener, nanoClock);
+        this.file = new JobFileWriter(id, home.resolve(FILE));
+        this.rescaler = program.mode() == JobProgram.Mode.AFE ? new ElasticRescaler(this) : new RestartRescaler(this);
     }
 
     /** Takes over what another node process has left, workers included. */
-    final void restore(JobFile file) {
-        applied = file.applied();
-        askedNanos = file.lastChange().askedNanos();
-        settled = file.lastChange().settled();
-        stopping = file.lastChange().stopping();
-        for (JobFile.WantedSlot each : file.wanted()) {
-            Slot slot = new Slot(new GpuId(each.gpu()), each.device());
-            wanted.put(slot.gpu(), new Wanted(slot, DecisionId.parse(each.addedBy()), each.bound()));
+    void adopt(JobFile left) {
+        target.restore(left);
+        left.workers().forEach(entry -> workers.add(starter.adopt(WorkerIdentity.of(entry))));
+        rescaler.adopt(left);
+    }
+
+    /** The job's workers are to be where {@code slots} are, and nowhere else. */
+    void resize(List<Slot> slots, Batching batching, DecisionId change) {
+        if (target.isSupersededBy(change)) {
+            reporter.failed("superseded by " + change);
         }
-        for (JobFile.Release each : file.releases()) {
-            Slot slot = new Slot(new GpuId(each.gpu()), each.device());
-            releases.put(slot.gpu(), new Released(slot, DecisionId.parse(each.change()), each.askedNanos()));
+        target.replace(slots, batching, change, nowNanos());
+        failures.clear();
+        save();
+        for (Worker worker : workers.all()) {
+            if (worker.slots().stream().anyMatch(target::isReleased) && rescaler.isDispensable(worker)) {
+                worker.kill();
+            }
         }
-        for (JobFile.WorkerEntry each : file.workers()) {
-            List<Slot> slots = each.slots().stream()
-                    .map(slot -> new Slot(new GpuId(slot.gpu()), slot.device()))
-                    .toList();
-            DecisionId cause = DecisionId.parse(each.cause());
-            var process = WorkerProcess.adopt(each.name(), directoryOf(each.name()));
-            workers.put(each.name(), new Worker(each.name(), each.token(), slots, cause, process));
+        reportEmptySlots();
+    }
+
+    void stop(DecisionId lastChange) {
+        target.stop();
+        resize(List.of(), target.batching(), lastChange);
+    }
+
+    /** Kills what is in these slots. */
+    void force(Collection<GpuId> gpus) {
+        workers.all().stream().filter(worker -> worker.isInAnyOf(gpus)).forEach(Worker::force);
+    }
+
+    /** Does what can be done next, which may be nothing. */
+    void advance() {
+        rescaler.advance();
+    }
+
+    void heard(Worker worker, String type, JsonNode message) {
+        rescaler.heard(worker, type, message);
+    }
+
+    /** Answers a request of a worker to the rendezvous store. */
+    void askStore(JsonNode request, ByteBuffer body, EpochStore.Answer answer) {
+        rescaler.askStore(request, body, answer);
+    }
+
+    /** Looks after processes: notices ends, and ends workers that are past their deadline. */
+    void look(long nowNanos) {
+        if (file.isBehind()) {
+            save();
+        }
+        for (Worker worker : workers.all()) {
+            if (worker.isOverdue(nowNanos)) {
+                worker.force();
+            }
+            if (worker.isGone()) {
+                remove(worker);
+            }
+        }
+        rescaler.expireStore(nowNanos);
+    }
+
+    private void remove(Worker worker) {
+        workers.remove(worker);
+        lastExit = worker.exit();
+        LOG.info("{}: worker {} is gone, exit code {}", id, worker, lastExit.code());
+        rescaler.gone(worker);
+        worker.slots().forEach(slot -> reporter.released(slot, worker.wasForced()));
+        save();
+    }
+
+    // The rest is for the rescaler.
+
+    /** Starts a worker in these slots. A start that fails is counted, and reported when the slots are given up. */
+    Optional<Worker> launch(List<Slot> slots, List<String> command, Map<String, String> more) {
+        return launch(slots, slots, command, more);
+    }
+
+    /** Starts a worker in these slots. A start that fails counts for all slots of {@code counted}, which wait for it. */
+    Optional<Worker> launch(List<Slot> slots, List<Slot> counted, List<String> command, Map<String, String> more) {
+        WorkerIdentity identity = WorkerIdentity.create(id, slots, target.causeOf(slots.get(0)));
+        try {
+            starter.prepare();
+            List<JobFile.WorkerEntry> entries = new ArrayList<>(workers.entries());
+            entries.add(identity.entry());
+            file.write(content(entries)); // before it runs, so that no node process can miss it
+            Map<String, String> environment = starter.environment(identity, target.batching(), more);
+            Worker worker = starter.start(identity, command, environment, workers.names());
+            workers.add(worker);
+            slots.forEach(slot -> failures.started(slot.gpu()));
+            return Optional.of(worker);
+        } catch (UncheckedIOException e) {
+            unstarted(identity, counted, false, e.getCause().toString());
+        } catch (IllegalArgumentException e) {
+            unstarted(identity, counted, true, String.valueOf(e.getMessage()));
+        }
+        save();
+        return Optional.empty();
+    }
+
+    private void unstarted(WorkerIdentity identity, List<Slot> slots, boolean isHopeless, String why) {
+        lastExit = WorkerExit.unstarted(why);
+        starter.forget(identity);
+        slots.forEach(slot -> failures.unstarted(slot.gpu(), isHopeless, nowNanos()));
+        boolean isGivenUp = slots.stream().anyMatch(this::isGivenUp);
+        LOG.warn("{}: worker {} cannot be started{}: {}", id, identity, isGivenUp ? "" : " yet", why);
+        if (isGivenUp) {
+            reporter.failed("workers in %s cannot be started: %s"
+                    .formatted(slots.stream().map(Slot::gpu).toList(), why));
         }
     }
 
-    private static String random(int bytes) {
-        byte[] value = new byte[bytes];
-        RANDOM.nextBytes(value);
-        return HexFormat.of().formatHex(value);
+    /** Counts a worker that has ended in failure, and reports when no more are started in its slots. */
+    void countFailure(Worker worker) {
+        for (Slot slot : worker.slots()) {
+            int failed = failures.ended(slot.gpu());
+            if (isGivenUp(slot)) {
+                reporter.failed(
+                        "workers in %s failed %d times, the last with exit code %d; none is started there until the next change"
+                                .formatted(slot.gpu(), failed, lastExit.code()));
+            }
+        }
+    }
+
+    /** Whether workers of a slot have failed so often that no more are started. */
+    boolean isGivenUp(Slot slot) {
+        return failures.isGivenUp(slot.gpu());
+    }
+
+    /**
+     * Whether the next start in a slot must wait, because the last start did not succeed or workers have failed there.
+     *
+     * @param lastNanos from when on the delay after failures is counted
+     */
+    boolean mustWait(Slot slot, long lastNanos) {
+        return failures.mustWait(slot.gpu(), nowNanos())
+                || nowNanos() - lastNanos < failures.restartDelay(slot.gpu()).toNanos();
+    }
+
+    /** The change is complete. */
+    void settle(ChangeTimings timings) {
+        target.settle();
+        save();
+        reporter.applied(timings);
+    }
+
+    /** Completes a change that needed nothing measured. */
+    void settle() {
+        settle(ChangeTimings.between(target.askedNanos(), nowNanos()));
+    }
+
+    /** Reports slots in which workers compute for the first time. */
+    void reportBound(Collection<Slot> slots) {
+        Map<DecisionId, List<Slot>> fresh = target.bind(slots);
+        save();
+        reporter.bound(fresh);
+    }
+
+    void reportRecovered(List<Slot> lost, ChangeTimings timings) {
+        reporter.recovered(lost, timings);
+    }
+
+    /** Reports slots that the job is to leave and in which no worker is. */
+    private void reportEmptySlots() {
+        for (Slot slot : target.leaving()) {
+            if (!workers.isUsed(slot.gpu())) {
+                reporter.released(slot, false);
+            }
+        }
+    }
+
+    /** All that the job had on this node is gone, or will not be started. */
+    void end(int code) {
+        over = true;
+        file.remove();
+        reportEmptySlots();
+        reporter.exited(code, lastExit.lastLines());
+    }
+
+    /** Writes what must be known of the job; where that fails, again at the next look. */
+    void save() {
+        if (!over) {
+            file.save(content(workers.entries()));
+        }
+    }
+
+    private JobFile content(List<JobFile.WorkerEntry> entries) {
+        MembershipState state = rescaler.state();
+        return new JobFile(
+                id.value(),
+                JobFile.Program.of(program),
+                target.wantedEntries(),
+                target.batching(),
+                state.applied(),
+                target.change().toString(),
+                target.askedNanos(),
+                target.isSettled(),
+                target.isStopping(),
+                target.releaseEntries(),
+                entries,
+                state.epoch(),
+                state.members(),
+                state.pending().orElse(null));
+    }
+
+    JobId id() {
+        return id;
+    }
+
+    JobProgram program() {
+        return program;
+    }
+
+    Path home() {
+        return home;
+    }
+
+    JobTarget target() {
+        return target;
+    }
+
+    WorkerPool workers() {
+        return workers;
+    }
+
+    /** Exit code of the worker that ended last. */
+    int lastCode() {
+        return lastExit.code();
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    long nowNanos() {
+        return nanoClock.getAsLong();
     }
 }

@@ -1,32 +1,16 @@
 package io.lendstream.actuator.jobs;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,24 +25,17 @@ public final class JobHost implements AutoCloseable {
     /** Of the protocol in {@code docs/afe.md}. */
     static final int VERSION = 1;
 
-    private static final String SOCKET = "jobs.sock";
     private static final long LOOK_MILLIS = 50;
     private static final List<Integer> LOOK_AFTER_CLOSE_MILLIS = List.of(1, 3, 6, 10, 20, 30);
 
-    private final Path directory;
+    private final HostDirectory directory;
     private final Job.Shared shared;
     private final JobListener listener;
-    private final FileChannel lockFile;
     private final WorkerServer server;
-    private final ScheduledExecutorService events = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "jobs");
-        thread.setDaemon(true);
-        return thread;
-    });
-
     private final ErrorLog errors = new ErrorLog(LOG);
+    private final HostThread thread = new HostThread(errors);
     private final Map<JobId, Job> jobs = new TreeMap<>();
-    private final Map<WorkerServer.Connection, Worker> greeted = new HashMap<>();
+    private final WorkerConnections connections = new WorkerConnections();
 
     /**
      * What runs of a job.
@@ -72,14 +49,13 @@ public final class JobHost implements AutoCloseable {
     public record Running(
             JobId job, List<Slot> wanted, List<Slot> bound, List<Slot> occupied, DecisionId change, boolean settled) {}
 
-    private JobHost(Path directory, CleanEnvironment environment, JobListener listener, FileChannel lockFile) {
+    private JobHost(HostDirectory directory, CleanEnvironment environment, JobListener listener) {
         this.directory = directory;
-        this.shared = new Job.Shared(directory.resolve(SOCKET), environment);
+        this.shared = new Job.Shared(directory.socket(), environment, System::nanoTime);
         this.listener = listener;
-        this.lockFile = lockFile;
-        adopt();
+        directory.takeOver(this::adopt);
         server = new WorkerServer(shared.socket(), new Listening());
-        var unused = events.scheduleWithFixedDelay(guarded(this::look), 0, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        thread.repeat(this::look, LOOK_MILLIS);
     }
 
     /** Opens a host whose workers inherit of this process's environment what needs not be named. */
@@ -89,7 +65,7 @@ public final class JobHost implements AutoCloseable {
 
     /** Why no host can be opened on a directory, with the way out. */
     public static Optional<String> complaint(Path directory) {
-        return WorkerServer.complaint(directory.toAbsolutePath().resolve(SOCKET));
+        return WorkerServer.complaint(HostDirectory.socket(directory));
     }
 
     /**
@@ -101,50 +77,51 @@ public final class JobHost implements AutoCloseable {
      * @throws IllegalArgumentException where {@link #complaint} has one
      */
     public static JobHost open(Path directory, CleanEnvironment environment, JobListener listener) {
+        HostDirectory claimed = HostDirectory.claim(directory);
         try {
-            PrivateFiles.directory(directory);
-            PrivateFiles.directory(directory.resolve("jobs"));
-            FileChannel file =
-                    FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            FileLock lock = file.tryLock();
-            if (lock == null) {
-                file.close();
-                throw new IllegalStateException(
-                        "%s is in use by another node process; end it, or use another directory".formatted(directory));
-            }
-            return opened(directory.toAbsolutePath(), environment, listener, file);
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot use %s for jobs".formatted(directory), e);
+            return new JobHost(claimed, environment, listener);
+        } catch (RuntimeException e) {
+            claimed.close();
+            throw e;
         }
     }
 
-    private static JobHost opened(
-            Path directory, CleanEnvironment environment, JobListener listener, FileChannel lockFile)
-            throws IOException {
+    private void adopt(Path home, JobFile file) {
+        Job job = make(
+                new JobId(file.job()),
+                file.program().program(),
+                file.batching(),
+                DecisionId.parse(file.change()),
+                home);
+        job.adopt(file);
+        jobs.put(job.id(), job);
+        LOG.info("{}: taken over with {}", job.id(), job.workers().names());
+    }
+
+    private Job make(JobId id, JobProgram program, Batching batching, DecisionId change, Path home) {
         try {
-            return new JobHost(directory, environment, listener, lockFile);
-        } catch (RuntimeException e) {
-            lockFile.close();
-            throw e;
+            PrivateFiles.directory(home);
+        } catch (IOException e) {
+            LOG.warn("{}: {} cannot be made, and is tried again: {}", id, home, e.toString());
         }
+        return new Job(id, program, batching, change, home, shared, listener);
     }
 
     /** Starts a job; does nothing but resize it if it is there already, as after a restart of the caller. */
     public void start(JobId id, JobProgram program, List<Slot> slots, Batching batching, DecisionId change) {
         List<Slot> all = List.copyOf(slots);
-        submit(() -> {
+        thread.submit(() -> {
             Job job = jobs.get(id);
             if (job == null) {
                 Optional<String> complaint = JobHome.complaint(id);
                 if (complaint.isPresent()) {
                     listener.failed(id, change, complaint.get());
-                    listener.exited(id, Job.CANNOT_START, List.of(complaint.get()));
+                    listener.exited(id, WorkerExit.CANNOT_START, List.of(complaint.get()));
                     return;
                 }
-                job = make(id, program, batching, change, JobHome.of(directory.resolve("jobs"), id));
+                job = make(id, program, batching, change, directory.home(id));
                 jobs.put(id, job);
-                job.settled = true; // nothing before it is superseded
-            } else if (job.change.equals(change)) {
+            } else if (job.target().change().equals(change)) {
                 return;
             }
             job.resize(all, batching, change);
@@ -158,11 +135,11 @@ public final class JobHost implements AutoCloseable {
      */
     public void resize(JobId id, List<Slot> slotsAfterwards, Batching batching, DecisionId change) {
         List<Slot> all = List.copyOf(slotsAfterwards);
-        submit(() -> {
+        thread.submit(() -> {
             Job job = jobs.get(id);
             if (job == null) {
-                listener.failed(id, change, "job %s does not run on this node".formatted(id));
-            } else if (!job.change.equals(change)) {
+                failNotRunning(id, change);
+            } else if (!job.target().change().equals(change)) {
                 job.resize(all, batching, change);
                 advance(job);
             }
@@ -172,7 +149,7 @@ public final class JobHost implements AutoCloseable {
     /** Kills what a job still has in these slots. */
     public void force(JobId id, Collection<GpuId> gpus) {
         List<GpuId> all = List.copyOf(gpus);
-        submit(() -> {
+        thread.submit(() -> {
             Job job = jobs.get(id);
             if (job != null) {
                 job.force(all);
@@ -183,148 +160,58 @@ public final class JobHost implements AutoCloseable {
 
     /** Ends a job after the step under way, with a checkpoint where it keeps one. */
     public void stop(JobId id, DecisionId change) {
-        submit(() -> {
+        thread.submit(() -> {
             Job job = jobs.get(id);
             if (job == null) {
-                listener.failed(id, change, "job %s does not run on this node".formatted(id));
-            } else if (!job.stopping) {
+                failNotRunning(id, change);
+            } else if (!job.target().isStopping()) {
                 job.stop(change);
                 advance(job);
             }
         });
     }
 
+    private void failNotRunning(JobId id, DecisionId change) {
+        listener.failed(id, change, "job %s does not run on this node".formatted(id));
+    }
+
     /** What runs now, by name of the job. */
     public List<Running> running() {
-        return ask(() -> jobs.values().stream()
-                .map(job -> new Running(
-                        job.id,
-                        job.wanted.values().stream().map(Job.Wanted::slot).toList(),
-                        job.wanted.values().stream()
-                                .filter(Job.Wanted::bound)
-                                .map(Job.Wanted::slot)
-                                .toList(),
-                        job.workers.values().stream()
-                                .flatMap(worker -> worker.slots.stream())
-                                .toList(),
-                        job.change,
-                        job.settled))
-                .toList());
+        return thread.ask(() -> jobs.values().stream().map(JobHost::running).toList());
+    }
+
+    private static Running running(Job job) {
+        JobTarget target = job.target();
+        return new Running(
+                job.id(),
+                target.slots(),
+                target.bound(),
+                job.workers().occupied(),
+                target.change(),
+                target.isSettled());
     }
 
     /** Lets go of the directory; jobs run on. */
     @Override
     public void close() {
         server.close();
-        events.shutdownNow();
         try {
-            events.awaitTermination(5, TimeUnit.SECONDS);
-            lockFile.close();
+            thread.close();
+            directory.close();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            LOG.warn("the lock of {} does not close", directory, e);
         }
-        greeted.keySet().forEach(WorkerServer.Connection::close);
-    }
-
-    private Job make(JobId id, JobProgram program, Batching batching, DecisionId change, Path home) {
-        try {
-            PrivateFiles.directory(home);
-        } catch (IOException e) {
-            LOG.warn("{}: {} cannot be made, and is tried again: {}", id, home, e.toString());
-        }
-        return program.mode() == JobProgram.Mode.AFE
-                ? new ElasticJob(id, program, batching, change, home, shared, listener)
-                : new RestartedJob(id, program, batching, change, home, shared, listener);
-    }
-
-    /** Takes over jobs wherever they are: up to version 0.1 a job's name was its directory's, which {@code .} and {@code ..} left. */
-    private void adopt() {
-        List<Path> homes = new ArrayList<>(List.of(directory.resolve("jobs"), directory));
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(directory.resolve("jobs"))) {
-            all.forEach(homes::add);
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot read the jobs in " + directory, e);
-        }
-        for (Path home : homes) {
-            Path file = home.resolve(Job.FILE);
-            if (Files.exists(file)) {
-                adopt(home, file);
-            }
-        }
-    }
-
-    private void adopt(Path home, Path file) {
-        try {
-            adopt(home, JobFile.read(file));
-        } catch (RuntimeException e) {
-            if (isRunning(home)) {
-                throw new IllegalStateException(
-                        "%s cannot be read, but processes of its job run; end its processes and remove it"
-                                .formatted(file),
-                        e);
-            }
-            setAside(file, e);
-        }
-    }
-
-    /** Whether a worker that was started in a job's directory lives. */
-    private static boolean isRunning(Path home) {
-        Path workers = home.resolve("workers");
-        if (!Files.exists(workers)) {
-            return false;
-        }
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(workers)) {
-            for (Path worker : all) {
-                String name = worker.getFileName().toString();
-                if (!OsProcess.carrying(WorkerProcess.NAME, name).isEmpty()) {
-                    return true;
-                }
-            }
-            return false;
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + workers, e);
-        }
-    }
-
-    private static void setAside(Path file, RuntimeException why) {
-        Path aside = file.resolveSibling(file.getFileName() + ".unreadable");
-        LOG.error("{} cannot be read, and nothing of its job runs; it is set aside as {}", file, aside, why);
-        try {
-            Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING);
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot move %s; remove it".formatted(file), e);
-        }
-    }
-
-    private void adopt(Path home, JobFile file) {
-        Job job = make(
-                new JobId(file.job()),
-                file.program().program(),
-                file.batching(),
-                DecisionId.parse(file.lastChange().change()),
-                home);
-        if (job instanceof ElasticJob elastic) {
-            elastic.adopt(file);
-        } else if (job instanceof RestartedJob restarted) {
-            restarted.adopt(file);
-        }
-        jobs.put(job.id, job);
-        LOG.info("{}: taken over with {}", job.id, job.workers.keySet());
+        connections.close();
     }
 
     private void look() {
-        long now = System.nanoTime();
+        long now = shared.nanoClock().getAsLong();
         for (Job job : List.copyOf(jobs.values())) {
             try {
                 job.look(now);
-                if (job instanceof ElasticJob elastic) {
-                    elastic.expireStore(now);
-                }
                 advance(job);
             } catch (RuntimeException e) {
-                errors.error("looking after job %s failed; the others are looked after".formatted(job.id), e);
+                errors.error("looking after job %s failed; the others are looked after".formatted(job.id()), e);
             }
         }
     }
@@ -332,160 +219,61 @@ public final class JobHost implements AutoCloseable {
     private void advance(Job job) {
         job.advance();
         if (job.isOver()) {
-            jobs.remove(job.id);
+            jobs.remove(job.id());
         }
     }
 
     private void heard(WorkerServer.Connection from, Frames.Frame frame) {
-        Worker worker = greeted.get(from);
-        if (worker == null) {
-            greet(from, frame);
+        Optional<Worker> known = connections.worker(from);
+        if (known.isEmpty()) {
+            connections
+                    .greet(from, frame, jobs.values())
+                    .ifPresent(worker -> jobOf(worker).ifPresent(job -> heard(job, worker, "hello", frame)));
             return;
         }
-        Job job = jobOf(worker).orElse(null);
-        if (job == null) {
-            return;
-        }
-        switch (frame.type()) {
-            case "store" -> askStore(job, from, frame);
-            case "progress" -> listener.progress(job.id, report(frame.message()));
-            default -> {
-                job.heard(worker, frame.type(), frame.message());
-                advance(job);
+        jobOf(known.get()).ifPresent(job -> {
+            switch (frame.type()) {
+                case "store" ->
+                    job.askStore(
+                            frame.message(),
+                            frame.body(),
+                            new StoreAnswer(from, frame.message().path("id").asLong()));
+                case "progress" -> listener.progress(job.id(), StepReport.of(frame.message()));
+                default -> heard(job, known.get(), frame.type(), frame);
             }
-        }
-    }
-
-    private void greet(WorkerServer.Connection from, Frames.Frame frame) {
-        JsonNode hello = frame.message();
-        int version = hello.path("version").asInt();
-        String name = hello.path("worker").asText();
-        Optional<Worker> known = jobs.values().stream()
-                .flatMap(job -> Optional.ofNullable(job.workers.get(name)).stream())
-                .filter(worker -> worker.token.equals(hello.path("token").asText()))
-                .findFirst();
-        ObjectNode answer = Frames.JSON.createObjectNode().put("version", VERSION);
-        if (!frame.type().equals("hello") || version != VERSION || known.isEmpty()) {
-            String why = version == VERSION
-                    ? "no worker %s with this token is expected here".formatted(name)
-                    : "the worker speaks version %d of the protocol, but this node process speaks %d; use the lendstream_afe that came with it"
-                            .formatted(version, VERSION);
-            LOG.warn("a worker is refused: {}", why);
-            from.send(answer.put("type", "refused").put("why", why), new byte[0]);
-            from.close();
-            return;
-        }
-        Worker worker = known.get();
-        from.send(answer.put("type", "welcome"), new byte[0]);
-        worker.connection = Optional.of(from);
-        greeted.put(from, worker);
-        jobOf(worker).ifPresent(job -> {
-            job.heard(worker, "hello", hello);
-            advance(job);
         });
     }
 
-    private static void askStore(Job job, WorkerServer.Connection from, Frames.Frame frame) {
-        long id = frame.message().path("id").asLong();
-        var answer = new EpochStore.Answer() {
-            @Override
-            public void value(byte[] value) {
-                from.send(answer(id), value);
-            }
-
-            @Override
-            public void error(String why, boolean late) {
-                from.send(answer(id).put("error", why).put("late", late), new byte[0]);
-            }
-        };
-        if (job instanceof ElasticJob elastic) {
-            elastic.askStore(frame.message(), frame.body(), answer);
-        } else {
-            answer.error("a job that is restarted has no store here", false);
-        }
-    }
-
-    private static ObjectNode answer(long id) {
-        return Frames.JSON.createObjectNode().put("type", "answer").put("id", id);
-    }
-
-    private static StepReport report(JsonNode message) {
-        return new StepReport(
-                message.path("step").asLong(),
-                message.path("progress").asDouble(),
-                message.path("totalProgress").asDouble(),
-                message.path("replicas").asInt(),
-                message.path("localBatch").asInt(),
-                message.path("accumulation").asInt(),
-                message.path("stepSeconds").asDouble(),
-                message.path("syncSeconds").asDouble(),
-                number(message.path("gradientSquared")),
-                number(message.path("gradientVariance")));
-    }
-
-    private static Optional<Double> number(JsonNode value) {
-        return value.isNumber() ? Optional.of(value.asDouble()) : Optional.empty();
-    }
-
-    private void closed(WorkerServer.Connection connection) {
-        Worker worker = greeted.remove(connection);
-        if (worker == null || events.isShutdown()) {
-            return;
-        }
-        if (worker.connection.filter(connection::equals).isPresent()) {
-            worker.connection = Optional.empty();
-        }
-        // It is dying, most likely: peers wait for it in a collective.
-        for (int millis : LOOK_AFTER_CLOSE_MILLIS) {
-            var unused = events.schedule(guarded(this::look), millis, TimeUnit.MILLISECONDS);
-        }
+    private void heard(Job job, Worker worker, String type, Frames.Frame frame) {
+        job.heard(worker, type, frame.message());
+        advance(job);
     }
 
     private Optional<Job> jobOf(Worker worker) {
         return jobs.values().stream()
-                .filter(job -> job.workers.containsValue(worker))
+                .filter(job -> job.workers().contains(worker))
                 .findFirst();
+    }
+
+    private void closed(WorkerServer.Connection connection) {
+        if (connections.forget(connection).isEmpty() || thread.isClosed()) {
+            return;
+        }
+        // The worker is dying, most likely: peers wait for it in a collective.
+        for (int millis : LOOK_AFTER_CLOSE_MILLIS) {
+            thread.submitLater(this::look, millis);
+        }
     }
 
     private final class Listening implements WorkerServer.Ears {
         @Override
         public void heard(WorkerServer.Connection from, Frames.Frame frame) {
-            submit(() -> JobHost.this.heard(from, frame));
+            thread.submit(() -> JobHost.this.heard(from, frame));
         }
 
         @Override
         public void closed(WorkerServer.Connection connection) {
-            submit(() -> JobHost.this.closed(connection));
+            thread.submit(() -> JobHost.this.closed(connection));
         }
-    }
-
-    private void submit(Runnable task) {
-        try {
-            events.execute(guarded(task));
-        } catch (RejectedExecutionException e) {
-            LOG.debug("the host is closed", e);
-        }
-    }
-
-    private <T> T ask(Callable<T> question) {
-        try {
-            return events.submit(question).get();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("the host cannot say what runs", e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted", e);
-        }
-    }
-
-    /** A bug in one event must not end the thread that looks after all jobs. */
-    private Runnable guarded(Runnable task) {
-        return () -> {
-            try {
-                task.run();
-            } catch (RuntimeException e) {
-                errors.error("a job's event failed: " + e, e);
-            }
-        };
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.actuator.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Optional;
 
 /**
@@ -26,4 +27,24 @@ public record StepReport(
         double stepSeconds,
         double syncSeconds,
         Optional<Double> gradientSquared,
-        Optional<Double> gradientVariance) {}
+        Optional<Double> gradientVariance) {
+
+    /** Reads the message {@code progress} of a worker. */
+    static StepReport of(JsonNode message) {
+        return new StepReport(
+                message.path("step").asLong(),
+                message.path("progress").asDouble(),
+                message.path("totalProgress").asDouble(),
+                message.path("replicas").asInt(),
+                message.path("localBatch").asInt(),
+                message.path("accumulation").asInt(),
+                message.path("stepSeconds").asDouble(),
+                message.path("syncSeconds").asDouble(),
+                number(message.path("gradientSquared")),
+                number(message.path("gradientVariance")));
+    }
+
+    private static Optional<Double> number(JsonNode value) {
+        return value.isNumber() ? Optional.of(value.asDouble()) : Optional.empty();
+    }
+}

@@ -1,66 +1,104 @@
 package io.lendstream.actuator.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.lendstream.core.decision.DecisionId;
-import java.util.HashSet;
+import io.lendstream.core.id.GpuId;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
-/** A worker of a job: its processes, its connection, and where it stands. */
+/** A worker of a job: its processes, its connection, and how long it may live. */
 final class Worker {
-    /** Where an elastic worker stands, as far as the node process knows. */
-    enum Phase {
-        /** It was started, or runs on from an earlier node process, and has not been heard of. */
-        STARTING,
-        /** It could join. */
-        READY,
-        /** It has a seat in the group. */
-        TRAINING,
-        /** It has lost its group. */
-        BROKEN,
-        /** It has finished its last step, and waits to be let go. */
-        LEAVING
-    }
+    private static final long NO_DEADLINE = Long.MAX_VALUE;
 
-    final String name;
-    final String token;
-    final List<Slot> slots;
-    /** The change that gave the job these slots. */
-    final DecisionId cause;
+    private final WorkerIdentity identity;
+    private final WorkerProcess process;
+    private Optional<WorkerServer.Connection> connection = Optional.empty();
+    private boolean wasForced;
+    private long deadlineNanos = NO_DEADLINE;
 
-    final WorkerProcess process;
-    Optional<WorkerServer.Connection> connection = Optional.empty();
-    Phase phase = Phase.STARTING;
-    long step = -1;
-    /** The last epoch into which it has passed, when it last said hello. */
-    long passed;
-    /** Whether it had a group then; one that has passed may still be waiting for it to be built. */
-    boolean hasSeat;
-    /** Epochs whose group it has built and not taken, when it last said hello. */
-    final Set<Long> prepared = new HashSet<>();
-
-    int failedBuilds;
-    boolean hasFinished;
-    /** It was killed though it trained. */
-    boolean wasForced;
-    /** When it is killed if it still runs; far away for most. */
-    long deadlineNanos = Long.MAX_VALUE;
-
-    Worker(String name, String token, List<Slot> slots, DecisionId cause, WorkerProcess process) {
-        this.name = name;
-        this.token = token;
-        this.slots = List.copyOf(slots);
-        this.cause = cause;
+    Worker(WorkerIdentity identity, WorkerProcess process) {
+        this.identity = identity;
         this.process = process;
     }
 
+    WorkerIdentity identity() {
+        return identity;
+    }
+
+    String name() {
+        return identity.name();
+    }
+
+    List<Slot> slots() {
+        return identity.slots();
+    }
+
+    boolean isIn(GpuId gpu) {
+        return slots().stream().anyMatch(slot -> slot.gpu().equals(gpu));
+    }
+
+    boolean isInAnyOf(Collection<GpuId> gpus) {
+        return slots().stream().anyMatch(slot -> gpus.contains(slot.gpu()));
+    }
+
+    void connect(WorkerServer.Connection next) {
+        connection = Optional.of(next);
+    }
+
+    /** Forgets a connection that is closed; the worker may have opened another one already. */
+    void disconnect(WorkerServer.Connection closed) {
+        connection = connection.filter(each -> !each.equals(closed));
+    }
+
+    /** Sends a message if the worker is connected. */
     void send(ObjectNode message) {
         connection.ifPresent(each -> each.send(message, new byte[0]));
     }
 
+    /** Kills the worker at a time of {@link System#nanoTime} if it still runs then. */
+    void setDeadline(long nanos) {
+        deadlineNanos = nanos;
+    }
+
+    void clearDeadline() {
+        deadlineNanos = NO_DEADLINE;
+    }
+
+    boolean isOverdue(long nowNanos) {
+        return deadlineNanos != NO_DEADLINE && nowNanos - deadlineNanos >= 0;
+    }
+
+    /** Sends SIGTERM to the program. */
+    void terminate() {
+        process.terminate();
+    }
+
+    /** Kills a worker that does no work, so its slots count as released in order. */
+    void kill() {
+        process.kill();
+    }
+
+    /** Kills a worker that may be training, so its slots count as forced. */
+    void force() {
+        wasForced = true;
+        process.kill();
+    }
+
+    boolean wasForced() {
+        return wasForced;
+    }
+
+    /** Whether no process of the worker is left. */
+    boolean isGone() {
+        return process.isGone();
+    }
+
+    WorkerExit exit() {
+        return new WorkerExit(process.exitCode(), process.lastLines());
+    }
+
     @Override
     public String toString() {
-        return name;
+        return name();
     }
 }

@@ -1,0 +1,210 @@
+package io.lendstream.actuator.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.lendstream.actuator.jobs.Member.Phase;
+import io.lendstream.core.id.JobId;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The membership protocol of an elastic job, as a state machine: messages and ends of workers come in, {@link MembershipActions}
+ * go out. It reads no clock, and knows neither processes nor files. All times are of {@link System#nanoTime}.
+ */
+final class Membership {
+    private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+    /** So many groups in a row may a worker fail to build. */
+    private static final int FAILED_BUILDS = 5;
+
+    private final JobId job;
+    private final JobTarget target;
+    private final MembershipActions actions;
+    private final Roster roster;
+    private final GroupPlanner planner;
+    private final MembershipEpochs epochs;
+    private final GroupRecovery recovery;
+    private final MembershipTakeover takeover;
+    private boolean finished;
+
+    Membership(JobId job, JobTarget target, MembershipActions actions) {
+        this.job = job;
+        this.target = target;
+        this.actions = actions;
+        this.roster = new Roster(job);
+        this.planner = new GroupPlanner(roster, target);
+        this.epochs = new MembershipEpochs(job, roster, target.batching(), actions);
+        this.recovery = new GroupRecovery(job, roster, epochs, planner, actions);
+        this.takeover = new MembershipTakeover(roster, epochs, recovery, target, actions);
+    }
+
+    /** A worker was started, or runs on from an earlier node process. */
+    void add(WorkerIdentity worker) {
+        roster.add(new Member(worker));
+    }
+
+    /** Takes over workers, all of which were added before. */
+    void adopt(JobFile file, long nowNanos) {
+        takeover.begin(file, nowNanos);
+    }
+
+    /** A message has come from a worker. */
+    void heard(String name, String type, JsonNode message, long nowNanos) {
+        Member worker = roster.get(name);
+        long epoch = message.path("epoch").asLong();
+        switch (type) {
+            case "hello" -> takeover.reportedBack(worker, message, nowNanos);
+            case "ready" -> worker.enter(Phase.READY);
+            case "prepared" -> epochs.prepared(worker, epoch);
+            case "unprepared" -> {
+                if (epoch == epochs.epoch()) {
+                    unprepared(worker, message.path("why").asText(), nowNanos);
+                }
+            }
+            case "boundary" -> {
+                worker.reached(message.path("step").asLong());
+                epochs.passed(worker, epoch, nowNanos);
+            }
+            case "aborted" -> recovery.aborted(worker, message.path("phase").asText(), nowNanos);
+            case "broken" -> broken(worker, message, nowNanos);
+            case "resumed" -> epochs.costOf(epoch).ifPresent(cost -> cost.resumed(message));
+            case "full" -> epochs.costOf(epoch).ifPresent(cost -> full(cost, worker, message));
+            case "bye" -> finishes(worker, nowNanos);
+            default -> LOG.debug("{}: {} says {}, which means nothing here", job, worker, type);
+        }
+    }
+
+    /** A worker cannot build its group, most likely because another worker is dying. A worker that never can is replaced. */
+    private void unprepared(Member worker, String why, long nowNanos) {
+        int failed = worker.countFailedBuild();
+        LOG.warn("{}: {} cannot build the group of epoch {}: {}", job, worker, epochs.epoch(), why);
+        if (failed >= FAILED_BUILDS) {
+            actions.kill(worker.name());
+        }
+        if (epochs.canGiveUpTransition()) {
+            epochs.giveUpTransition();
+        } else if (!recovery.isRecovering()) {
+            recovery.start(nowNanos);
+        }
+    }
+
+    private void broken(Member worker, JsonNode message, long nowNanos) {
+        worker.enter(Phase.BROKEN);
+        worker.reached(message.path("step").asLong(-1));
+        if (finished) {
+            epochs.dismiss(worker.name(), nowNanos);
+        } else {
+            recovery.broken(message.path("epoch").asLong(), nowNanos);
+        }
+    }
+
+    private void full(EpochCost cost, Member worker, JsonNode message) {
+        cost.full(worker.name(), message);
+        if (!cost.isReportedByAll(epochs.members())) {
+            return;
+        }
+        epochs.endMeasuring();
+        recovery.reportRecovered(cost);
+        if (!target.isSettled() && planner.isAllThatIsWanted(epochs.members())) {
+            actions.settle(ChangeTimings.between(target.askedNanos(), cost.fullNanos(), cost.pause()));
+        }
+    }
+
+    /** A worker has taken the last step. The other workers of the group do so too; newcomers have nothing left to do. */
+    private void finishes(Member worker, long nowNanos) {
+        worker.finish();
+        finished = true;
+        for (Member other : roster.all()) {
+            if (isDispensable(other.name())) {
+                actions.kill(other.name());
+            } else if (!epochs.members().contains(other.name())) {
+                actions.setDeadline(other.name(), nowNanos + MembershipEpochs.LEAVE.toNanos());
+            } else if (other.is(Phase.BROKEN)) {
+                epochs.dismiss(other.name(), nowNanos);
+            }
+        }
+        List<String> members = epochs.members();
+        if (roster.get(members).stream().allMatch(Member::hasFinished)) {
+            members.forEach(name -> actions.send(name, MembershipMessages.farewell(epochs.epoch())));
+        }
+    }
+
+    /** Whether the end of a worker counts as a failure, to be asked before it is {@link #gone}. */
+    boolean isFailure(String name) {
+        Member worker = roster.get(name);
+        boolean isExpected = finished
+                || worker.hasFinished()
+                || worker.is(Phase.LEAVING)
+                || worker.slots().stream().allMatch(target::isReleased);
+        return !isExpected;
+    }
+
+    /** No process of a worker is left. */
+    void gone(String name, long nowNanos) {
+        Member worker = roster.remove(name).orElseThrow();
+        takeover.gone(name);
+        if (worker.is(Phase.LEAVING)) {
+            epochs.left(name);
+        } else if (worker.hasFinished() || finished) {
+            epochs.remove(name);
+        } else if (epochs.isSeated(name)) {
+            recovery.lost(worker, nowNanos);
+        } else if (epochs.concernsTransition(name)) {
+            epochs.giveUpTransition();
+        }
+    }
+
+    /** Whether a worker can be killed without harm, because it neither trains nor has been told to. */
+    boolean isDispensable(String name) {
+        return roster.get(name).isNew() && !epochs.isSeated(name) && !takeover.isAbsent(name);
+    }
+
+    /**
+     * Goes on with what an earlier node process has left, or with a recovery, as far as that can be done now.
+     *
+     * @return whether the group can be changed, because nothing else is going on with it
+     */
+    boolean advance(long nowNanos) {
+        if (takeover.isWaiting()) {
+            return false;
+        }
+        takeover.resolve(finished, nowNanos);
+        if (recovery.isRecovering()) {
+            recovery.advance(nowNanos);
+            return false;
+        }
+        return !epochs.isChanging();
+    }
+
+    /** Whether no worker trains and none can start to, or training is over. */
+    boolean isIdle() {
+        return finished || (epochs.members().isEmpty() && !planner.canStart());
+    }
+
+    /** Begins the next group if it differs from the present one; if it does not, the change is complete once it was measured. */
+    void change(long nowNanos) {
+        GroupPlan plan = planner.next(epochs.members(), epochs.applied());
+        if (plan.isLike(epochs.members(), epochs.applied())) {
+            if (plan.isWhole() && !target.isSettled() && !epochs.isMeasuring()) {
+                actions.settle(ChangeTimings.between(target.askedNanos(), nowNanos));
+            }
+        } else if (!epochs.isBuilding()) {
+            epochs.begin(plan);
+        }
+    }
+
+    boolean isFinished() {
+        return finished;
+    }
+
+    /** When a worker with a seat in the group was lost last; 0 if none was. */
+    long lostNanos() {
+        return recovery.lostNanos();
+    }
+
+    /** What must be known to take the workers over. */
+    MembershipState state() {
+        Optional<JobFile.Pending> pending = epochs.pending().or(takeover::inherited);
+        return new MembershipState(epochs.applied(), epochs.epoch(), epochs.members(), pending);
+    }
+}

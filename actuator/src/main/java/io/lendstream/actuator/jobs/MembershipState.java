@@ -1,0 +1,23 @@
+package io.lendstream.actuator.jobs;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What must be known of a job's membership to take the job over.
+ *
+ * @param applied the batching that the members train with
+ * @param epoch the last membership epoch that was begun; 0 for a job without any
+ * @param members workers that train, by rank
+ * @param pending the transition to the next epoch, once workers may pass into it
+ */
+record MembershipState(Batching applied, long epoch, List<String> members, Optional<JobFile.Pending> pending) {
+    MembershipState {
+        members = List.copyOf(members);
+    }
+
+    /** The state of a job whose workers know no epochs. */
+    static MembershipState none(Batching applied) {
+        return new MembershipState(applied, 0, List.of(), Optional.empty());
+    }
+}

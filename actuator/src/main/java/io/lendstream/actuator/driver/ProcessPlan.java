@@ -58,7 +58,7 @@ public final class ProcessPlan {
         JobProgram program = programs.job(submitted
                 .map(TrainingJob::application)
                 .orElseThrow(() -> new Programs.ProgramException("nobody has submitted " + job)));
-        List<String> devices = ProcessDriver.slots(place.units(), surroundings).stream()
+        List<String> devices = DeviceSlots.of(place.units(), surroundings).stream()
                 .map(Slot::device)
                 .toList();
         return List.of("run %s (%s) as %d workers of %s in %s, CUDA_VISIBLE_DEVICES of each %s%s"
@@ -79,7 +79,7 @@ public final class ProcessPlan {
         }
         if (!place.units().isEmpty()) {
             ReplicaProgram program = programs.service(service.service().value());
-            for (Slot slot : ProcessDriver.slots(place.units(), surroundings)) {
+            for (Slot slot : DeviceSlots.of(place.units(), surroundings)) {
                 lines.add("run a replica of %s: %s in %s, CUDA_VISIBLE_DEVICES=%s"
                         .formatted(service, program.command(), program.directory(), slot.device()));
             }

@@ -161,7 +161,7 @@ final class Job {
             slots.forEach(slot -> failures.started(slot.gpu()));
             return Optional.of(worker);
         } catch (UncheckedIOException e) {
-            unstarted(identity, counted, false, e.getCause().toString());
+            unstarted(identity, counted, false, String.valueOf(e.getCause()));
         } catch (IllegalArgumentException e) {
             unstarted(identity, counted, true, String.valueOf(e.getMessage()));
         }
@@ -263,15 +263,12 @@ final class Job {
                 target.wantedEntries(),
                 target.batching(),
                 state.applied(),
-                target.change().toString(),
-                target.askedNanos(),
-                target.isSettled(),
-                target.isStopping(),
+                new JobFile.LastChange(
+                        target.change().toString(), target.askedNanos(), target.isSettled(), target.isStopping()),
                 target.releaseEntries(),
                 entries,
-                state.epoch(),
-                state.members(),
-                state.pending().orElse(null));
+                new JobFile.Membership(
+                        state.epoch(), state.members(), state.pending().orElse(null)));
     }
 
     JobId id() {

@@ -45,7 +45,7 @@ final class JobFileWriter {
                 LOG.error(
                         "{}: its state cannot be written, and is tried again: {}",
                         job,
-                        e.getCause().toString());
+                        String.valueOf(e.getCause()));
             }
             isBehind = true;
         }

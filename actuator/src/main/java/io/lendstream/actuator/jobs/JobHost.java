@@ -91,7 +91,7 @@ public final class JobHost implements AutoCloseable {
                 new JobId(file.job()),
                 file.program().program(),
                 file.batching(),
-                DecisionId.parse(file.change()),
+                DecisionId.parse(file.lastChange().change()),
                 home);
         job.adopt(file);
         jobs.put(job.id(), job);

@@ -43,9 +43,9 @@ final class JobTarget {
 
     /** Takes over what another node process has left; batching and change came with the constructor. */
     void restore(JobFile file) {
-        askedNanos = file.askedNanos();
-        settled = file.settled();
-        stopping = file.stopping();
+        askedNanos = file.lastChange().askedNanos();
+        settled = file.lastChange().settled();
+        stopping = file.lastChange().stopping();
         for (JobFile.WantedSlot each : file.wanted()) {
             Slot slot = new Slot(new GpuId(each.gpu()), each.device());
             wanted.put(slot.gpu(), new Wanted(slot, DecisionId.parse(each.addedBy()), each.bound()));

@@ -43,10 +43,10 @@ final class MembershipTakeover {
     /** Begins to wait for the workers with a seat. */
     void begin(JobFile file, long nowNanos) {
         isUnresolved = true;
-        inherited = Optional.ofNullable(file.pending());
-        long epoch = inherited.map(left -> Math.max(file.epoch(), left.epoch())).orElse(file.epoch());
-        epochs.restore(epoch, file.members(), file.applied());
-        absent.addAll(file.members());
+        inherited = Optional.ofNullable(file.membership().pending());
+        long epoch = inherited.map(left -> Math.max(file.membership().epoch(), left.epoch())).orElse(file.membership().epoch());
+        epochs.restore(epoch, file.membership().members(), file.applied());
+        absent.addAll(file.membership().members());
         inherited.ifPresent(left -> absent.addAll(left.members()));
         absent.removeIf(name -> !roster.has(name));
         absent.forEach(name -> actions.setDeadline(name, nowNanos + REPORT_BACK.toNanos()));

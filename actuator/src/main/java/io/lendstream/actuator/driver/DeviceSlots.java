@@ -1,0 +1,47 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.actuator.jobs.Slot;
+import io.lendstream.core.id.GpuId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The slots in which processes run, with the names by which CUDA finds the devices. */
+final class DeviceSlots {
+    private DeviceSlots() {}
+
+    /**
+     * A slot for each unit, in their order.
+     *
+     * @throws Programs.ProgramException if CUDA could not find a unit's device
+     */
+    static List<Slot> of(List<GpuId> units, ClusterLookup surroundings) throws Programs.ProgramException {
+        List<Slot> slots = new ArrayList<>();
+        for (GpuId unit : units) {
+            slots.add(of(unit, surroundings));
+        }
+        return slots;
+    }
+
+    private static Slot of(GpuId unit, ClusterLookup surroundings) throws Programs.ProgramException {
+        boolean isWhole = unit.value().indexOf('/') < 0;
+        String device = surroundings
+                .device(unit)
+                .flatMap(Device::name)
+                .or(() -> isWhole ? Optional.of(unit.value()) : Optional.empty())
+                .orElseThrow(() -> new Programs.ProgramException(
+                        ("%s is a MIG instance, and no inventory tells its uuid, without which CUDA does not find it;"
+                                        + " have the node's agent tell it, or run this by a command or a webhook")
+                                .formatted(unit)));
+        try {
+            return new Slot(unit, device);
+        } catch (IllegalArgumentException e) {
+            throw new Programs.ProgramException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The units of slots. */
+    static List<GpuId> units(List<Slot> slots) {
+        return slots.stream().map(Slot::gpu).toList();
+    }
+}

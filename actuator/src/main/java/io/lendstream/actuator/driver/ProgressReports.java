@@ -1,0 +1,56 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.actuator.jobs.StepReport;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.JobId;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Makes progress events of what jobs report of their steps; the last report of a job counts when it is over. */
+final class ProgressReports {
+    private final Map<JobId, TrainingProgress> last = new ConcurrentHashMap<>();
+
+    TrainingProgress running(JobId job, DomainId domain, StepReport report, Instant now) {
+        var progress = new TrainingProgress(
+                job,
+                domain,
+                now,
+                JobPhase.RUNNING,
+                report.progress(),
+                Optional.of(report.totalProgress()).filter(total -> total > 0),
+                1,
+                report.replicas(),
+                report.localBatch(),
+                report.accumulation() - 1,
+                Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
+                Optional.of(report.syncSeconds()),
+                report.gradientSquared(),
+                report.gradientVariance());
+        last.put(job, progress);
+        return progress;
+    }
+
+    /** The last progress of a job that is over, which computes no more; forgets the job. */
+    TrainingProgress over(JobId job, DomainId domain, JobPhase phase, Instant now) {
+        Optional<TrainingProgress> before = Optional.ofNullable(last.remove(job));
+        return new TrainingProgress(
+                job,
+                domain,
+                now,
+                phase,
+                before.map(TrainingProgress::progress).orElse(0.0),
+                before.flatMap(TrainingProgress::totalProgress),
+                0,
+                0,
+                0,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+    }
+}

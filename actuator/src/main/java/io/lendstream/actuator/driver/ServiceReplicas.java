@@ -1,0 +1,112 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.actuator.jobs.CleanEnvironment;
+import io.lendstream.actuator.jobs.ReplicaHost;
+import io.lendstream.actuator.jobs.ReplicaListener;
+import io.lendstream.actuator.jobs.ReplicaProgram;
+import io.lendstream.actuator.jobs.Slot;
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.id.Tenant;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+
+/** Carries out orders about services: each GPU of a service has a replica, which is a process of this node. */
+final class ServiceReplicas implements AutoCloseable {
+    private final Programs programs;
+    private final ClusterLookup surroundings;
+    private final DriverListener driverListener;
+    private final Executor later;
+    private final Map<ServiceId, Order.Place> placed = new ConcurrentHashMap<>();
+    private final ReplicaHost replicas;
+
+    /**
+     * @param state directory in which it keeps what runs
+     * @param later runs what a replica's event asks for, which must not happen on the host's own thread
+     */
+    ServiceReplicas(
+            Programs programs,
+            Path state,
+            CleanEnvironment environment,
+            ClusterLookup surroundings,
+            DriverListener driverListener,
+            Executor later) {
+        this.programs = programs;
+        this.surroundings = surroundings;
+        this.driverListener = driverListener;
+        this.later = later;
+        this.replicas = ReplicaHost.open(state, environment, new Replicas());
+    }
+
+    void place(ServiceId id, Order.Place place) {
+        placed.put(id, place);
+        place.leaving().forEach(gpu -> replicas.stop(id, gpu, false));
+        try {
+            ReplicaProgram program = place.units().isEmpty() ? null : programs.service(id.value());
+            for (Slot slot : DeviceSlots.of(place.units(), surroundings)) {
+                replicas.start(
+                        id,
+                        Objects.requireNonNull(program),
+                        slot,
+                        surroundings.device(slot.gpu()).map(Device::index).orElse(0));
+            }
+        } catch (Programs.ProgramException e) {
+            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+        }
+        settle(id);
+    }
+
+    void force(ServiceId id, Order.Force force) {
+        force.units().forEach(gpu -> replicas.stop(id, gpu, true));
+    }
+
+    /** A service's decision is in force when all its replicas are ready and none that leaves is left. */
+    private void settle(ServiceId id) {
+        Order.Place place = placed.get(id);
+        if (place == null) {
+            return;
+        }
+        Set<GpuId> ready = new HashSet<>();
+        Set<GpuId> there = new HashSet<>();
+        for (ReplicaHost.Running each : replicas.running()) {
+            if (each.service().equals(id)) {
+                there.add(each.gpu());
+                if (each.ready()) {
+                    ready.add(each.gpu());
+                }
+            }
+        }
+        if (ready.containsAll(place.units()) && place.leaving().stream().noneMatch(there::contains)) {
+            driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
+        }
+    }
+
+    /** Lets go of the replicas, which run on. */
+    @Override
+    public void close() {
+        replicas.close();
+    }
+
+    private final class Replicas implements ReplicaListener {
+        @Override
+        public void ready(ServiceId service, GpuId gpu) {
+            driverListener.tell(new DriverEvent.Started(new Tenant.Service(service), List.of(gpu)));
+            later.execute(() -> settle(service));
+        }
+
+        @Override
+        public void gone(ServiceId service, GpuId gpu, boolean forced, int code, List<String> lastLines) {
+            String end = code == 0 || forced || lastLines.isEmpty() ? "" : lastLines.get(lastLines.size() - 1);
+            driverListener.tell(new DriverEvent.Stopped(new Tenant.Service(service), List.of(gpu), forced, end));
+            later.execute(() -> settle(service));
+        }
+    }
+}

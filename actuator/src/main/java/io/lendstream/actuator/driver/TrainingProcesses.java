@@ -1,0 +1,279 @@
+package io.lendstream.actuator.driver;
+
+import io.lendstream.actuator.jobs.Batching;
+import io.lendstream.actuator.jobs.ChangeTimings;
+import io.lendstream.actuator.jobs.CleanEnvironment;
+import io.lendstream.actuator.jobs.JobHost;
+import io.lendstream.actuator.jobs.JobListener;
+import io.lendstream.actuator.jobs.JobProgram;
+import io.lendstream.actuator.jobs.Slot;
+import io.lendstream.actuator.jobs.StepReport;
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.decision.Allocation;
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
+import io.lendstream.core.id.JobId;
+import io.lendstream.core.id.Tenant;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries out orders about training jobs, whose workers are processes of this node, and reports what becomes of them. */
+final class TrainingProcesses implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TrainingProcesses.class);
+
+    private final Programs programs;
+    private final ClusterLookup surroundings;
+    private final DriverListener driverListener;
+    private final InstantSource clock;
+    private final Executor later;
+    private final Map<JobId, Order.Place> placed = new ConcurrentHashMap<>();
+    private final Map<JobId, DomainId> domains = new ConcurrentHashMap<>();
+    /** Jobs that ended by themselves, perhaps before an order about them came; nobody starts them again. */
+    private final Map<JobId, Ended> ended = new ConcurrentHashMap<>();
+
+    private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
+    private final ProgressReports progress = new ProgressReports();
+    private final JobHost jobs;
+
+    private record Ended(int code, List<String> lines, Instant at) {
+        /** How it ended, with the last line of its log if it failed. */
+        String reason() {
+            String line = code == 0 || lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1);
+            return "it ended with %d%s".formatted(code, line);
+        }
+
+        JobPhase phase() {
+            return code == 0 ? JobPhase.FINISHED : JobPhase.FAILED;
+        }
+    }
+
+    /**
+     * @param state directory in which it keeps what runs
+     * @param later runs what a job's event asks for, which must not happen on the host's own thread
+     */
+    TrainingProcesses(
+            Programs programs,
+            Path state,
+            CleanEnvironment environment,
+            ClusterLookup surroundings,
+            DriverListener driverListener,
+            InstantSource clock,
+            Executor later) {
+        this.programs = programs;
+        this.surroundings = surroundings;
+        this.driverListener = driverListener;
+        this.clock = clock;
+        this.later = later;
+        this.jobs = JobHost.open(state, environment, new Jobs());
+    }
+
+    void place(JobId id, Order.Place place) {
+        domains.put(id, place.decision().domain());
+        Ended end = ended.get(id);
+        if (end != null && !isSubmittedAgain(id, end)) {
+            reportOver(place, end);
+            return;
+        }
+        ended.remove(id);
+        placed.put(id, place);
+        Optional<JobHost.Running> there = running(id);
+        reportWhatIsDone(place, there);
+        if (place.units().isEmpty()) {
+            if (there.isPresent()) {
+                jobs.stop(id, place.decision());
+            } else {
+                driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
+            }
+        } else if (there.isPresent() && there.get().change().equals(place.decision())) {
+            reportAgain(place, there.get());
+        } else {
+            startOrResize(id, place, there.isPresent());
+        }
+    }
+
+    /** Reports units that the job has left already, and units in which it computes already. */
+    private void reportWhatIsDone(Order.Place place, Optional<JobHost.Running> there) {
+        List<GpuId> free = free(place.leaving(), there);
+        if (!free.isEmpty()) {
+            driverListener.tell(new DriverEvent.Stopped(place.tenant(), free, false, ""));
+        }
+        there.map(running -> DeviceSlots.units(running.bound()))
+                .map(bound -> place.units().stream().filter(bound::contains).toList())
+                .filter(bound -> !bound.isEmpty())
+                .ifPresent(bound -> driverListener.tell(new DriverEvent.Started(place.tenant(), bound)));
+    }
+
+    /** Reports again what was reported of a change, because who gave the order may have forgotten it. */
+    private void reportAgain(Order.Place place, JobHost.Running there) {
+        if (there.settled()) {
+            List<GpuId> wanted = DeviceSlots.units(there.wanted());
+            List<GpuId> lost =
+                    place.units().stream().filter(gpu -> !wanted.contains(gpu)).toList();
+            if (!lost.isEmpty()) {
+                driverListener.tell(new DriverEvent.Stopped(place.tenant(), lost, true, "its worker is gone"));
+            }
+            driverListener.tell(new DriverEvent.InForce(place.tenant(), place.decision()));
+        }
+    }
+
+    private void startOrResize(JobId id, Order.Place place, boolean isRunning) {
+        try {
+            List<Slot> slots = DeviceSlots.of(place.units(), surroundings);
+            Batching batching = batching(place);
+            if (isRunning) {
+                jobs.resize(id, slots, batching, place.decision());
+            } else {
+                jobs.start(id, program(id), slots, batching, place.decision());
+                starting.add(id);
+            }
+        } catch (Programs.ProgramException e) {
+            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+        }
+    }
+
+    private static Batching batching(Order.Place place) throws Programs.ProgramException {
+        Allocation allocation = place.allocation()
+                .orElseThrow(() -> new Programs.ProgramException("nothing says with which batch it trains"));
+        return new Batching(
+                Math.max(1, allocation.localBatch()), allocation.accumulation() + 1, allocation.learningRateScale());
+    }
+
+    private JobProgram program(JobId id) throws Programs.ProgramException {
+        TrainingJob job =
+                surroundings.job(id).orElseThrow(() -> new Programs.ProgramException("nobody has submitted job " + id));
+        return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value()));
+    }
+
+    void force(JobId id, Order.Force force) {
+        List<GpuId> free = free(force.units(), running(id));
+        if (!free.isEmpty()) {
+            driverListener.tell(new DriverEvent.Stopped(force.tenant(), free, true, ""));
+        }
+        jobs.force(id, force.units());
+    }
+
+    /** Those units in which no process of a job is. */
+    private static List<GpuId> free(List<GpuId> units, Optional<JobHost.Running> there) {
+        Set<GpuId> occupied = there.stream()
+                .flatMap(running -> running.occupied().stream())
+                .map(Slot::gpu)
+                .collect(Collectors.toSet());
+        return units.stream().filter(gpu -> !occupied.contains(gpu)).toList();
+    }
+
+    private Optional<JobHost.Running> running(JobId id) {
+        return jobs.running().stream().filter(each -> each.job().equals(id)).findFirst();
+    }
+
+    private boolean isSubmittedAgain(JobId id, Ended end) {
+        return surroundings
+                .job(id)
+                .filter(job -> job.submittedAt().isAfter(end.at()))
+                .isPresent();
+    }
+
+    /** Reports that a job is over: finished, failed, or stopped as it was to be. */
+    private void reportOver(Order.Place last, Ended end) {
+        JobId job = last.tenant().jobId().orElseThrow();
+        if (!last.units().isEmpty()) {
+            driverListener.tell(progress.over(job, last.decision().domain(), end.phase(), now()));
+        }
+        List<GpuId> all = new ArrayList<>(last.units());
+        all.addAll(last.leaving());
+        driverListener.tell(new DriverEvent.Stopped(last.tenant(), all, false, end.reason()));
+        driverListener.tell(new DriverEvent.InForce(last.tenant(), last.decision()));
+    }
+
+    /** Reports units in which no worker is, and none will be started again. */
+    private void giveUp(JobId id, String why) {
+        Optional<Order.Place> place = Optional.ofNullable(placed.get(id));
+        Optional<JobHost.Running> there = running(id);
+        if (place.isPresent() && there.isPresent()) {
+            List<GpuId> empty = free(place.get().units(), there);
+            if (!empty.isEmpty()) {
+                driverListener.tell(new DriverEvent.Stopped(place.get().tenant(), empty, true, why));
+            }
+        }
+    }
+
+    private Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    /** Lets go of the jobs, which run on. */
+    @Override
+    public void close() {
+        jobs.close();
+    }
+
+    private final class Jobs implements JobListener {
+        @Override
+        public void bound(JobId job, List<Slot> slots, DecisionId change, ChangeTimings timings) {
+            driverListener.tell(new DriverEvent.Started(new Tenant.Job(job), DeviceSlots.units(slots)));
+        }
+
+        @Override
+        public void released(JobId job, List<Slot> slots, DecisionId change, boolean forced, ChangeTimings timings) {
+            driverListener.tell(new DriverEvent.Stopped(new Tenant.Job(job), DeviceSlots.units(slots), forced, ""));
+        }
+
+        @Override
+        public void applied(JobId job, DecisionId change, ChangeTimings timings) {
+            Optional<Duration> pause = starting.remove(job) ? Optional.of(timings.sinceAsked()) : timings.pause();
+            driverListener.tell(new DriverEvent.InForce(new Tenant.Job(job), change, pause));
+        }
+
+        /** One that a newer change replaced comes into force with that. */
+        @Override
+        public void failed(JobId job, DecisionId change, String why) {
+            Order.Place last = placed.get(job);
+            if (last == null || last.decision().equals(change)) {
+                driverListener.tell(new DriverEvent.Failed(new Tenant.Job(job), change, why));
+                later.execute(() -> giveUp(job, why));
+            }
+        }
+
+        /** A slot whose worker was lost gets another one; the job keeps its GPU. */
+        @Override
+        public void recovered(JobId job, List<Slot> lost, ChangeTimings timings) {
+            LOG.info("{} goes on after it lost {}: {}", job, DeviceSlots.units(lost), timings);
+        }
+
+        @Override
+        public void exited(JobId job, int code, List<String> lastLines) {
+            Order.Place last = placed.remove(job);
+            Ended end = new Ended(code, lastLines, now());
+            if (last == null || !last.units().isEmpty()) {
+                ended.put(job, end);
+            }
+            if (last != null) {
+                reportOver(last, end);
+            }
+        }
+
+        @Override
+        public void progress(JobId job, StepReport report) {
+            DomainId domain = domains.get(job);
+            if (domain != null) {
+                driverListener.tell(progress.running(job, domain, report, now()));
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.lendstream.actuator.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lendstream.actuator.jobs.StepReport;
+import io.lendstream.core.event.JobPhase;
+import io.lendstream.core.event.TrainingProgress;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.JobId;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ProgressReportsTest {
+    private static final JobId JOB = new JobId("job");
+    private static final DomainId DOMAIN = new DomainId("d");
+    private static final Instant NOW = Instant.parse("2026-01-01T12:00:00Z");
+
+    private final ProgressReports reports = new ProgressReports();
+
+    private static StepReport report(double total, double stepSeconds) {
+        return new StepReport(7, 3.5, total, 2, 8, 3, stepSeconds, 0.1, Optional.of(1.5), Optional.empty());
+    }
+
+    @Test
+    void aRunningJobReportsItsLastStep() {
+        assertThat(reports.running(JOB, DOMAIN, report(10, 0.5), NOW))
+                .isEqualTo(new TrainingProgress(
+                        JOB,
+                        DOMAIN,
+                        NOW,
+                        JobPhase.RUNNING,
+                        3.5,
+                        Optional.of(10.0),
+                        1,
+                        2,
+                        8,
+                        2,
+                        Optional.of(0.5),
+                        Optional.of(0.1),
+                        Optional.of(1.5),
+                        Optional.empty()));
+    }
+
+    @Test
+    void whatAJobDoesNotKnowIsLeftOut() {
+        TrainingProgress progress = reports.running(JOB, DOMAIN, report(0, 0), NOW);
+
+        assertThat(progress.totalProgress()).isEmpty();
+        assertThat(progress.stepSeconds()).isEmpty();
+    }
+
+    @Test
+    void aJobThatIsOverKeepsItsProgressAndComputesNoMore() {
+        reports.running(JOB, DOMAIN, report(10, 0.5), NOW);
+
+        TrainingProgress over = reports.over(JOB, DOMAIN, JobPhase.FINISHED, NOW);
+
+        assertThat(over.phase()).isEqualTo(JobPhase.FINISHED);
+        assertThat(over.progress()).isEqualTo(3.5);
+        assertThat(over.totalProgress()).contains(10.0);
+        assertThat(over.replicas()).isZero();
+        assertThat(reports.over(JOB, DOMAIN, JobPhase.FAILED, NOW).progress())
+                .as("it is forgotten")
+                .isZero();
+    }
+}

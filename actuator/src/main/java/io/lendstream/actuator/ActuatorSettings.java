@@ -11,10 +11,9 @@ import io.lendstream.actuator.driver.ProcessPlan;
 import io.lendstream.actuator.driver.ShownAddress;
 import io.lendstream.actuator.driver.WebhookDriver;
 import io.lendstream.actuator.jobs.CleanEnvironment;
-import io.lendstream.core.actuation.ChangeTiming;
-import io.lendstream.core.actuation.DelayModel;
 import io.lendstream.core.id.DomainId;
-import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.ChangeTiming;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
@@ -38,6 +37,7 @@ import org.slf4j.LoggerFactory;
  * @param dryRun whether decisions are only said, in the log, and reported in force at once
  * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
  * @param stockEvery how often it reports who has which GPU, by the machine's clock
+ * @param choice what carries decisions out
  */
 record ActuatorSettings(
         String name,
@@ -47,7 +47,7 @@ record ActuatorSettings(
         boolean dryRun,
         Duration leaseNotice,
         Duration stockEvery,
-        DelayModel delays) {
+        DriverChoice choice) {
     private static final Logger LOG = LoggerFactory.getLogger(ActuatorSettings.class);
 
     static final Key<String> NAME = Key.name(
@@ -169,7 +169,8 @@ record ActuatorSettings(
                 settings.get(LEASE_NOTICE),
                 settings.get(STOCK_EVERY),
                 switch (driver) {
-                    case SIMULATED -> dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings);
+                    case SIMULATED ->
+                        new DriverChoice.Simulated(dryRun ? change -> ChangeTiming.AT_ONCE : simulated(settings));
                     case PROCESS -> processes(settings, dryRun, stateDir);
                     case COMMAND ->
                         outside(
@@ -194,7 +195,7 @@ record ActuatorSettings(
 
     /** What makes drivers, where decisions are not simulated. */
     Optional<Driven> driven() {
-        return delays instanceof Driven driven ? Optional.of(driven) : Optional.empty();
+        return choice instanceof Driven driven ? Optional.of(driven) : Optional.empty();
     }
 
     private static Driven processes(Settings settings, boolean dryRun, Optional<Path> stateDir) {
@@ -263,7 +264,7 @@ record ActuatorSettings(
         return domains.isEmpty() || domains.contains(domain);
     }
 
-    private static SimulatedDriver simulated(Settings settings) {
+    private static SimulatedDelays simulated(Settings settings) {
         double stuck = settings.get(STUCK);
         double failed = settings.get(FAILED);
         double silence = settings.get(SILENCE);
@@ -272,19 +273,19 @@ record ActuatorSettings(
                     "%s, %s and %s are %s, %s and %s, more than 1 together. They are shares of the same decisions: lower one."
                             .formatted(STUCK.name(), FAILED.name(), SILENCE.name(), stuck, failed, silence));
         }
-        SimulatedDriver plain = settings.get(PUBLISHED)
-                ? SimulatedDriver.published()
-                : new SimulatedDriver(
+        SimulatedDelays plain = settings.get(PUBLISHED)
+                ? SimulatedDelays.published()
+                : new SimulatedDelays(
                         settings.get(AFE_RELEASE),
                         settings.get(RESTART_RELEASE),
                         settings.get(BIND),
                         settings.get(DRAIN),
                         true,
                         0,
-                        SimulatedDriver.FailureRates.NONE,
+                        SimulatedDelays.FailureRates.NONE,
                         0);
         long seed = settings.get(SEED);
         return plain.withJitter(settings.get(JITTER), seed)
-                .withFailures(new SimulatedDriver.FailureRates(stuck, failed, silence), seed);
+                .withFailures(new SimulatedDelays.FailureRates(stuck, failed, silence), seed);
     }
 }

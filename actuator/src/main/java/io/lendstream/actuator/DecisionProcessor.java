@@ -38,12 +38,14 @@ final class DecisionProcessor {
         this.settings = settings;
         this.transport = transport;
         this.metrics = metrics;
-        this.actuation = new Actuation(settings.name(), settings.leaseNotice(), settings.delays());
+        this.actuation = new Actuation(
+                settings.name(), settings.leaseNotice(), settings.choice().changeDriver());
     }
 
     /** Goes on from the state of an earlier run. */
     void restore(ActuatorState state) {
-        actuation = Actuation.restore(settings.name(), settings.leaseNotice(), settings.delays(), state.actuation());
+        actuation = Actuation.restore(
+                settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation());
         measure();
     }
 

@@ -92,7 +92,8 @@ final class Recovery {
             default -> Optional.empty();
         });
         return driverEvent
-                .filter(any -> report.tenant().filter(actuation::isDriven).isPresent())
+                .filter(any ->
+                        report.tenant().filter(actuation::isHeardFromOutside).isPresent())
                 .map(told -> actuation.done(told, report.at()))
                 .orElse(List.of());
     }

@@ -100,8 +100,7 @@ final class ActuatorIntakesTest {
         RecordWriter writer = broker.writer("actuator");
         ActuatorSettings all = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, settings));
         var transport = new DirectTransport(all.name(), broker.reader(writer), writer, () -> broker.reader(writer));
-        var actuator =
-                ActuatorService.byWallClock(all, transport, new Health(), new SimpleMeterRegistry(), () -> now);
+        var actuator = ActuatorService.byWallClock(all, transport, new Health(), new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }
@@ -149,7 +148,10 @@ final class ActuatorIntakesTest {
                 new TrainingJob.Scaling(1, 1, 8, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                new TrainingJob.Traits(
+                        new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
                 "simulated",
                 Optional.empty());
     }

@@ -246,7 +246,7 @@ class ActuatorServiceTest {
                         "8 d/1/1 BOUND t1",
                         "10 d/1/2 ACCEPTED t2",
                         "13 d/1/2 BOUND t2",
-                        "35 d/1/1 APPLIED -",
+                        "35 d/1/1 APPLIED t1",
                         "35 d/1/2 APPLIED t1,t2");
         assertThat(answers()).containsExactly("5 next -", "10 next 35", "40 next -");
     }
@@ -316,7 +316,8 @@ class ActuatorServiceTest {
     private ActuatorService started(boolean virtual, String... given) {
         RecordWriter writer = broker.writer("actuator");
         ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS, given));
-        var transport = new DirectTransport(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
+        var transport =
+                new DirectTransport(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
         ActuatorService actuator = virtual
                 ? ActuatorService.accelerated(settings, transport, health, metrics, () -> now)
                 : ActuatorService.byWallClock(settings, transport, health, metrics, () -> now);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.DomainId;
-import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import java.nio.file.Files;
@@ -24,7 +24,7 @@ class ActuatorSettingsTest {
     void byDefaultDelaysAreRealisticAndAllDomainsAreItsOwn() {
         ActuatorSettings settings = settings();
 
-        assertThat(settings.delays()).isEqualTo(SimulatedDriver.realistic());
+        assertThat(settings.choice()).isEqualTo(new DriverChoice.Simulated(SimulatedDelays.realistic()));
         assertThat(settings.covers(new DomainId("any"))).isTrue();
     }
 
@@ -60,8 +60,8 @@ class ActuatorSettingsTest {
 
     @Test
     void publishedTimingIsThatOfThePublishedSimulator() {
-        assertThat(settings("actuator.simulated.published-timing=true").delays())
-                .isEqualTo(SimulatedDriver.published());
+        assertThat(settings("actuator.simulated.published-timing=true").choice())
+                .isEqualTo(new DriverChoice.Simulated(SimulatedDelays.published()));
     }
 
     @Test

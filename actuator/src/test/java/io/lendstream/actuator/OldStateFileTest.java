@@ -40,8 +40,8 @@ class OldStateFileTest {
         Files.copy(Path.of("src/test/resources/state/actuator.avro"), folder.resolve("actuator.avro"));
         ActuatorState state = StateFile.in(folder).load().orElseThrow();
         ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS));
-        Actuation actuation =
-                Actuation.restore(settings.name(), settings.leaseNotice(), settings.delays(), state.actuation());
+        Actuation actuation = Actuation.restore(
+                settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation());
         actuation.know(new Node(
                 new NodeId("n2"),
                 new DomainId("d"),
@@ -75,6 +75,40 @@ class OldStateFileTest {
                         state.answered(),
                         state.alone()));
         assertThat(StateFile.in(folder).load().orElseThrow().actuation()).isEqualTo(actuation.snapshot());
+    }
+
+    /**
+     * The state of a version in which simulated steps were planned: {@code t2} and {@code i4} change hands, {@code i3} starts,
+     * the job on {@code t3} is stuck, and that on {@code t4} will not start.
+     */
+    @Test
+    void stepsThatASimulationHadPlannedHappenWhenTheyWereDue() throws IOException {
+        Files.copy(Path.of("src/test/resources/state/planned-steps.avro"), folder.resolve("actuator.avro"));
+        ActuatorState state = StateFile.in(folder).load().orElseThrow();
+        ActuatorSettings settings = ActuatorSettings.of(Settings.of(ActuatorSettings.KEYS));
+        Actuation actuation = Actuation.restore(
+                settings.name(), settings.leaseNotice(), settings.choice().changeDriver(), state.actuation());
+
+        assertThat(actuation.advance(NOON.plusSeconds(200)))
+                .extracting(report -> "%d %s %s %s"
+                        .formatted(
+                                Duration.between(NOON, report.at()).toSeconds(),
+                                report.decision(),
+                                report.outcome(),
+                                report.gpus()))
+                .containsExactly(
+                        "103 d/1/7 RELEASED [t2]",
+                        "103 d/1/5 FAILED [t4]",
+                        "104 d/1/6 BOUND [i3]",
+                        "106 d/1/7 BOUND [i4]",
+                        "121 d/1/6 APPLIED [i3]",
+                        "121 d/1/7 APPLIED [i4, t1]",
+                        "130 d/1/4 FORCED [t3]",
+                        "130 d/1/4 APPLIED []");
+        assertThat(actuation.holdings())
+                .extracting(Holding::gpu)
+                .extracting(GpuId::value)
+                .containsExactly("i1", "i2", "i3", "i4", "t1");
     }
 
     private static List<Instant> loans(Actuation actuation) {

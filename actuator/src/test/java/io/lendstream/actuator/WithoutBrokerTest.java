@@ -303,7 +303,8 @@ class WithoutBrokerTest {
     private ActuatorService startedDirectly() {
         ActuatorSettings settings = settings();
         var writer = broker.writer("actuator");
-        var transport = new DirectTransport(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
+        var transport =
+                new DirectTransport(settings.name(), broker.reader(writer), writer, () -> broker.reader(writer));
         ActuatorService actuator = started(settings, transport);
         turnAt(actuator, 0);
         turnAt(actuator, 60);
@@ -323,8 +324,7 @@ class WithoutBrokerTest {
     }
 
     private ActuatorService started(ActuatorSettings settings, RecordTransport transport) {
-        var actuator =
-                ActuatorService.byWallClock(settings, transport, health, new SimpleMeterRegistry(), () -> now);
+        var actuator = ActuatorService.byWallClock(settings, transport, health, new SimpleMeterRegistry(), () -> now);
         actuator.start(() -> false);
         return actuator;
     }

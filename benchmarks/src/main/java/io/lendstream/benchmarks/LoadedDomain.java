@@ -1,7 +1,6 @@
 package io.lendstream.benchmarks;
 
 import io.lendstream.core.actuation.Actuation;
-import io.lendstream.core.actuation.ChangeTiming;
 import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.DemandForecast;
@@ -23,6 +22,8 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.ChangeTiming;
+import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.schemas.topics.TopicCatalogue;
 import io.lendstream.service.kafka.RecordWriter;
@@ -53,7 +54,8 @@ final class LoadedDomain {
     private final DomainId id;
     private final int nodeCount;
     private final SimulatedNodes nodes;
-    private final Actuation actuation = new Actuation("bench", Duration.ofSeconds(45), change -> ChangeTiming.AT_ONCE);
+    private final Actuation actuation =
+            new Actuation("bench", Duration.ofSeconds(45), new SimulatedDriver(change -> ChangeTiming.AT_ONCE));
     private final AtomicInteger lent = new AtomicInteger();
 
     LoadedDomain(int number, int gpus) {
@@ -150,9 +152,12 @@ final class LoadedDomain {
                 new TrainingJob.Scaling(GPUS_PER_NODE, 1, GPUS_PER_NODE, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(128, 8192, 32, 1024, Optional.empty()), new GoodputProfile(
-                        new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                        new GradientNoise(1, 10_000)), new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3))),
+                new TrainingJob.Traits(
+                        new BatchRange(128, 8192, 32, 1024, Optional.empty()),
+                        new GoodputProfile(
+                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
+                                new GradientNoise(1, 10_000)),
+                        new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3))),
                 "simulated",
                 Optional.empty());
     }

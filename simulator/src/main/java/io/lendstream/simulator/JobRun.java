@@ -371,7 +371,8 @@ final class JobRun {
                 phase,
                 progress,
                 Optional.of(truth.totalProgress()),
-                new TrainingProgress.Parallelism(placement.nodes(), placement.replicas(), allocation.localBatch(), allocation.accumulation()),
+                new TrainingProgress.Parallelism(
+                        placement.nodes(), placement.replicas(), allocation.localBatch(), allocation.accumulation()),
                 new TrainingProgress.StepTiming(Optional.of(step.seconds()), Optional.of(step.syncSeconds())),
                 new TrainingProgress.GradientStatistics(Optional.of(noise.squared()), Optional.of(noise.variance())));
     }

@@ -255,10 +255,11 @@ public final class World {
                 report.gpus().forEach(gpu -> unlend(gpu, report.at()));
                 job.released(report.gpus(), report.at(), outbox::add);
             }
-            case FAILED, TIMED_OUT -> {
+            case FAILED -> {
                 report.gpus().forEach(gpu -> unlend(gpu, report.at()));
                 job.failed(report.decision(), report.gpus(), report.at(), outbox::add);
             }
+            case TIMED_OUT -> job.failed(report.decision(), List.of(), report.at(), outbox::add);
             case APPLIED -> job.applied(report.decision(), report.at(), outbox::add);
             case BOUND, REJECTED, HOLDS, UNKNOWN -> {}
         }
@@ -276,8 +277,8 @@ public final class World {
                 action.flatMap(Action::asIdle).ifPresent(idle -> service.leaving(idle.gpus(), report.at()));
             }
             case BOUND -> service.bound(report.gpus(), report.at());
-            case RELEASED, FORCED, FAILED, TIMED_OUT -> service.gone(report.gpus(), report.at());
-            case APPLIED, REJECTED, HOLDS, UNKNOWN -> {}
+            case RELEASED, FORCED, FAILED -> service.gone(report.gpus(), report.at());
+            case APPLIED, TIMED_OUT, REJECTED, HOLDS, UNKNOWN -> {}
         }
     }
 

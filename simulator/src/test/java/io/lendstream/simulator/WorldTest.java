@@ -90,7 +90,10 @@ class WorldTest {
                 new TrainingJob.Scaling(1, 1, 4, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(batch, new GoodputProfile(throughput, new GradientNoise(0, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                new TrainingJob.Traits(
+                        batch,
+                        new GoodputProfile(throughput, new GradientNoise(0, 1)),
+                        new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
                 "simulated",
                 Optional.empty());
         return new TrainingTask(job, new OneSecondSteps());
@@ -417,7 +420,8 @@ class WorldTest {
 
         // Without a replica the first slot of five seconds already has more than can be answered.
         assertThat(first.at()).isEqualTo(at(5));
-        assertThat(first.requests().queueDepth()).isEqualTo((int) first.requests().arrivals());
+        assertThat(first.requests().queueDepth())
+                .isEqualTo((int) first.requests().arrivals());
         ServiceResult result = world.results().services().get(0);
         assertThat(result.requests()).isBetween(5700.0, 6300.0);
         assertThat(result.coldStarts()).isEqualTo(1);

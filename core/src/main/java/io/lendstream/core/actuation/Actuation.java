@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The state machine of an actuator: decisions, driver events and time in, reports and orders out.
@@ -37,36 +38,32 @@ import java.util.Set;
  * whole. GPUs that only the allocation names and that the job cannot have, such as one whose lease has just ended, are
  * left out.
  *
- * <p>The {@link DelayModel} says how each change is carried out. In simulation every step has a time at which it is
- * done. A {@linkplain ChangeTiming#DRIVEN driven} change is ordered from a driver, which reports each step. If a tenant
- * does not leave by the deadline, the actuation orders a kill, and repeats the order until the driver reports that the
- * tenant is gone. No GPU is reported as free before that.
+ * <p>Every change is ordered from a {@linkplain ChangeDriver driver}, which reports each step. If a tenant does not
+ * leave by the deadline, the actuation orders a kill, and repeats the order until the driver reports that the tenant is
+ * gone. No GPU is reported as free before that. An {@link InStepDriver}, such as a simulated one, gets its orders and is
+ * heard here, in the order of times; an event at a deadline is in time. For other drivers the caller does
+ * both, by {@link #orders} and {@link #done}.
  *
  * <p>If a job is changed again before the last change is in force, both are reported as applied together, the older one
  * as superseded.
  */
 public final class Actuation {
-    /** How long a kill may take before it is ordered again. */
-    static final Duration KILL_AGAIN = Duration.ofSeconds(10);
-    /** How long after its deadline a decision is given up that is not in force. */
-    static final Duration PATIENCE = Duration.ofMinutes(5);
-    /** Grace period after a restart for drivers to confirm running tenants. */
-    static final Duration RETURN = Duration.ofMinutes(5);
-
     private final ActuationState state;
+    private final Optional<InStepDriver> inStep;
 
     /**
      * @param actuator its name in reports
      * @param leaseNotice how long a job gets to leave a GPU whose lease has run out
      */
-    public Actuation(String actuator, Duration leaseNotice, DelayModel delays) {
-        this.state = new ActuationState(actuator, leaseNotice, delays);
+    public Actuation(String actuator, Duration leaseNotice, ChangeDriver driver) {
+        this.state = new ActuationState(actuator, leaseNotice, driver);
+        this.inStep = driver.inStep();
     }
 
     /** Continues from saved state. Nodes, jobs and services are not part of it and have to be declared again. */
     public static Actuation restore(
-            String actuator, Duration leaseNotice, DelayModel delays, ActuationSnapshot snapshot) {
-        var actuation = new Actuation(actuator, leaseNotice, delays);
+            String actuator, Duration leaseNotice, ChangeDriver driver, ActuationSnapshot snapshot) {
+        var actuation = new Actuation(actuator, leaseNotice, driver);
         actuation.state.restore(snapshot);
         return actuation;
     }
@@ -87,11 +84,11 @@ public final class Actuation {
     }
 
     public void know(TrainingJob job) {
-        state.know(job);
+        state.tenants().know(job);
     }
 
     public void know(InferenceService service) {
-        state.know(service);
+        state.tenants().know(service);
     }
 
     /** Removes a node from a domain. A node of the same name in another domain stays. */
@@ -107,18 +104,17 @@ public final class Actuation {
         UnitInventory inventory = state.inventory();
         for (DomainId domain : inventory.domainsOf(node)) {
             List<GpuId> gone = inventory.unitsOf(domain, node);
-            state.steps().withdraw(gone, step -> true);
-            state.free(gone);
+            state.lose(gone);
             inventory.forget(domain, node);
         }
     }
 
     public void forget(DomainId domain, JobId job) {
-        state.forget(domain, job);
+        state.tenants().forget(domain, job);
     }
 
     public void forget(DomainId domain, ServiceId service) {
-        state.forget(domain, service);
+        state.tenants().forget(domain, service);
     }
 
     /** The domain whose decisions a job follows; empty if the job has no GPUs. */
@@ -131,9 +127,9 @@ public final class Actuation {
         return state.holdings();
     }
 
-    /** Whether a driver runs a tenant and reports on it. */
-    public boolean isDriven(Tenant tenant) {
-        return state.orders().place(tenant).isPresent();
+    /** Whether events about a tenant come from outside, by {@link #done}. */
+    public boolean isHeardFromOutside(Tenant tenant) {
+        return inStep.isEmpty() && state.orders().place(tenant).isPresent();
     }
 
     /** How many decisions, or parts of them, were refused, by cause. */
@@ -153,12 +149,16 @@ public final class Actuation {
 
     /** When {@link #advance} next has something to do. */
     public Optional<Instant> nextEventAt() {
-        Optional<Instant> step = state.steps().nextDue();
-        Optional<Instant> lease = state.nextLeaseEnd();
-        if (step.isEmpty() || lease.isEmpty()) {
-            return step.or(() -> lease);
-        }
-        return step.get().isAfter(lease.get()) ? lease : step;
+        return Stream.of(
+                        nextEvent().map(ExpectedEvent::at),
+                        state.steps().first().map(PendingStep::due),
+                        state.nextLeaseEnd())
+                .flatMap(Optional::stream)
+                .min(Comparator.naturalOrder());
+    }
+
+    private Optional<ExpectedEvent> nextEvent() {
+        return inStep.flatMap(InStepDriver::next);
     }
 
     /**
@@ -174,17 +174,22 @@ public final class Actuation {
         if (objection.isPresent()) {
             DecisionFence.Objection why = objection.get();
             state.refuse(decision, why.refusal(), decision.action().gpus(), why.text(), reports);
-            return reports;
+            return delivered(reports);
         }
         decision.action().match(new DecisionHandler(state, decision, reports));
         carryOn(now, false, reports);
-        return reports;
+        return delivered(reports);
     }
 
     /** Does and reports everything that is due by now, each step with its own time. */
     public List<ActuationReport> advance(Instant now) {
         var reports = new ArrayList<ActuationReport>();
         carryOn(now, true, reports);
+        return delivered(reports);
+    }
+
+    private List<ActuationReport> delivered(List<ActuationReport> reports) {
+        inStep.ifPresent(driver -> reports.removeIf(report -> !driver.delivers(report)));
         return reports;
     }
 
@@ -218,22 +223,26 @@ public final class Actuation {
         return reports;
     }
 
-    /** The orders for drivers since the last call. */
+    /** The orders since the last call; none for an {@link InStepDriver}, which has got them. */
     public List<Order> orders() {
         return state.orders().take();
     }
 
     /**
-     * All orders that are in force, to be given to drivers again after a restart.
+     * All orders that are in force, to be given to drivers again after a restart; none for an {@link InStepDriver},
+     * which goes on where it was.
      *
      * @param isSeen whether the driver observes processes itself. If so, whatever it does not confirm in time is killed
      *     and reported as released. For a remote driver silence may mean an outage, so nothing is done
      */
     public List<Order> resume(Instant now, boolean isSeen) {
         state.orders().take();
+        if (inStep.isPresent()) {
+            return List.of();
+        }
         PendingSteps steps = state.steps();
         steps.removeIf(step -> step.kind() == PendingStep.Kind.RETURN);
-        Instant by = PendingStep.later(now, state.clock()).plus(RETURN);
+        Instant by = PendingStep.later(now, state.clock()).plus(WaitingTimes.RETURN);
         for (Order.Place place : state.orders().places()) {
             List<GpuId> bound = place.units().stream()
                     .filter(unit -> state.isBound(place.tenant(), unit))
@@ -250,7 +259,7 @@ public final class Actuation {
         List<Order> standing = new ArrayList<>(state.orders().placesByDecision());
         standing.addAll(state.orders().cuts());
         for (PendingStep step : steps.all()) {
-            if (step.driven() && step.kills()) {
+            if (step.kills()) {
                 standing.add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
             }
         }
@@ -267,13 +276,23 @@ public final class Actuation {
 
     private void carryOn(Instant now, boolean leasesToo, List<ActuationReport> reports) {
         Instant upTo = PendingStep.later(now, state.clock());
+        var feedback = new DriverFeedback(state, reports);
         while (true) {
+            inStep.ifPresent(this::hand);
             Optional<Instant> lease =
                     state.nextLeaseEnd().filter(end -> leasesToo ? !end.isAfter(upTo) : end.isBefore(upTo));
-            Optional<PendingStep> step = state.steps().takeDue(lease.orElse(upTo));
-            if (step.isPresent()) {
-                state.reach(step.get().due());
-                end(step.get(), reports);
+            Instant until = lease.orElse(upTo);
+            Optional<ExpectedEvent> event =
+                    nextEvent().filter(next -> !next.at().isAfter(until));
+            Optional<PendingStep> due =
+                    state.steps().first().filter(step -> !step.due().isAfter(until));
+            if (event.filter(next -> due.isEmpty() || next.isBefore(due.get())).isPresent()) {
+                state.reach(event.get().at());
+                feedback.take(inStep.orElseThrow().takeNext());
+            } else if (due.isPresent()) {
+                state.reach(due.get().due());
+                state.steps().remove(due.get());
+                feedback.overdue(due.get());
             } else if (lease.isPresent()) {
                 state.reach(lease.get());
                 new LeaseExpiry(state).end(lease.get());
@@ -284,11 +303,7 @@ public final class Actuation {
         }
     }
 
-    private void end(PendingStep step, List<ActuationReport> reports) {
-        if (step.driven()) {
-            new DriverFeedback(state, reports).overdue(step);
-        } else {
-            state.complete(step, reports);
-        }
+    private void hand(InStepDriver driver) {
+        state.orders().take().forEach(order -> driver.take(order, state.subject(order), state.clock()));
     }
 }

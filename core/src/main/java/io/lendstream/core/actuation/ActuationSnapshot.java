@@ -3,6 +3,7 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.DecisionId;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What an actuator keeps over a restart. Nodes, jobs and services are not part of it; they are declared again.
@@ -14,6 +15,7 @@ import java.util.List;
  * @param steps the steps of changes that are not finished
  * @param places the last order about each tenant of a driver
  * @param cuts GPUs that drivers are cutting
+ * @param expected what a driver in the actuation's own time will report; empty for other drivers
  * @param refusals how many decisions were refused, by cause
  */
 public record ActuationSnapshot(
@@ -24,6 +26,7 @@ public record ActuationSnapshot(
         List<PendingStep> steps,
         List<Order.Place> places,
         List<Order.Cut> cuts,
+        Optional<List<ExpectedEvent>> expected,
         List<Count> refusals) {
     public ActuationSnapshot {
         latest = latest.stream().sorted().toList();
@@ -31,6 +34,7 @@ public record ActuationSnapshot(
         steps = steps.stream().sorted().toList();
         places = List.copyOf(places);
         cuts = List.copyOf(cuts);
+        expected = expected.map(List::copyOf);
         refusals = List.copyOf(refusals);
     }
 
@@ -40,6 +44,6 @@ public record ActuationSnapshot(
     /** The state of an actuator that has done nothing yet. */
     public static ActuationSnapshot empty() {
         return new ActuationSnapshot(
-                Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+                Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of(), Optional.empty(), List.of());
     }
 }

@@ -3,14 +3,10 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.event.ActuationReport;
-import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
-import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
-import io.lendstream.core.id.JobId;
-import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,11 +25,10 @@ import java.util.TreeMap;
 final class ActuationState {
     private final String actuator;
     private final Duration leaseNotice;
-    private final DelayModel delays;
+    private final ChangeDriver driver;
 
     private final UnitInventory inventory = new UnitInventory();
-    private final Map<InDomain<JobId>, TrainingJob> jobs = new HashMap<>();
-    private final Map<InDomain<ServiceId>, InferenceService> services = new HashMap<>();
+    private final DeclaredTenants tenants = new DeclaredTenants();
     /** The domain whose decisions a running job follows. */
     private final Map<Tenant, DomainId> homes = new HashMap<>();
 
@@ -50,16 +45,17 @@ final class ActuationState {
     private final EnumMap<Refusal, Long> refusals = new EnumMap<>(Refusal.class);
     private Instant clock = Instant.EPOCH;
 
-    ActuationState(String actuator, Duration leaseNotice, DelayModel delays) {
+    ActuationState(String actuator, Duration leaseNotice, ChangeDriver driver) {
         this.actuator = actuator;
         this.leaseNotice = leaseNotice;
-        this.delays = delays;
+        this.driver = driver;
     }
 
     /** Continues from saved state. */
     void restore(ActuationSnapshot saved) {
         clock = saved.clock();
-        steps.restore(saved.steps(), saved.nextOrder());
+        ActuationSnapshot current = driver.inStep().isPresent() ? PlannedSteps.awaited(saved) : saved;
+        steps.restore(current.steps(), current.nextOrder());
         saved.latest().forEach(this::see);
         for (Holding holding : saved.holdings()) {
             holdings.put(holding);
@@ -67,10 +63,16 @@ final class ActuationState {
                     .ifPresent(
                             loan -> homes.put(holding.tenant(), loan.granted().domain()));
         }
-        orders.restore(saved.places(), saved.cuts());
+        if (driver.inStep().isPresent() || saved.expected().isEmpty()) {
+            // What was only simulated is not ordered from a real driver.
+            orders.restore(saved.places(), saved.cuts());
+        }
         saved.places()
                 .forEach(place -> homes.put(place.tenant(), place.decision().domain()));
         saved.refusals().forEach(count -> refusals.put(count.refusal(), count.times()));
+        driver.inStep()
+                .ifPresent(inStep -> inStep.restore(
+                        holdings.all(), orders.places(), current.expected().orElse(List.of())));
     }
 
     ActuationSnapshot snapshot() {
@@ -82,6 +84,7 @@ final class ActuationState {
                 steps.all(),
                 orders.placesByDecision(),
                 orders.cuts(),
+                driver.inStep().map(InStepDriver::expected),
                 refusals.entrySet().stream()
                         .map(count -> new ActuationSnapshot.Count(count.getKey(), count.getValue()))
                         .toList());
@@ -99,8 +102,8 @@ final class ActuationState {
         return orders;
     }
 
-    DelayModel delays() {
-        return delays;
+    ChangeDriver driver() {
+        return driver;
     }
 
     Duration leaseNotice() {
@@ -117,32 +120,21 @@ final class ActuationState {
         clock = PendingStep.later(clock, at);
     }
 
-    void know(TrainingJob job) {
-        jobs.put(new InDomain<>(job.domain(), job.job()), job);
+    /** The jobs and services that were declared. */
+    DeclaredTenants tenants() {
+        return tenants;
     }
 
-    void know(InferenceService service) {
-        services.put(new InDomain<>(service.domain(), service.service()), service);
-    }
-
-    void forget(DomainId domain, JobId job) {
-        jobs.remove(new InDomain<>(domain, job));
-    }
-
-    void forget(DomainId domain, ServiceId service) {
-        services.remove(new InDomain<>(domain, service));
-    }
-
-    Optional<TrainingJob> jobOf(DomainId domain, Tenant tenant) {
-        return tenant instanceof Tenant.Job job
-                ? Optional.ofNullable(jobs.get(new InDomain<>(domain, job.job())))
-                : Optional.empty();
-    }
-
-    Optional<InferenceService> serviceOf(DomainId domain, Tenant tenant) {
-        return tenant instanceof Tenant.Service service
-                ? Optional.ofNullable(services.get(new InDomain<>(domain, service.service())))
-                : Optional.empty();
+    /** What is known about the subject of an order. */
+    OrderSubject subject(Order order) {
+        DomainId domain = order.decision().domain();
+        if (order instanceof Order.Place place) {
+            return new OrderSubject(
+                    tenants.job(domain, place.tenant()), tenants.service(domain, place.tenant()), Optional.empty());
+        }
+        return order instanceof Order.Cut cut
+                ? new OrderSubject(Optional.empty(), Optional.empty(), inventory.cuttable(cut.gpu()))
+                : OrderSubject.NOTHING;
     }
 
     /** The domain of a job that has GPUs; that of the GPUs if a restart has lost which decision gave them. */
@@ -154,6 +146,21 @@ final class ActuationState {
                         .or(() -> held.stream()
                                 .flatMap(gpu -> inventory.domainOf(gpu).stream())
                                 .findFirst());
+    }
+
+    /**
+     * Until when a decision has to be in force. A change is not in force before those of its tenant that were asked for
+     * earlier, and a job may have to start anew.
+     */
+    Instant patience(Decision decision, Tenant tenant) {
+        Duration restart = tenants.job(decision.id().domain(), tenant)
+                .map(job -> job.traits().costs().first().multipliedBy(2))
+                .orElse(Duration.ZERO);
+        Duration patience = restart.compareTo(WaitingTimes.PATIENCE) > 0 ? restart : WaitingTimes.PATIENCE;
+        Instant due = PendingStep.later(clock, decision.deadline()).plus(patience);
+        return steps.awaited(tenant, step -> step.kind() == PendingStep.Kind.APPLY).stream()
+                .map(PendingStep::due)
+                .reduce(due, PendingStep::later);
     }
 
     /** A job without GPUs follows decisions of this domain from now on. */
@@ -228,7 +235,7 @@ final class ActuationState {
 
     /** A tenant is leaving GPUs. Steps that would have started it there are dropped. */
     void startReleasing(Tenant tenant, Collection<GpuId> gpus) {
-        steps.withdraw(gpus, step -> step.binds() || step.returns(tenant) || step.kind() == PendingStep.Kind.APPLY);
+        steps.withdraw(gpus, step -> step.binds() || step.returns(tenant) || step.applies(tenant));
         markReleasing(gpus);
     }
 
@@ -299,9 +306,28 @@ final class ActuationState {
     /** A tenant must not be started on these units again, unless a new decision says so. */
     void displace(Tenant tenant, Collection<GpuId> units) {
         orders.takeOut(tenant, units);
+        forgetIfGone(tenant);
+    }
+
+    /** A tenant that has nothing any more is nothing to keep. */
+    private void forgetIfGone(Tenant tenant) {
         if (holdings.of(tenant).isEmpty()) {
             orders.forget(tenant);
         }
+    }
+
+    /** Units are gone with all that ran on them. */
+    void lose(Collection<GpuId> units) {
+        steps.withdraw(units, step -> true);
+        List<Tenant> tenants = units.stream()
+                .flatMap(unit -> holdings.of(unit).stream())
+                .map(Holding::tenant)
+                .distinct()
+                .toList();
+        free(units);
+        orders.lose(units);
+        tenants.forEach(this::forgetIfGone);
+        driver.inStep().ifPresent(inStep -> inStep.lose(units));
     }
 
     /** A step is done: changes what it was about, and reports it. */
@@ -316,16 +342,22 @@ final class ActuationState {
             case RETURN -> throw new IllegalStateException(step + " is not reported to the scheduler");
         };
         switch (step.kind()) {
-            case RELEASE, FORCE, FAIL -> free(step.gpus());
-            case BIND -> moveTo(Holding.Phase.BOUND, step.gpus());
-            case APPLY, RECUT, NOT_CUT, GIVE_UP, RETURN -> {}
+            case RELEASE, FORCE -> {
+                free(step.gpus());
+                steps.measure(step, clock);
+            }
+            case FAIL -> free(step.gpus());
+            case BIND -> {
+                moveTo(Holding.Phase.BOUND, step.gpus());
+                steps.measure(step, clock);
+            }
+            case APPLY, GIVE_UP -> step.tenant().ifPresent(this::forgetIfGone);
+            case RECUT, NOT_CUT, RETURN -> {}
         }
         if (step.kind() == PendingStep.Kind.FAIL) {
-            steps.withdraw(step.gpus(), other -> other.kind() == PendingStep.Kind.APPLY);
+            step.tenant().ifPresent(tenant -> steps.withdraw(step.gpus(), other -> other.applies(tenant)));
         }
-        if (step.reported()) {
-            reports.add(report(step.decision(), outcome, step.gpus(), step.tenant(), step.timings(), step.reason()));
-        }
+        reports.add(report(step.decision(), outcome, step.gpus(), step.tenant(), step.timings(), step.reason()));
     }
 
     void refuse(

@@ -3,7 +3,6 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
-import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.Timings;
@@ -24,12 +23,14 @@ import java.util.TreeSet;
 final class DecisionHandler implements Action.Cases<DecisionHandler> {
     private final ActuationState state;
     private final UnitAvailability availability;
+    private final ChangeStarter starter;
     private final Decision decision;
     private final List<ActuationReport> reports;
 
     DecisionHandler(ActuationState state, Decision decision, List<ActuationReport> reports) {
         this.state = state;
         this.availability = new UnitAvailability(state);
+        this.starter = new ChangeStarter(state);
         this.decision = decision;
         this.reports = reports;
     }
@@ -87,12 +88,11 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
 
     @Override
     public DecisionHandler batching(Action.Batching batching) {
-        ChangeTiming timing = state.delays().batching();
-        if (timing.isUnsupported()) {
+        if (!state.driver().batches()) {
             return refused(Refusal.UNSUPPORTED, batching.gpus(), "no driver here changes how services batch");
         }
         accepted(batching.gpus(), "");
-        Execution.of(state, timing).batch(decision, batching, reports);
+        starter.batch(decision, batching);
         return this;
     }
 
@@ -119,14 +119,11 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                 }
             }
         }
-        if (state.delays().recut(0, 0, false).isUnsupported()) {
+        if (!state.driver().cuts()) {
             return refused(Refusal.UNSUPPORTED, repartition.gpus(), "no driver here cuts GPUs");
         }
         accepted(repartition.gpus(), "");
-        for (GpuCutting cutting : cuttings) {
-            Execution.of(state, cutting.timing(state.delays()))
-                    .cut(decision, cutting.id(), cutting.places(), cutting.going());
-        }
+        cuttings.forEach(cutting -> starter.cut(decision, cutting));
         return this;
     }
 
@@ -220,8 +217,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         if (change.isForeignOnly()) {
             return refuseForeign(change);
         }
-        ChangeTiming timing = state.delays().changeTiming(facts(accepted));
-        if (timing.isUnsupported()) {
+        if (!state.driver()
+                .runs(change.tenant(), state.tenants().job(decision.id().domain(), change.tenant()))) {
             return refused(Refusal.UNSUPPORTED, named, "no driver here runs " + change.tenant());
         }
         accepted(accepted.about(), accepted.remark());
@@ -238,33 +235,8 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
                     "nothing ran there any more"));
         }
         state.steps().expedite(decision.id(), change.underWay(), accepted.by(), state.clock());
-        Execution.of(state, timing).start(accepted);
+        starter.start(accepted);
         return this;
-    }
-
-    private ChangeFacts facts(AcceptedChange accepted) {
-        TenantChange change = accepted.change();
-        Tenant tenant = change.tenant();
-        return new ChangeFacts(
-                decision.id(),
-                tenant,
-                change.leaving(),
-                change.gained(),
-                change.before(),
-                change.after(),
-                accepted.allocation().map(Allocation::mechanism).orElse(Mechanism.UNKNOWN),
-                accepted.allocation().map(Allocation::localBatch).orElse(0),
-                accepted.isOfJob() ? remaining(tenant) : Duration.ZERO,
-                state.jobOf(decision.id().domain(), tenant),
-                state.serviceOf(decision.id().domain(), tenant));
-    }
-
-    /** How long earlier changes of a job would still take. */
-    private Duration remaining(Tenant job) {
-        return state.steps().of(job, PendingStep.Kind.APPLY).stream()
-                .map(step -> Duration.between(state.clock(), step.due()))
-                .max(Duration::compareTo)
-                .orElse(Duration.ZERO);
     }
 
     private void accepted(Collection<GpuId> gpus, String remark) {

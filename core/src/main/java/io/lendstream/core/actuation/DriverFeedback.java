@@ -123,20 +123,24 @@ final class DriverFeedback {
     }
 
     /**
-     * The tenant keeps what it has. What it was to gain may have started in part, so it is killed before it counts as
-     * free.
+     * The tenant keeps what it has. What it was to gain may have started in part, so it is killed before it is reported
+     * failed. If nothing has to be killed, the decision is reported failed at once.
      */
     private void failed(DriverEvent.Failed failed) {
         steps.removeIf(step -> step.returns(failed.tenant()));
+        List<PendingStep> binds = steps.awaited(
+                failed.tenant(), step -> step.binds() && step.decision().equals(failed.decision()));
+        for (PendingStep step : binds) {
+            steps.remove(step);
+            state.displace(failed.tenant(), step.gpus());
+            kill(step, PendingStep.Kind.FAIL, failed.reason());
+        }
         for (PendingStep step : steps.awaited(
                 failed.tenant(),
-                other -> (other.binds() || other.kind() == PendingStep.Kind.APPLY)
+                other -> other.kind() == PendingStep.Kind.APPLY
                         && other.decision().equals(failed.decision()))) {
             steps.remove(step);
-            if (step.binds()) {
-                state.displace(failed.tenant(), step.gpus());
-                kill(step, PendingStep.Kind.FAIL, failed.reason());
-            } else {
+            if (binds.isEmpty()) {
                 reports.add(state.report(
                         step.decision(), Outcome.FAILED, List.of(), step.tenant(), Timings.NONE, failed.reason()));
             }
@@ -145,8 +149,7 @@ final class DriverFeedback {
 
     private void cut(DriverEvent.Cut cut) {
         for (PendingStep step : steps.all()) {
-            boolean meant = step.driven()
-                    && step.kind() == PendingStep.Kind.RECUT
+            boolean meant = step.kind() == PendingStep.Kind.RECUT
                     && step.decision().equals(cut.decision())
                     && step.gpus().contains(cut.gpu());
             if (meant) {
@@ -199,6 +202,6 @@ final class DriverFeedback {
     /** Orders a kill, and waits for it until it is to be ordered again. */
     private void orderKill(PendingStep step, PendingStep.Kind kind, String reason) {
         state.orders().add(new Order.Force(step.decision(), step.tenant().orElseThrow(), step.gpus()));
-        steps.awaitAgain(step.until(state.clock().plus(Actuation.KILL_AGAIN), kind, reason));
+        steps.awaitAgain(step.until(state.clock().plus(WaitingTimes.KILL_AGAIN), kind, reason));
     }
 }

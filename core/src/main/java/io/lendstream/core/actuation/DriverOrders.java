@@ -74,6 +74,12 @@ final class DriverOrders {
                 .ifPresent(place -> add(place.without(units)));
     }
 
+    /** Units are gone: nobody is to run there, and they are not cut. */
+    void lose(Collection<GpuId> units) {
+        places.replaceAll((tenant, place) -> place.without(units));
+        units.forEach(this::endCut);
+    }
+
     /** A tenant that has nothing any more is nothing to keep. */
     void forget(Tenant tenant) {
         places.remove(tenant);

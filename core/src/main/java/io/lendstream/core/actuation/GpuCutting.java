@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param places the instances that the GPU is to have, by profile and place
  * @param known the GPU as declared; empty if its instances cannot be changed
  */
-record GpuCutting(GpuId id, List<String> places, Optional<Gpu> known) {
-    GpuCutting {
+public record GpuCutting(GpuId id, List<String> places, Optional<Gpu> known) {
+    public GpuCutting {
         places = List.copyOf(places);
     }
 
@@ -27,19 +27,31 @@ record GpuCutting(GpuId id, List<String> places, Optional<Gpu> known) {
     /** The GPU and those of its instances that are destroyed. */
     List<GpuId> going() {
         var going = new ArrayList<GpuId>(List.of(id));
-        instances().stream()
-                .filter(instance -> !places.contains(instance.profile() + "@" + instance.start()))
-                .forEach(instance -> going.add(instance.gpuId()));
+        instances().stream().filter(instance -> !isKept(instance)).forEach(instance -> going.add(instance.gpuId()));
         return going;
     }
 
-    /** How long that takes, or who does it. */
-    ChangeTiming timing(DelayModel delays) {
-        int gone = going().size() - 1;
-        int kept = instances().size() - gone;
-        boolean switches =
-                known.filter(gpu -> gpu.migEnabled() == places.isEmpty()).isPresent();
-        return delays.recut(gone, places.size() - kept, switches);
+    /** How many instances are destroyed. */
+    public int destroyed() {
+        return instances().size() - kept();
+    }
+
+    /** How many instances are created. */
+    public int created() {
+        return places.size() - kept();
+    }
+
+    /** Whether the GPU enters or leaves MIG mode. */
+    public boolean switchesMode() {
+        return known.filter(gpu -> gpu.migEnabled() == places.isEmpty()).isPresent();
+    }
+
+    private int kept() {
+        return (int) instances().stream().filter(this::isKept).count();
+    }
+
+    private boolean isKept(GpuInstance instance) {
+        return places.contains(instance.profile() + "@" + instance.start());
     }
 
     private List<GpuInstance> instances() {

@@ -13,15 +13,13 @@ import java.util.Optional;
 /**
  * A step of a change that is not done yet.
  *
- * @param due when it is done; for a driven step, the deadline
+ * @param due until when a driver has to report it
  * @param since when it was started
  * @param order separates steps that are due at the same time: the one with the lower number is first
  * @param decision the decision under which it is reported
  * @param tenant the tenant that it is about; empty if MIG instances are changed
  * @param gpus the GPUs that it is about; if MIG instances are changed, the GPU and the instances that are destroyed
- * @param timings what the report says about times; computed when a driven step is done
- * @param reported whether it is reported at all
- * @param driven whether it is done when a driver reports it, and not by itself
+ * @param timings what is known so far about the times of the parts of the change
  * @param reason what the report says about it; usually empty
  */
 public record PendingStep(
@@ -33,8 +31,6 @@ public record PendingStep(
         Optional<Tenant> tenant,
         List<GpuId> gpus,
         Timings timings,
-        boolean reported,
-        boolean driven,
         String reason)
         implements Comparable<PendingStep> {
     private static final Comparator<PendingStep> ORDER =
@@ -70,33 +66,65 @@ public record PendingStep(
     }
 
     PendingStep of(List<GpuId> others) {
-        return new PendingStep(due, since, order, kind, decision, tenant, others, timings, reported, driven, reason);
+        return new PendingStep(due, since, order, kind, decision, tenant, others, timings, reason);
     }
 
     PendingStep because(String other) {
-        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings, reported, driven, other);
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings, other);
     }
 
-    /** The same step when it is done. */
+    /** The same step when it is done. Its timings have the part of the change that ended with it. */
     PendingStep ended(Kind how, Instant at, String why) {
-        Optional<Duration> took = Optional.of(Duration.between(since, at));
+        Duration took = Duration.between(since, at);
         Timings measured = switch (how) {
-            case RELEASE, FORCE -> new Timings(Optional.empty(), took, Optional.empty(), Optional.empty());
-            case BIND, FAIL -> new Timings(Optional.empty(), Optional.empty(), took, Optional.empty());
-            default -> new Timings(Optional.empty(), Optional.empty(), Optional.empty(), took);
+            case RELEASE, FORCE -> new Timings(Optional.empty(), Optional.of(took), Optional.empty(), Optional.empty());
+            case BIND, FAIL ->
+                new Timings(
+                        Optional.empty(),
+                        timings.release(),
+                        Optional.of(took.minus(timings.release().orElse(Duration.ZERO))),
+                        Optional.empty());
+            default ->
+                new Timings(
+                        Optional.empty(),
+                        timings.release(),
+                        timings.bind(),
+                        Optional.of(took.minus(timings.release().orElse(Duration.ZERO))
+                                .minus(timings.bind().orElse(Duration.ZERO))));
         };
-        return new PendingStep(due, since, order, how, decision, tenant, gpus, measured, reported, driven, why);
+        return new PendingStep(due, since, order, how, decision, tenant, gpus, measured, why);
+    }
+
+    /** The same step after a release by the same decision has ended. */
+    PendingStep afterRelease(Instant at) {
+        return measured(Optional.of(Duration.between(since, at)), Optional.empty());
+    }
+
+    /** The same step after a tenant has started by the same decision. */
+    PendingStep afterBind(Instant at) {
+        Duration left = timings.release().orElse(Duration.ZERO);
+        return measured(
+                timings.release(), Optional.of(Duration.between(since, at).minus(left)));
+    }
+
+    /** The same step of which nothing has been measured. */
+    PendingStep unmeasured() {
+        return measured(Optional.empty(), Optional.empty());
+    }
+
+    private PendingStep measured(Optional<Duration> release, Optional<Duration> bind) {
+        Timings parts = new Timings(Optional.empty(), release, bind, Optional.empty());
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, parts, reason);
     }
 
     /** The same step of a job that did not train for a time. */
     PendingStep pausing(Optional<Duration> pause) {
-        return new PendingStep(
-                due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reported, driven, reason);
+        return new PendingStep(due, since, order, kind, decision, tenant, gpus, timings.pausing(pause), reason);
     }
 
     /** The same step with another deadline. */
     PendingStep until(Instant other, Kind how, String why) {
-        return new PendingStep(other, since, order, how, decision, tenant, gpus, timings, reported, driven, why);
+        return new PendingStep(other, since, order, how, decision, tenant, gpus, timings, why);
     }
 
     /**
@@ -107,7 +135,7 @@ public record PendingStep(
      */
     PendingStep owedBy(DecisionId other, Instant by, long place, String why) {
         Kind release = kind == Kind.FAIL ? Kind.FORCE : kind;
-        return new PendingStep(by, since, place, release, other, tenant, gpus, timings, reported, driven, why);
+        return new PendingStep(by, since, place, release, other, tenant, gpus, timings, why);
     }
 
     /** Whether a tenant leaves its GPUs, or starts there. */
@@ -122,6 +150,10 @@ public record PendingStep(
 
     boolean isAbout(Tenant who) {
         return tenant.filter(who::equals).isPresent();
+    }
+
+    boolean applies(Tenant who) {
+        return kind == Kind.APPLY && isAbout(who);
     }
 
     boolean returns(Tenant who) {

@@ -14,10 +14,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * The steps of changes that are not finished, in the order in which they are due.
- *
- * <p>A planned step happens by itself when it is due. An awaited step happens when a driver reports it, and is overdue
- * when it is due.
+ * The steps of changes that are not finished, in the order in which they are due. A step happens when a driver reports
+ * it, and is overdue when it is due.
  */
 final class PendingSteps {
     private final TreeSet<PendingStep> steps = new TreeSet<>();
@@ -29,9 +27,6 @@ final class PendingSteps {
             return new Subject(decision, Optional.of(tenant), gpus);
         }
     }
-
-    /** What is reported of a planned step. */
-    record Account(Timings timings, boolean reported, String reason) {}
 
     /** Continues with saved steps. */
     void restore(Collection<PendingStep> saved, long nextOrderThen) {
@@ -48,33 +43,9 @@ final class PendingSteps {
         return nextOrder;
     }
 
-    /** When the next step is due. */
-    Optional<Instant> nextDue() {
-        return steps.isEmpty() ? Optional.empty() : Optional.of(steps.first().due());
-    }
-
-    /** Removes and returns the next step if it is due by then. */
-    Optional<PendingStep> takeDue(Instant by) {
-        if (steps.isEmpty() || steps.first().due().isAfter(by)) {
-            return Optional.empty();
-        }
-        return Optional.ofNullable(steps.pollFirst());
-    }
-
-    /** Plans a step that happens by itself. */
-    void plan(Instant since, Instant due, PendingStep.Kind kind, Subject subject, Account account) {
-        steps.add(new PendingStep(
-                due,
-                since,
-                nextOrder++,
-                kind,
-                subject.decision,
-                subject.tenant,
-                List.copyOf(subject.gpus),
-                account.timings,
-                account.reported,
-                false,
-                account.reason));
+    /** The step that is due first. */
+    Optional<PendingStep> first() {
+        return steps.isEmpty() ? Optional.empty() : Optional.of(steps.first());
     }
 
     /** Adds a step that a driver has to report, at the latest when it is due. */
@@ -88,8 +59,6 @@ final class PendingSteps {
                 subject.tenant,
                 List.copyOf(subject.gpus),
                 Timings.NONE,
-                true,
-                true,
                 reason));
     }
 
@@ -148,39 +117,34 @@ final class PendingSteps {
         Instant deadline = PendingStep.later(now, by);
         for (PendingStep step : all()) {
             List<GpuId> moved = step.gpus().stream().filter(gpus::contains).toList();
-            boolean isKill = step.driven() && step.kills();
-            if (!(step.frees() || isKill) || moved.isEmpty()) {
+            if (!(step.frees() || step.kills()) || moved.isEmpty()) {
                 continue;
             }
             PendingStep part = takeOut(step, moved);
-            boolean isEarlier = step.due().isAfter(deadline);
-            Instant due = isEarlier ? deadline : step.due();
+            Instant due = step.due().isAfter(deadline) ? deadline : step.due();
             String reason = ReasonText.join(step.reason(), "first asked for by " + step.decision());
-            if (step.driven()) {
-                // Both parts may be due at the same time, so the moved part needs a number of its own.
-                steps.add(part.owedBy(decision, due, nextOrder++, reason));
-            } else {
-                plan(
-                        now,
-                        due,
-                        isEarlier ? PendingStep.Kind.FORCE : step.kind(),
-                        new Subject(decision, step.tenant(), moved),
-                        new Account(step.timings(), step.reported(), reason));
-            }
+            // Both parts may be due at the same time, so the moved part needs a number of its own.
+            steps.add(part.owedBy(decision, due, nextOrder++, reason));
         }
     }
 
-    /** The steps of one kind that are about a tenant. */
-    List<PendingStep> of(Tenant tenant, PendingStep.Kind kind) {
-        return steps.stream()
-                .filter(step -> step.kind() == kind && step.isAbout(tenant))
-                .toList();
+    /** A release or a start has ended: the steps of its decision that follow it are measured from then. */
+    void measure(PendingStep ended, Instant at) {
+        boolean isRelease = ended.frees();
+        List<PendingStep> later = awaited(
+                ended.tenant().orElseThrow(),
+                step -> (step.kind() == PendingStep.Kind.APPLY || (isRelease && step.binds()))
+                        && step.decision().equals(ended.decision()));
+        for (PendingStep step : later) {
+            steps.remove(step);
+            steps.add(isRelease ? step.afterRelease(at) : step.afterBind(at));
+        }
     }
 
-    /** The steps about a tenant that a driver has to report. */
+    /** The steps about a tenant, in the order in which they are due. */
     List<PendingStep> awaited(Tenant tenant, Predicate<PendingStep> which) {
         return steps.stream()
-                .filter(step -> step.driven() && which.test(step) && step.isAbout(tenant))
+                .filter(step -> which.test(step) && step.isAbout(tenant))
                 .toList();
     }
 

@@ -1,168 +1,243 @@
 package io.lendstream.core.simulated;
 
-import io.lendstream.core.actuation.ChangeFacts;
-import io.lendstream.core.actuation.ChangeTiming;
-import io.lendstream.core.actuation.DelayModel;
-import io.lendstream.core.afe.RescaleCosts;
+import io.lendstream.core.actuation.DriverEvent;
+import io.lendstream.core.actuation.ExpectedEvent;
+import io.lendstream.core.actuation.GpuCutting;
+import io.lendstream.core.actuation.Holding;
+import io.lendstream.core.actuation.InStepDriver;
+import io.lendstream.core.actuation.Order;
+import io.lendstream.core.actuation.OrderSubject;
+import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Mechanism;
-import io.lendstream.core.event.InferenceService;
+import io.lendstream.core.event.ActuationReport;
+import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
-import io.lendstream.core.goodput.ThroughputParameters;
+import io.lendstream.core.id.DomainId;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Duration;
-import java.util.SplittableRandom;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /**
- * How long elastic training and model servers take to let GPUs go and to come up on others.
+ * A driver of tenants that do not exist: each change takes as long as a {@link DelayModel} says, and goes wrong where it
+ * says so. It is ordered and heard like any other driver.
  *
- * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are in; a
- * restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what {@link RescaleCosts}
- * say; a change on top of one that is not over does not shorten it. A replica serves after its service's warm-up time.
- *
- * @param afeRelease from an AFE shrink to the step at whose end workers leave; zero leaves the step out too
- * @param restartRelease from a restart to the last of the old processes being gone
- * @param bind until a job's process runs on a GPU that it gained
- * @param drain until a replica has answered what it had begun, and is gone
- * @param addsUp whether a job's change waits for the one before it; the published simulator replaces it instead
- * @param jitterFraction every part takes up to this fraction longer or shorter
- * @param failures how often things go wrong
- * @param seed of the jitter and the failures
+ * <p>A job's older changes are in force together with its newest. A service's changes are in force in their order, and
+ * not before its replicas have started.
  */
-public record SimulatedDriver(
-        Duration afeRelease,
-        Duration restartRelease,
-        Duration bind,
-        Duration drain,
-        boolean addsUp,
-        double jitterFraction,
-        FailureRates failures,
-        long seed)
-        implements DelayModel {
-    private static final RescaleCosts USUAL = new RescaleCosts(Duration.ofSeconds(30), Duration.ofSeconds(3));
-    private static final Duration USUAL_WARM_UP = Duration.ofSeconds(6);
+public final class SimulatedDriver implements InStepDriver {
+    private final DelayModel delays;
+    private final Map<Tenant, SimulatedTenant> tenants = new HashMap<>();
+    private final ExpectedEvents expected = new ExpectedEvents();
 
-    public SimulatedDriver {
-        if (!(jitterFraction >= 0 && jitterFraction < 1)) {
-            throw new IllegalArgumentException(
-                    "jitterFraction must be at least 0 and below 1, but was " + jitterFraction);
-        }
-    }
-
-    /**
-     * Shares of changes that go wrong; together at most 1.
-     *
-     * @param stuckReleases the tenant has to be killed at the deadline
-     * @param failedBinds the tenant does not come up
-     * @param silence what was done is never reported
-     */
-    public record FailureRates(double stuckReleases, double failedBinds, double silence) {
-        public static final FailureRates NONE = new FailureRates(0, 0, 0);
-
-        public FailureRates {
-            if (!(stuckReleases >= 0 && failedBinds >= 0 && silence >= 0)
-                    || stuckReleases + failedBinds + silence > 1) {
-                throw new IllegalArgumentException(
-                        "shares of failures must each be at least 0 and at most 1 together, but were %s, %s, %s"
-                                .formatted(stuckReleases, failedBinds, silence));
-            }
-        }
-    }
-
-    /** What was measured on real elastic training, without chance. */
-    public static SimulatedDriver realistic() {
-        return new SimulatedDriver(
-                Duration.ofSeconds(1),
-                Duration.ofSeconds(4),
-                Duration.ofSeconds(3),
-                Duration.ofSeconds(2),
-                true,
-                0,
-                FailureRates.NONE,
-                0);
-    }
-
-    /**
-     * As DeepBoot's published simulator has it: GPUs change hands at once, and a job's pause starts anew with every change.
-     *
-     * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
-     */
-    public static SimulatedDriver published() {
-        return new SimulatedDriver(
-                Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ZERO, false, 0, FailureRates.NONE, 0);
-    }
-
-    public SimulatedDriver withJitter(double fraction, long otherSeed) {
-        return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, fraction, failures, otherSeed);
-    }
-
-    public SimulatedDriver withFailures(FailureRates other, long otherSeed) {
-        return new SimulatedDriver(afeRelease, restartRelease, bind, drain, addsUp, jitterFraction, other, otherSeed);
+    /** A driver of tenants none of which runs yet. */
+    public SimulatedDriver(DelayModel delays) {
+        this.delays = delays;
     }
 
     @Override
-    public ChangeTiming changeTiming(ChangeFacts facts) {
-        if (facts.released().isEmpty() && facts.gained().isEmpty()) {
-            return ChangeTiming.AT_ONCE;
-        }
-        SplittableRandom chance = Chance.of(seed, facts.decision(), facts.tenant());
-        ChangeTiming plain = facts.tenant().match(Tenant.Cases.of(job -> train(facts), service -> serve(facts)));
-        return new ChangeTiming(
-                about(plain.release(), chance),
-                about(plain.bind(), chance),
-                about(plain.ready(), chance),
-                pick(facts, chance.nextDouble()));
+    public boolean runs(Tenant tenant, Optional<TrainingJob> job) {
+        return true;
     }
 
-    private ChangeTiming train(ChangeFacts change) {
-        boolean afe = change.mechanism() == Mechanism.AFE;
-        RescaleCosts costs = change.job().map(job -> job.traits().costs()).orElse(USUAL);
-        Duration ready = costs.delay(change.before(), change.after(), afe);
-        if (addsUp && change.after() > 0 && change.remaining().compareTo(ready) > 0) {
-            ready = change.remaining();
-        }
-        Duration release =
-                afe && !afeRelease.isZero() ? afeRelease.plus(step(change)) : afe ? afeRelease : restartRelease;
-        return new ChangeTiming(
-                change.released().isEmpty() ? Duration.ZERO : release, bind, ready, ChangeTiming.FailureMode.NONE);
+    @Override
+    public boolean cuts() {
+        return true;
     }
 
-    private ChangeTiming serve(ChangeFacts change) {
-        if (change.gained().isEmpty()) {
-            return new ChangeTiming(drain, Duration.ZERO, Duration.ZERO, ChangeTiming.FailureMode.NONE);
-        }
-        Duration warmUp = change.service().map(InferenceService::warmUp).orElse(USUAL_WARM_UP);
-        return new ChangeTiming(Duration.ZERO, warmUp, warmUp, ChangeTiming.FailureMode.NONE);
+    @Override
+    public boolean batches() {
+        return true;
     }
 
-    /** How long the training step takes at whose end workers may leave; half a second for a job that is not known. */
-    private static Duration step(ChangeFacts change) {
-        double seconds = change.job().map(job -> stepSeconds(job, change)).orElse(0.5);
-        return Duration.ofMillis(Math.round(1000 * Math.min(seconds, 60)));
+    @Override
+    public void take(Order order, OrderSubject subject, Instant now) {
+        if (order instanceof Order.Place place) {
+            place(place, subject, now);
+        } else if (order instanceof Order.Force force) {
+            force(force, now);
+        } else if (order instanceof Order.Cut cut) {
+            var cutting = new GpuCutting(cut.gpu(), cut.places(), subject.gpu());
+            ChangeTiming timing = delays.recut(cutting.destroyed(), cutting.created(), cutting.switchesMode());
+            expected.add(now.plus(timing.ready()), new DriverEvent.Cut(cut.decision(), cut.gpu(), true, ""));
+        } else if (order instanceof Order.Batch batch) {
+            var service = new Tenant.Service(batch.batching().service());
+            Instant at = notBefore(expected.lastStart(service), notBefore(expected.lastInForce(service), now));
+            expected.add(at, new DriverEvent.InForce(service, batch.decision()));
+        }
     }
 
-    private static double stepSeconds(TrainingJob job, ChangeFacts change) {
-        int localBatch = change.localBatch() > 0
-                ? change.localBatch()
-                : Math.max(1, job.traits().batch().initial() / Math.max(1, change.before()));
-        ThroughputParameters speed = job.traits().profile().throughput();
-        return speed.alphaC() + speed.betaC() * localBatch + speed.alphaR();
+    private void place(Order.Place place, OrderSubject subject, Instant now) {
+        Tenant tenant = place.tenant();
+        SimulatedTenant.Move move = tenant(tenant).move(place);
+        ChangeTiming timing = delays.changeTiming(facts(place, move, subject, remaining(tenant, now)));
+        expected.withdraw(tenant, move.leaving());
+        Instant left = stop(place, move.leaving(), timing, now);
+        boolean fails = !move.gained().isEmpty() && timing.failure() == ChangeTiming.FailureMode.BIND_FAILS;
+        Instant up =
+                start(place, move.gained(), left.plus(timing.bind()), fails).orElse(left);
+        if (!move.isRepeated()) {
+            settle(place, up, notBefore(Optional.of(up), now.plus(timing.ready())), fails);
+        }
+        forgetIfGone(tenant);
     }
 
-    private Duration about(Duration part, SplittableRandom chance) {
-        double factor = 1 + jitterFraction * (2 * chance.nextDouble() - 1);
-        return jitterFraction == 0 ? part : Duration.ofMillis(Math.round(part.toMillis() * factor));
+    /** The facts of a change. An order under the decision of the order before it takes GPUs out of it. */
+    private static ChangeFacts facts(
+            Order.Place place, SimulatedTenant.Move move, OrderSubject subject, Duration remaining) {
+        Optional<Allocation> allocation = place.allocation().filter(any -> !move.isRepeated());
+        Mechanism usual = move.isRepeated()
+                ? subject.job().map(job -> job.scaling().elastic()).orElse(false) ? Mechanism.AFE : Mechanism.RESTART
+                : Mechanism.UNKNOWN;
+        return new ChangeFacts(
+                place.decision(),
+                place.tenant(),
+                move.leaving(),
+                move.gained(),
+                move.before(),
+                place.units().size(),
+                allocation.map(Allocation::mechanism).orElse(usual),
+                allocation.map(Allocation::localBatch).orElse(0),
+                remaining,
+                subject.job(),
+                subject.service());
     }
 
-    private ChangeTiming.FailureMode pick(ChangeFacts facts, double draw) {
-        if (draw < failures.silence) {
-            return ChangeTiming.FailureMode.UNREPORTED;
+    /** How long earlier changes of a job would still take. */
+    private Duration remaining(Tenant tenant, Instant now) {
+        return expected.lastInForce(tenant)
+                .filter(any -> isJob(tenant))
+                .map(at -> Duration.between(now, at))
+                .orElse(Duration.ZERO);
+    }
+
+    /** Stops a tenant on units, and returns when it will have left: when it is killed, if it does not leave by itself. */
+    private Instant stop(Order.Place place, List<GpuId> leaving, ChangeTiming timing, Instant now) {
+        if (leaving.isEmpty()) {
+            return now;
         }
-        if (draw < failures.silence + failures.stuckReleases) {
-            return facts.released().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.STUCK_RELEASE;
+        Instant deadline = notBefore(Optional.of(now), place.by());
+        Instant left = now.plus(timing.release());
+        if (timing.failure() == ChangeTiming.FailureMode.STUCK_RELEASE || left.isAfter(deadline)) {
+            return deadline;
         }
-        if (draw < failures.silence + failures.stuckReleases + failures.failedBinds) {
-            return facts.gained().isEmpty() ? ChangeTiming.FailureMode.NONE : ChangeTiming.FailureMode.BIND_FAILS;
+        expected.add(left, new DriverEvent.Stopped(place.tenant(), leaving, false, ""));
+        return left;
+    }
+
+    /** Starts a tenant on units; empty if there are none. */
+    private Optional<Instant> start(Order.Place place, List<GpuId> gained, Instant at, boolean fails) {
+        if (gained.isEmpty()) {
+            return Optional.empty();
         }
-        return ChangeTiming.FailureMode.NONE;
+        expected.add(
+                at,
+                fails
+                        ? new DriverEvent.Failed(place.tenant(), place.decision(), "did not come up")
+                        : new DriverEvent.Started(place.tenant(), gained));
+        return Optional.of(at);
+    }
+
+    /**
+     * Says when a change is in force.
+     *
+     * @param up when the tenant runs on the units that it gets, or has failed to
+     * @param ready when it would be in force if nothing else were under way
+     */
+    private void settle(Order.Place place, Instant up, Instant ready, boolean fails) {
+        Tenant tenant = place.tenant();
+        DomainId domain = place.decision().domain();
+        Optional<Instant> starting = expected.lastStart(tenant);
+        if (fails) {
+            if (isJob(tenant)) {
+                expected.delay(tenant, domain, notBefore(starting, up));
+            }
+            return;
+        }
+        Optional<Instant> before = isJob(tenant) ? starting : expected.lastInForce(tenant);
+        if (isJob(tenant)) {
+            expected.supersede(tenant, domain);
+        }
+        expected.add(notBefore(starting, notBefore(before, ready)), new DriverEvent.InForce(tenant, place.decision()));
+    }
+
+    /** Whatever still runs on the units is gone at once, if it is gone already too: an order may be repeated. */
+    private void force(Order.Force force, Instant now) {
+        expected.withdraw(force.tenant(), force.units());
+        expected.add(now, new DriverEvent.Stopped(force.tenant(), force.units(), true, ""));
+    }
+
+    @Override
+    public Optional<ExpectedEvent> next() {
+        return expected.next();
+    }
+
+    @Override
+    public DriverEvent takeNext() {
+        DriverEvent event = expected.takeNext();
+        if (event instanceof DriverEvent.Stopped stopped) {
+            tenant(stopped.tenant()).stopped(stopped.units());
+            forgetIfGone(stopped.tenant());
+        }
+        return event;
+    }
+
+    @Override
+    public void lose(Collection<GpuId> units) {
+        tenants.forEach((tenant, runs) -> {
+            if (runs.stopped(units)) {
+                expected.withdraw(tenant, units);
+            }
+        });
+        tenants.values().removeIf(SimulatedTenant::isGone);
+    }
+
+    @Override
+    public boolean delivers(ActuationReport report) {
+        boolean isAnswer = report.outcome() == Outcome.ACCEPTED || report.outcome() == Outcome.REJECTED;
+        return isAnswer
+                || report.tenant()
+                        .filter(tenant -> delays.isSilent(report.decision(), tenant))
+                        .isEmpty();
+    }
+
+    @Override
+    public List<ExpectedEvent> expected() {
+        return expected.all();
+    }
+
+    @Override
+    public void restore(
+            Collection<Holding> holdings, Collection<Order.Place> places, Collection<ExpectedEvent> toCome) {
+        expected.restore(toCome);
+        for (Holding holding : holdings) {
+            tenant(holding.tenant()).restore(holding.gpu(), holding.phase() == Holding.Phase.RELEASING);
+        }
+        for (Order.Place place : places) {
+            tenant(place.tenant()).restore(place.decision());
+        }
+    }
+
+    private void forgetIfGone(Tenant tenant) {
+        if (tenant(tenant).isGone()) {
+            tenants.remove(tenant);
+        }
+    }
+
+    private SimulatedTenant tenant(Tenant tenant) {
+        return tenants.computeIfAbsent(tenant, any -> new SimulatedTenant());
+    }
+
+    private static boolean isJob(Tenant tenant) {
+        return tenant.jobId().isPresent();
+    }
+
+    private static Instant notBefore(Optional<Instant> bound, Instant at) {
+        return bound.filter(at::isBefore).orElse(at);
     }
 }

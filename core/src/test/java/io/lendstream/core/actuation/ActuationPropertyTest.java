@@ -7,8 +7,9 @@ import io.lendstream.core.event.Outcome;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import io.lendstream.core.seeds.Seeds;
+import io.lendstream.core.simulated.SimulatedDelays;
+import io.lendstream.core.simulated.SimulatedDelays.FailureRates;
 import io.lendstream.core.simulated.SimulatedDriver;
-import io.lendstream.core.simulated.SimulatedDriver.FailureRates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,10 +23,10 @@ class ActuationPropertyTest {
     @Seeds(400)
     void noGpuIsBoundTwiceWithoutAReleaseBetweenAndReportsComeInTheOrderOfTheirTimes(long seed) {
         var random = new Random(seed);
-        var driver = SimulatedDriver.realistic()
+        var delays = SimulatedDelays.realistic()
                 .withJitter(random.nextInt(2) * 0.5, seed)
                 .withFailures(random.nextBoolean() ? FailureRates.NONE : new FailureRates(0.2, 0.2, 0), seed);
-        var actuation = RandomDecisions.actuation(driver);
+        var actuation = RandomDecisions.actuation(new SimulatedDriver(delays));
         var reports = new ArrayList<ActuationReport>();
         Instant now = RandomDecisions.START;
         for (int sequence = 1; sequence <= 60; sequence++) {
@@ -34,7 +35,7 @@ class ActuationPropertyTest {
                 reports.addAll(actuation.advance(now));
             }
             if (random.nextInt(10) == 0) {
-                actuation = RandomDecisions.restarted(actuation, driver);
+                actuation = RandomDecisions.restarted(actuation, new SimulatedDriver(delays));
             }
             reports.addAll(actuation.take(RandomDecisions.decision(random, now, sequence), now));
         }

@@ -35,8 +35,10 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.DelayModel;
+import io.lendstream.core.simulated.SimulatedDelays;
+import io.lendstream.core.simulated.SimulatedDelays.FailureRates;
 import io.lendstream.core.simulated.SimulatedDriver;
-import io.lendstream.core.simulated.SimulatedDriver.FailureRates;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -54,10 +56,10 @@ class ActuationTest {
     private static final ServiceId SERVICE = new ServiceId("chat");
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Duration NOTICE = Duration.ofSeconds(45);
-    private static final SimulatedDriver DRIVER = SimulatedDriver.realistic();
+    private static final SimulatedDelays DELAYS = SimulatedDelays.realistic();
 
     private final List<String> log = new ArrayList<>();
-    private Actuation actuation = actuation(DRIVER);
+    private Actuation actuation = actuation(DELAYS);
     private long sequence;
 
     @Test
@@ -262,7 +264,7 @@ class ActuationTest {
 
     @Test
     void whatHasNotLeftAtTheDeadlineIsForced() {
-        actuation = actuation(DRIVER.withFailures(new FailureRates(1, 0, 0), 7));
+        actuation = actuation(DELAYS.withFailures(new FailureRates(1, 0, 0), 7));
         running(JOB, "t1", "t2");
 
         take(100, reclaim(JOB, 145, List.of("t2"), "t1"));
@@ -292,8 +294,11 @@ class ActuationTest {
     @Test
     void aBindThatFailsLeavesTheGpusToNobody() {
         running(JOB, "t1");
-        actuation =
-                Actuation.restore("a", NOTICE, DRIVER.withFailures(new FailureRates(0, 1, 0), 7), actuation.snapshot());
+        actuation = Actuation.restore(
+                "a",
+                NOTICE,
+                new SimulatedDriver(DELAYS.withFailures(new FailureRates(0, 1, 0), 7)),
+                actuation.snapshot());
         tell(actuation);
 
         take(100, resize(JOB, List.of("t2"), "t1", "t2"));
@@ -305,7 +310,7 @@ class ActuationTest {
 
     @Test
     void silenceChangesHandsWithoutAReport() {
-        actuation = actuation(DRIVER.withFailures(new FailureRates(0, 0, 1), 7));
+        actuation = actuation(DELAYS.withFailures(new FailureRates(0, 0, 1), 7));
 
         take(0, resize(JOB, List.of("t1"), "t1"));
         advance(100);
@@ -397,8 +402,8 @@ class ActuationTest {
 
     @Test
     void takesStockOfWhoHasWhatAndLeavesOutWhatIsUnderWay() {
-        running(JOB, "t1", "t2");
         serving("i1");
+        take(100, resize(JOB, List.of("t1", "t2"), "t1", "t2"));
         advance(120);
         take(130, resize(JOB, List.of("t2"), "t1"));
         log.clear();
@@ -492,7 +497,7 @@ class ActuationTest {
                         "1 d/1/2 ACCEPTED t2",
                         "2.5 d/1/2 RELEASED t2",
                         "3 d/1/1 BOUND t1",
-                        "20 d/1/1 APPLIED - (superseded by d/1/2)",
+                        "20 d/1/1 APPLIED t1 (without t2; superseded by d/1/2)",
                         "20 d/1/2 APPLIED t1");
     }
 
@@ -515,7 +520,7 @@ class ActuationTest {
     void afterARestartItGoesOnWhereItStopped() {
         running(JOB, "t1");
         take(100, lend(JOB, 400, List.of("i1"), "t1", "i1"));
-        var twin = Actuation.restore("a", NOTICE, DRIVER, actuation.snapshot());
+        var twin = Actuation.restore("a", NOTICE, new SimulatedDriver(DELAYS), actuation.snapshot());
         tell(twin);
 
         assertThat(twin.nextEventAt()).isEqualTo(actuation.nextEventAt()).contains(at(103));
@@ -614,8 +619,8 @@ class ActuationTest {
         return NOON.plusMillis(Math.round(second * 1000));
     }
 
-    private static Actuation actuation(DelayModel driver) {
-        var actuation = new Actuation("a", NOTICE, driver);
+    private static Actuation actuation(DelayModel delays) {
+        var actuation = new Actuation("a", NOTICE, new SimulatedDriver(delays));
         tell(actuation);
         return actuation;
     }
@@ -655,7 +660,10 @@ class ActuationTest {
                 new TrainingJob.Scaling(1, 1, 8, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                new TrainingJob.Traits(
+                        new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
                 "simulated",
                 Optional.empty());
     }

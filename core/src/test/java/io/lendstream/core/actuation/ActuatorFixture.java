@@ -13,6 +13,7 @@ import io.lendstream.core.event.InferenceService;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.goodput.BatchRange;
 import io.lendstream.core.goodput.GoodputProfile;
 import io.lendstream.core.goodput.GradientNoise;
@@ -24,6 +25,9 @@ import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.ChangeTiming;
+import io.lendstream.core.simulated.DelayModel;
+import io.lendstream.core.simulated.SimulatedDriver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,6 +35,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * An actuator of the domain {@code d}: node {@code training} has the GPUs t1..t4, node {@code inference} has i1..i4.
@@ -50,19 +55,25 @@ final class ActuatorFixture {
     private static final Duration NOTICE = Duration.ofSeconds(45);
 
     final List<String> log = new ArrayList<>();
-    private final DelayModel delays;
+    private final Supplier<ChangeDriver> driver;
     private Actuation actuation;
     private long sequence;
 
+    /** One whose driver is simulated. */
     ActuatorFixture(DelayModel delays) {
-        this.delays = delays;
-        this.actuation = new Actuation("a", NOTICE, delays);
+        this(() -> new SimulatedDriver(delays));
+    }
+
+    /** One with a driver, which is asked for anew after a restart. */
+    ActuatorFixture(Supplier<ChangeDriver> driver) {
+        this.driver = driver;
+        this.actuation = new Actuation("a", NOTICE, driver.get());
         tell();
     }
 
     /** One whose drivers tell what they have done. */
     static ActuatorFixture driven() {
-        return new ActuatorFixture(tenantChange -> ChangeTiming.DRIVEN);
+        return new ActuatorFixture(() -> ScriptedDriver.ABLE);
     }
 
     Actuation actuation() {
@@ -78,7 +89,7 @@ final class ActuatorFixture {
 
     /** What it is right after a start, before any node is declared to it. */
     Actuation restored() {
-        return Actuation.restore("a", NOTICE, delays, actuation.snapshot());
+        return Actuation.restore("a", NOTICE, driver.get(), actuation.snapshot());
     }
 
     private void tell() {
@@ -205,7 +216,10 @@ final class ActuatorFixture {
                 new TrainingJob.Scaling(1, 1, 8, elastic),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
+                new TrainingJob.Traits(
+                        new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(2))),
                 "simulated",
                 Optional.empty());
     }
@@ -228,8 +242,8 @@ final class ActuatorFixture {
         return changeTiming(release, bind, ready, ChangeTiming.FailureMode.NONE);
     }
 
-    static ChangeTiming changeTiming(double release, double bind, double ready, ChangeTiming.FailureMode trouble) {
-        return new ChangeTiming(seconds(release), seconds(bind), seconds(ready), trouble);
+    static ChangeTiming changeTiming(double release, double bind, double ready, ChangeTiming.FailureMode failure) {
+        return new ChangeTiming(seconds(release), seconds(bind), seconds(ready), failure);
     }
 
     static Duration seconds(double seconds) {

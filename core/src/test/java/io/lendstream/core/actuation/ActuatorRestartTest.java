@@ -17,6 +17,7 @@ import static io.lendstream.core.actuation.ActuatorFixture.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.Pool;
 import java.time.Duration;
@@ -90,10 +91,18 @@ class ActuatorRestartTest {
 
     @Test
     void anActuatorThatHasDoneNothingHasTheEmptySnapshot() {
-        assertThat(new Actuation("a", Duration.ofSeconds(45), tenantChange -> ChangeTiming.DRIVEN).snapshot())
+        assertThat(new Actuation("a", Duration.ofSeconds(45), ScriptedDriver.ABLE).snapshot())
                 .isEqualTo(ActuationSnapshot.empty())
                 .isEqualTo(new ActuationSnapshot(
-                        Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of()));
+                        Instant.EPOCH,
+                        0,
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        Optional.empty(),
+                        List.of()));
     }
 
     @Test
@@ -190,12 +199,12 @@ class ActuatorRestartTest {
     @Test
     void aTenantIsADriversAsLongAsItHasGpus() {
         driven.take(0, resize(BERT, gpus("t1"), "t1"));
-        assertThat(driven.actuation().isDriven(BERT)).isTrue();
-        assertThat(driven.actuation().isDriven(GPT)).isFalse();
+        assertThat(driven.actuation().isHeardFromOutside(BERT)).isTrue();
+        assertThat(driven.actuation().isHeardFromOutside(GPT)).isFalse();
         driven.done(1, new DriverEvent.Started(BERT, gpus("t1")));
 
         driven.done(2, new DriverEvent.Stopped(BERT, gpus("t1"), false, "exit status 0"));
 
-        assertThat(driven.actuation().isDriven(BERT)).isFalse();
+        assertThat(driven.actuation().isHeardFromOutside(BERT)).isFalse();
     }
 }

@@ -12,11 +12,13 @@ import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.event.Node;
 import io.lendstream.core.event.NodeStatus;
 import io.lendstream.core.event.Outcome;
+import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import java.time.Duration;
@@ -37,23 +39,12 @@ class CuttingTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Instant MORNING = NOON.minusSeconds(22);
     private static final Duration NOTICE = Duration.ofSeconds(45);
-    private static final DelayModel DRIVEN = new DelayModel() {
-        @Override
-        public ChangeTiming changeTiming(ChangeFacts facts) {
-            return ChangeTiming.DRIVEN;
-        }
-
-        @Override
-        public ChangeTiming recut(int going, int coming, boolean switches) {
-            return ChangeTiming.DRIVEN;
-        }
-    };
 
     private final SimulatedNodes nodes =
             new SimulatedNodes(new SimulatedNodes.Layout(DOMAIN, 2, 1, 0, 1, 1), NOON, Duration.ofSeconds(15), "boot");
     private final GpuId whole = nodes.inventory().get(0).gpus().get(0).gpuId();
     private final GpuId cut = nodes.inventory().get(1).gpus().get(0).gpuId();
-    private Actuation actuation = new Actuation("test", NOTICE, SimulatedDriver.realistic());
+    private Actuation actuation = new Actuation("test", NOTICE, new SimulatedDriver(SimulatedDelays.realistic()));
     private long sequence;
 
     @BeforeEach
@@ -171,7 +162,8 @@ class CuttingTest {
     void goesOnCuttingAfterARestart() {
         take(repartition(cut, "4g.40gb@0"));
 
-        actuation = Actuation.restore("test", NOTICE, SimulatedDriver.realistic(), actuation.snapshot());
+        actuation = Actuation.restore(
+                "test", NOTICE, new SimulatedDriver(SimulatedDelays.realistic()), actuation.snapshot());
         nodes.inventory().forEach(actuation::know);
 
         assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);
@@ -180,13 +172,13 @@ class CuttingTest {
 
     @Test
     void whatADriverIsToCutIsOrderedAgainAfterARestartAndReportedWhenItTells() {
-        actuation = new Actuation("test", NOTICE, DRIVEN);
+        actuation = new Actuation("test", NOTICE, ScriptedDriver.ABLE);
         nodes.inventory().forEach(actuation::know);
         take(repartition(cut, "4g.40gb@0"));
         List<Order> orders = actuation.orders();
         assertThat(orders).hasSize(1);
 
-        actuation = Actuation.restore("test", NOTICE, DRIVEN, actuation.snapshot());
+        actuation = Actuation.restore("test", NOTICE, ScriptedDriver.ABLE, actuation.snapshot());
         nodes.inventory().forEach(actuation::know);
 
         assertThat(actuation.resume(NOON, true)).isEqualTo(orders);
@@ -198,17 +190,7 @@ class CuttingTest {
 
     @Test
     void aCutThatNoDriverCanMakeIsRefused() {
-        actuation = new Actuation("test", NOTICE, new DelayModel() {
-            @Override
-            public ChangeTiming changeTiming(ChangeFacts facts) {
-                return ChangeTiming.DRIVEN;
-            }
-
-            @Override
-            public ChangeTiming recut(int going, int coming, boolean switches) {
-                return ChangeTiming.NONE;
-            }
-        });
+        actuation = new Actuation("test", NOTICE, new ScriptedDriver(true, false, true));
         nodes.inventory().forEach(actuation::know);
 
         assertThat(take(repartition(cut, "4g.40gb@0"))).containsExactly(Outcome.REJECTED);
@@ -254,7 +236,7 @@ class CuttingTest {
 
     @Test
     void aCutThatADriverDoesNotMakeInTimeHasFailedAndTheInstancesCanBeUsed() {
-        actuation = new Actuation("test", NOTICE, DRIVEN);
+        actuation = new Actuation("test", NOTICE, ScriptedDriver.ABLE);
         nodes.inventory().forEach(actuation::know);
         take(repartition(cut, "4g.40gb@0"));
         assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);
@@ -272,7 +254,7 @@ class CuttingTest {
 
     @Test
     void aCutThatADriverCouldNotMakeHasFailedForTheDriversReason() {
-        actuation = new Actuation("test", NOTICE, DRIVEN);
+        actuation = new Actuation("test", NOTICE, ScriptedDriver.ABLE);
         nodes.inventory().forEach(actuation::know);
         List<ActuationReport> accepted = report(repartition(cut, "4g.40gb@0"));
         DecisionId id = accepted.get(0).decision();

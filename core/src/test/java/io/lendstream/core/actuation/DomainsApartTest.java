@@ -24,6 +24,7 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.Pool;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedDriver;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,7 +44,8 @@ class DomainsApartTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
 
     private final Map<DomainId, Long> sequences = new HashMap<>();
-    private final Actuation actuation = new Actuation("a", Duration.ofSeconds(45), SimulatedDriver.realistic());
+    private final Actuation actuation =
+            new Actuation("a", Duration.ofSeconds(45), new SimulatedDriver(SimulatedDelays.realistic()));
 
     @Test
     void aGpuThatAnotherDomainDeclaresTooStaysWithTheFirst() {
@@ -140,7 +142,10 @@ class DomainsApartTest {
                 new TrainingJob.Scaling(1, 1, 8, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(start, Duration.ofSeconds(2))),
+                new TrainingJob.Traits(
+                        new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(start, Duration.ofSeconds(2))),
                 "simulated",
                 Optional.empty());
     }

@@ -11,6 +11,7 @@ import io.lendstream.core.decision.Reason;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Machine;
+import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
@@ -34,7 +35,7 @@ class DrivenActuationTest {
     private static final GpuId B = RandomDecisions.GPUS.get(1);
     private static final GpuId LENT = RandomDecisions.INFERENCE.get(0);
 
-    private Actuation actuation = RandomDecisions.actuation(tenantChange -> ChangeTiming.DRIVEN);
+    private Actuation actuation = RandomDecisions.actuation(ScriptedDriver.ABLE);
     private final List<String> log = new ArrayList<>();
     private long sequence;
 
@@ -58,7 +59,7 @@ class DrivenActuationTest {
     }
 
     private void restart(double second) {
-        actuation = RandomDecisions.restarted(actuation, tenantChange -> ChangeTiming.DRIVEN);
+        actuation = RandomDecisions.restarted(actuation, ScriptedDriver.ABLE);
         assertThat(actuation.resume(at(second), true)).isNotEmpty();
     }
 
@@ -124,7 +125,8 @@ class DrivenActuationTest {
         List<ActuationReport> left = actuation.done(new DriverEvent.Stopped(JOB, List.of(A), false, ""), at(10.4));
 
         assertThat(came.get(0).timings().bind()).contains(Duration.ofMillis(2500));
-        assertThat(settled.get(0).timings().ready()).contains(Duration.ofSeconds(4));
+        assertThat(settled.get(0).timings().bind()).contains(Duration.ofMillis(2500));
+        assertThat(settled.get(0).timings().ready()).contains(Duration.ofMillis(1500));
         assertThat(left.get(0).timings().release()).contains(Duration.ofMillis(400));
     }
 
@@ -237,10 +239,10 @@ class DrivenActuationTest {
 
         done(5, new DriverEvent.Failed(JOB, resize, "no such job"));
         assertThat(actuation.orders()).contains(new Order.Force(resize, JOB, List.of(A)));
-        assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED []");
+        assertThat(log).containsExactly("1 ACCEPTED [0]");
         done(6, new DriverEvent.Stopped(JOB, List.of(A), true, ""));
 
-        assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED []", "1 FAILED [0]");
+        assertThat(log).containsExactly("1 ACCEPTED [0]", "1 FAILED [0]");
         assertThat(actuation.holdings()).isEmpty();
     }
 
@@ -336,7 +338,7 @@ class DrivenActuationTest {
     void silenceOfADriverThatAsksOthersCallsForNothing() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
-        actuation = RandomDecisions.restarted(actuation, tenantChange -> ChangeTiming.DRIVEN);
+        actuation = RandomDecisions.restarted(actuation, ScriptedDriver.ABLE);
         assertThat(actuation.resume(at(100), false)).isNotEmpty();
 
         advance(10_000);
@@ -366,7 +368,7 @@ class DrivenActuationTest {
 
     @Test
     void whatNoDriverCanDoIsRefusedAsAWhole() {
-        actuation = RandomDecisions.actuation(tenantChange -> ChangeTiming.NONE);
+        actuation = RandomDecisions.actuation(ScriptedDriver.UNABLE);
 
         take(0, resize(A));
 
@@ -401,7 +403,7 @@ class DrivenActuationTest {
     private void keepsItsPromises(long seed) {
         Random random = new Random(seed);
         Machine machine = new Machine(random, random.nextBoolean() ? 0 : 0.15);
-        DelayModel driver = tenantChange -> ChangeTiming.DRIVEN;
+        ChangeDriver driver = ScriptedDriver.ABLE;
         actuation = RandomDecisions.actuation(driver);
         sequence = 0;
         Map<GpuId, Tenant> reported = new HashMap<>();

@@ -8,7 +8,6 @@ import static io.lendstream.core.actuation.ActuatorFixture.gpus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.Timings;
 import io.lendstream.core.id.GpuId;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,15 +17,6 @@ class PendingStepsTest {
     private static final DecisionId SECOND = new DecisionId(DOMAIN, 1, 2);
 
     private final PendingSteps steps = new PendingSteps();
-
-    private void plan(double due, PendingStep.Kind kind, String... names) {
-        steps.plan(
-                at(0),
-                at(due),
-                kind,
-                PendingSteps.Subject.of(FIRST, BERT, gpus(names)),
-                new PendingSteps.Account(Timings.NONE, true, ""));
-    }
 
     private void await(double due, PendingStep.Kind kind, String... names) {
         steps.await(at(0), at(due), kind, PendingSteps.Subject.of(FIRST, BERT, gpus(names)), "");
@@ -46,22 +36,19 @@ class PendingStepsTest {
     }
 
     @Test
-    void ofStepsDueAtTheSameTimeTheFirstPlannedIsTakenFirst() {
-        plan(20, PendingStep.Kind.APPLY, "t1");
-        plan(10, PendingStep.Kind.RELEASE, "t2");
-        plan(10, PendingStep.Kind.BIND, "t1");
+    void ofStepsDueAtTheSameTimeTheFirstAwaitedIsFirst() {
+        await(20, PendingStep.Kind.APPLY, "t1");
+        await(10, PendingStep.Kind.RELEASE, "t2");
+        await(10, PendingStep.Kind.BIND, "t1");
 
-        assertThat(steps.takeDue(at(9))).isEmpty();
-        assertThat(steps.takeDue(at(10)).map(PendingStep::kind)).contains(PendingStep.Kind.RELEASE);
-        assertThat(steps.takeDue(at(10)).map(PendingStep::kind)).contains(PendingStep.Kind.BIND);
-        assertThat(steps.takeDue(at(10))).isEmpty();
-        assertThat(steps.nextDue()).contains(at(20));
+        assertThat(lines()).containsExactly("RELEASE t2 d/1/1", "BIND t1 d/1/1", "APPLY t1 d/1/1");
+        assertThat(steps.first().map(PendingStep::kind)).contains(PendingStep.Kind.RELEASE);
     }
 
     @Test
     void aStepWithoutGpusIsDroppedExceptThatAnApplyIsStillReported() {
-        plan(10, PendingStep.Kind.BIND, "t1");
-        plan(20, PendingStep.Kind.APPLY, "t1", "t2");
+        await(10, PendingStep.Kind.BIND, "t1");
+        await(20, PendingStep.Kind.APPLY, "t1", "t2");
 
         steps.withdraw(gpus("t1"), step -> true);
         assertThat(lines()).containsExactly("APPLY t2 d/1/1 (without t1)");
@@ -81,26 +68,26 @@ class PendingStepsTest {
 
     @Test
     void anExpeditedReleaseIsOwedUnderTheNewerDecisionByItsDeadline() {
-        plan(60, PendingStep.Kind.RELEASE, "t1", "t2");
+        await(60, PendingStep.Kind.RELEASE, "t1", "t2");
         await(60, PendingStep.Kind.FAIL, "t3");
 
         steps.expedite(SECOND, gpus("t1", "t3"), at(30), at(5));
 
         assertThat(lines())
                 .containsExactly(
-                        "FORCE t1 d/1/2 (first asked for by d/1/1)",
+                        "RELEASE t1 d/1/2 (first asked for by d/1/1)",
                         "FORCE t3 d/1/2 (first asked for by d/1/1)",
                         "RELEASE t2 d/1/1");
-        assertThat(steps.nextDue()).contains(at(30));
+        assertThat(steps.first().map(PendingStep::due)).contains(at(30));
     }
 
     @Test
     void anExpeditedReleaseIsNotPutOff() {
-        plan(20, PendingStep.Kind.RELEASE, "t1");
+        await(20, PendingStep.Kind.RELEASE, "t1");
 
         steps.expedite(SECOND, gpus("t1"), at(30), at(5));
 
         assertThat(lines()).containsExactly("RELEASE t1 d/1/2 (first asked for by d/1/1)");
-        assertThat(steps.nextDue()).contains(at(20));
+        assertThat(steps.first().map(PendingStep::due)).contains(at(20));
     }
 }

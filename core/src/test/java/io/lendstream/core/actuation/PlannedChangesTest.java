@@ -19,21 +19,25 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.Timings;
+import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.ChangeFacts;
+import io.lendstream.core.simulated.ChangeTiming;
+import io.lendstream.core.simulated.DelayModel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is reported when, where it is said beforehand how long each decision takes. */
+/** What is reported when, if a simulated driver is told how long each decision takes. */
 class PlannedChangesTest {
-    private final List<ChangeFacts> undertakings = new ArrayList<>();
+    private final List<ChangeFacts> changes = new ArrayList<>();
 
-    /** One whose first decision takes the first course, and so on. */
-    private ActuatorFixture actuator(ChangeTiming... courses) {
+    /** One whose first decision takes the first timing, and so on. */
+    private ActuatorFixture actuator(ChangeTiming... timings) {
         return new ActuatorFixture(tenantChange -> {
-            undertakings.add(tenantChange);
-            return courses[(int) tenantChange.decision().sequence() - 1];
+            changes.add(tenantChange);
+            return timings[(int) tenantChange.decision().sequence() - 1];
         });
     }
 
@@ -50,7 +54,7 @@ class PlannedChangesTest {
                         "0 d/1/1 ACCEPTED t1",
                         "10 d/1/2 ACCEPTED -",
                         "30 d/1/1 BOUND t1",
-                        "30 d/1/1 APPLIED - (superseded by d/1/2)",
+                        "30 d/1/1 APPLIED t1 (superseded by d/1/2)",
                         "30 d/1/2 APPLIED t1");
     }
 
@@ -67,9 +71,9 @@ class PlannedChangesTest {
                         "0 d/1/1 ACCEPTED i1",
                         "10 d/1/2 ACCEPTED i2",
                         "15 d/1/2 BOUND i2",
-                        "15 d/1/2 APPLIED i2",
                         "30 d/1/1 BOUND i1",
-                        "30 d/1/1 APPLIED i1");
+                        "30 d/1/1 APPLIED i1",
+                        "30 d/1/2 APPLIED i2");
     }
 
     @Test
@@ -85,9 +89,9 @@ class PlannedChangesTest {
                         "0 d/1/1 ACCEPTED i1,i2",
                         "1 d/1/2 ACCEPTED i2",
                         "3 d/1/2 RELEASED i2",
-                        "3 d/1/2 APPLIED i2",
                         "6 d/1/1 BOUND i1",
-                        "6 d/1/1 APPLIED i1 (without i2)");
+                        "6 d/1/1 APPLIED i1 (without i2)",
+                        "6 d/1/2 APPLIED i2");
         assertThat(actuator.holdings()).containsExactly("i1 chat BOUND");
     }
 
@@ -114,7 +118,7 @@ class PlannedChangesTest {
     }
 
     @Test
-    void aChangeThatWaitsForTheNextIsInForceWhenTheNextHasFailed() {
+    void aChangeIsInForceThoughTheNextHasFailed() {
         ActuatorFixture actuator =
                 actuator(changeTiming(0, 5, 50), changeTiming(0, 30, 0, ChangeTiming.FailureMode.BIND_FAILS));
 
@@ -128,7 +132,7 @@ class PlannedChangesTest {
                         "5 d/1/1 BOUND t1",
                         "10 d/1/2 ACCEPTED t2",
                         "40 d/1/2 FAILED t2 (did not come up)",
-                        "40 d/1/1 APPLIED - (superseded by d/1/2)");
+                        "50 d/1/1 APPLIED t1");
     }
 
     @Test
@@ -142,9 +146,9 @@ class PlannedChangesTest {
         assertThat(reports)
                 .extracting(ActuationReport::timings)
                 .containsExactly(
-                        timings(Optional.empty(), Optional.empty()),
-                        timings(Optional.of(seconds(3)), Optional.empty()),
-                        timings(Optional.of(seconds(3)), Optional.of(seconds(15))));
+                        parts(Optional.empty(), Optional.empty()),
+                        parts(Optional.of(seconds(3)), Optional.empty()),
+                        parts(Optional.of(seconds(3)), Optional.of(seconds(15))));
         assertThat(reports)
                 .extracting(ActuationReport::tenant)
                 .containsOnly(Optional.of(BERT))
@@ -152,7 +156,7 @@ class PlannedChangesTest {
         assertThat(actuator.log).endsWith("102 d/1/2 RELEASED t2", "105 d/1/2 BOUND t3", "120 d/1/2 APPLIED t1,t3");
     }
 
-    private static Timings timings(Optional<Duration> bind, Optional<Duration> ready) {
+    private static Timings parts(Optional<Duration> bind, Optional<Duration> ready) {
         return new Timings(Optional.empty(), Optional.of(seconds(2)), bind, ready);
     }
 
@@ -169,7 +173,9 @@ class PlannedChangesTest {
         actuator.advance(200);
 
         assertThat(actuator.log)
-                .contains("115 d/1/3 FORCED t2 (first asked for by d/1/2)", "130 d/1/2 RELEASED t3")
+                .contains(
+                        "115 d/1/3 FORCED t2 (first asked for by d/1/2; still there at the deadline)",
+                        "130 d/1/2 RELEASED t3")
                 .filteredOn(line -> line.contains("t2") || line.contains("t3"))
                 .hasSize(3);
         assertThat(actuator.holdings()).containsExactly("t1 bert BOUND");
@@ -196,8 +202,17 @@ class PlannedChangesTest {
 
     @Test
     void aReleaseThatIsNotReportedFreesTheGpuAllTheSame() {
-        ActuatorFixture actuator =
-                actuator(ChangeTiming.AT_ONCE, changeTiming(1, 0, 0, ChangeTiming.FailureMode.UNREPORTED));
+        ActuatorFixture actuator = new ActuatorFixture(new DelayModel() {
+            @Override
+            public ChangeTiming changeTiming(ChangeFacts facts) {
+                return ActuatorFixture.changeTiming(1, 0, 0);
+            }
+
+            @Override
+            public boolean isSilent(DecisionId decision, Tenant tenant) {
+                return decision.sequence() == 2;
+            }
+        });
         actuator.take(0, serve("i1", "i2"));
         actuator.log.clear();
 
@@ -216,7 +231,7 @@ class PlannedChangesTest {
         DecisionId first = actuator.take(0, resize(BERT, gpus("t1", "t2"), "t1", "t2"));
         DecisionId second = actuator.take(5, resize(BERT, gpus("t2", "t3", "t4"), "t1", "t3", "t4"));
 
-        assertThat(undertakings)
+        assertThat(changes)
                 .containsExactly(
                         new ChangeFacts(
                                 first,
@@ -254,7 +269,7 @@ class PlannedChangesTest {
         actuator.actuation().forget(DOMAIN, CHAT.service());
         actuator.take(6, serve("i3"));
 
-        assertThat(undertakings.get(0))
+        assertThat(changes.get(0))
                 .isEqualTo(new ChangeFacts(
                         first,
                         CHAT,
@@ -267,8 +282,8 @@ class PlannedChangesTest {
                         Duration.ZERO,
                         Optional.empty(),
                         Optional.of(service())));
-        assertThat(undertakings).extracting(ChangeFacts::remaining).containsOnly(Duration.ZERO);
-        assertThat(undertakings.get(2).service()).isEmpty();
+        assertThat(changes).extracting(ChangeFacts::remaining).containsOnly(Duration.ZERO);
+        assertThat(changes.get(2).service()).isEmpty();
     }
 
     @Test
@@ -280,15 +295,15 @@ class PlannedChangesTest {
         actuator.actuation().forget(DOMAIN, BERT.job());
         actuator.take(1, resize(BERT, gpus("t2"), "t1", "t2"));
 
-        assertThat(undertakings)
+        assertThat(changes)
                 .extracting(ChangeFacts::job)
                 .containsExactly(Optional.of(job(BERT, true)), Optional.empty());
     }
 
     @Test
-    void aCourseWithANegativePartIsRefused() {
+    void aTimingWithANegativePartIsRefused() {
         assertThatThrownBy(() -> changeTiming(0, -1, 0))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("the parts of a course must take at least 0 s, but were PT0S, PT-1S, PT0S");
+                .hasMessage("the parts of a change must take at least 0 s, but were PT0S, PT-1S, PT0S");
     }
 }

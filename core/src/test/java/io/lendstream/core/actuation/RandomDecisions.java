@@ -71,13 +71,13 @@ final class RandomDecisions {
         return GPUS.stream().filter(gpu -> random.nextInt(3) == 0).toList();
     }
 
-    static Actuation actuation(DelayModel driver) {
+    static Actuation actuation(ChangeDriver driver) {
         var actuation = new Actuation("a", Duration.ofSeconds(45), driver);
         NODES.forEach(actuation::know);
         return actuation;
     }
 
-    static Actuation restarted(Actuation old, DelayModel driver) {
+    static Actuation restarted(Actuation old, ChangeDriver driver) {
         var actuation = Actuation.restore("a", Duration.ofSeconds(45), driver, old.snapshot());
         NODES.forEach(actuation::know);
         return actuation;

@@ -537,9 +537,12 @@ final class FaultScenario {
                     new TrainingJob.Scaling(1 + random.nextInt(3), 1, 4, random.nextInt(4) > 0),
                     0,
                     Optional.empty(),
-                    new TrainingJob.Traits(new BatchRange(128, 4096, 32, 1024, Optional.empty()), new GoodputProfile(
-                            new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                            new GradientNoise(1, 1000)), new RescaleCosts(Duration.ofSeconds(6), Duration.ofSeconds(3))),
+                    new TrainingJob.Traits(
+                            new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+                            new GoodputProfile(
+                                    new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
+                                    new GradientNoise(1, 1000)),
+                            new RescaleCosts(Duration.ofSeconds(6), Duration.ofSeconds(3))),
                     "simulated",
                     Optional.empty());
         }

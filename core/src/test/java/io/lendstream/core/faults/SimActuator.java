@@ -2,8 +2,7 @@ package io.lendstream.core.faults;
 
 import io.lendstream.core.actuation.Actuation;
 import io.lendstream.core.actuation.ActuationSnapshot;
-import io.lendstream.core.actuation.ChangeTiming;
-import io.lendstream.core.actuation.DelayModel;
+import io.lendstream.core.actuation.ChangeDriver;
 import io.lendstream.core.actuation.DriverEvent;
 import io.lendstream.core.actuation.Holding;
 import io.lendstream.core.actuation.Order;
@@ -16,9 +15,11 @@ import io.lendstream.core.event.Node;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.fixtures.Machine;
+import io.lendstream.core.fixtures.ScriptedDriver;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedDriver;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.function.Supplier;
 
 /** An actuator with what it moves: a simulated driver, or machines that are told what to do and tell what they did. */
 final class SimActuator {
@@ -39,7 +41,7 @@ final class SimActuator {
     private final String name;
     private final Duration notice;
     private final Bug bug;
-    private final DelayModel delays;
+    private final Supplier<ChangeDriver> driver;
     private final double trouble;
     private final Optional<Machine> machine;
     private final List<Event> known = new ArrayList<>();
@@ -61,14 +63,15 @@ final class SimActuator {
         boolean driven = bug == Bug.BIND_BEFORE_RELEASE || random.nextBoolean();
         if (driven) {
             machine = Optional.of(new Machine(random, trouble));
-            delays = change -> ChangeTiming.DRIVEN;
+            driver = () -> ScriptedDriver.ABLE;
         } else {
             machine = Optional.empty();
-            delays = SimulatedDriver.realistic()
+            SimulatedDelays delays = SimulatedDelays.realistic()
                     .withJitter(0.3, random.nextLong())
-                    .withFailures(new SimulatedDriver.FailureRates(trouble, trouble, 0), random.nextLong());
+                    .withFailures(new SimulatedDelays.FailureRates(trouble, trouble, 0), random.nextLong());
+            driver = () -> new SimulatedDriver(delays);
         }
-        actuation = new Actuation(name, notice, delays);
+        actuation = new Actuation(name, notice, driver.get());
     }
 
     String name() {
@@ -104,7 +107,7 @@ final class SimActuator {
     }
 
     private Actuation restored(ActuationSnapshot snapshot) {
-        Actuation next = Actuation.restore(name, notice, delays, snapshot);
+        Actuation next = Actuation.restore(name, notice, driver.get(), snapshot);
         known.forEach(event -> tell(next, event));
         return next;
     }
@@ -180,6 +183,7 @@ final class SimActuator {
                 seen.steps(),
                 seen.places(),
                 seen.cuts(),
+                seen.expected(),
                 seen.refusals()));
     }
 

@@ -105,7 +105,8 @@ final class ListSimulator {
         int submitted =
                 seconds(job, (double) Duration.between(start, job.submittedAt()).toSeconds());
         int seconds = seconds(job, Math.rint(task.truth().totalProgress()));
-        RescaleCosts costs = settings.afe() ? job.traits().costs() : job.traits().costs().withoutAfe();
+        RescaleCosts costs =
+                settings.afe() ? job.traits().costs() : job.traits().costs().withoutAfe();
         return new ListedRun(runs.size(), job, task.fate().end(), submitted, seconds, costs, () -> clock);
     }
 
@@ -189,9 +190,10 @@ final class ListSimulator {
         Plan plan = settings.policy()
                 .plan(ClusterView.of(
                         start.plusSeconds(clock),
-                        Collections.<JobView>unmodifiableCollection(byTurn),
-                        byTurn.size(),
-                        List.copyOf(holding),
+                        new ClusterView.Queue(
+                                Collections.<JobView>unmodifiableCollection(byTurn),
+                                byTurn.size(),
+                                List.copyOf(holding)),
                         UsableGpus.of(gpus),
                         Set.of(),
                         settings.nodes(),

@@ -97,7 +97,11 @@ final class PolicyView {
         return new DescribedJob(
                 run.id(),
                 start.plusSeconds(run.row().second()),
-                new TrainingJob.Scaling(run.row().replicas(), 1, port.largest(run.row(), run.trace().application(), settings.gpus()), true),
+                new TrainingJob.Scaling(
+                        run.row().replicas(),
+                        1,
+                        port.largest(run.row(), run.trace().application(), settings.gpus()),
+                        true),
                 held,
                 new DescribedJob.Usage(run.largestRun(), run.restarts(), run.attainedGpuSeconds()),
                 run.batches().goodput(),

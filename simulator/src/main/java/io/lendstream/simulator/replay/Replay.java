@@ -20,6 +20,7 @@ import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.Lease;
@@ -90,7 +91,7 @@ public final class Replay {
                 nodes.inventory(),
                 workload.start(),
                 settings.layout().seed());
-        this.actuation = new Actuation("replay", settings.scheduler().notice(), settings.driver());
+        this.actuation = new Actuation("replay", settings.scheduler().notice(), new SimulatedDriver(settings.delays()));
         this.facts = new FactsCollector(identity().title(), settings.scheduler().lending());
         this.state = ClusterState.empty(settings.domain());
         this.now = workload.start();

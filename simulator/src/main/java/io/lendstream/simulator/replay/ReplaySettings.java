@@ -3,7 +3,7 @@ package io.lendstream.simulator.replay;
 import io.lendstream.core.forecast.ForecastSettings;
 import io.lendstream.core.id.DomainId;
 import io.lendstream.core.scheduler.SchedulerSettings;
-import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedNodes;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param policyName what the run is called by; usually the same
  * @param scheduler what decisions depend on besides, lending and AFE included
  * @param layout the nodes there are
- * @param driver how long transfers take
+ * @param delays how long transfers take
  * @param outages when nodes are lost
  * @param resetAfter how long after the scheduler quarantined a GPU an operator resets it; empty where nobody does
  * @param samplePeriod how often nodes are sampled
@@ -28,7 +28,7 @@ public record ReplaySettings(
         String policyName,
         SchedulerSettings scheduler,
         SimulatedNodes.Layout layout,
-        SimulatedDriver driver,
+        SimulatedDelays delays,
         Outages outages,
         Optional<Duration> resetAfter,
         ForecastSettings forecast,
@@ -46,7 +46,7 @@ public record ReplaySettings(
                 policy,
                 SchedulerSettings.DEFAULTS.withLending(lending && !none).withAfe(afe),
                 layout,
-                SimulatedDriver.realistic(),
+                SimulatedDelays.realistic(),
                 Outages.NONE,
                 Optional.empty(),
                 ForecastSettings.DEFAULT,
@@ -57,31 +57,31 @@ public record ReplaySettings(
 
     /** The same without a log in memory. */
     public ReplaySettings withoutLog() {
-        return with(driver, outages, resetAfter, false, until);
+        return with(delays, outages, resetAfter, false, until);
     }
 
     /** The same, broken off at a time. */
     public ReplaySettings until(Instant end) {
-        return with(driver, outages, resetAfter, keepsLog, Optional.of(end));
+        return with(delays, outages, resetAfter, keepsLog, Optional.of(end));
     }
 
     /** The same with nodes that are lost now and then. */
     public ReplaySettings withOutages(Outages other) {
-        return with(driver, other, resetAfter, keepsLog, until);
+        return with(delays, other, resetAfter, keepsLog, until);
     }
 
     /** The same with other timing, and with failures. */
-    public ReplaySettings withDriver(SimulatedDriver other) {
+    public ReplaySettings withDelays(SimulatedDelays other) {
         return with(other, outages, resetAfter, keepsLog, until);
     }
 
     /** The same with an operator who resets quarantined GPUs. */
     public ReplaySettings withResets(Duration after) {
-        return with(driver, outages, Optional.of(after), keepsLog, until);
+        return with(delays, outages, Optional.of(after), keepsLog, until);
     }
 
     private ReplaySettings with(
-            SimulatedDriver otherDriver,
+            SimulatedDelays otherDelays,
             Outages otherOutages,
             Optional<Duration> otherReset,
             boolean keeps,
@@ -91,7 +91,7 @@ public record ReplaySettings(
                 policyName,
                 scheduler,
                 layout,
-                otherDriver,
+                otherDelays,
                 otherOutages,
                 otherReset,
                 forecast,

@@ -69,7 +69,9 @@ final class ServiceWatch {
         }
         requestsJudged += rate.requests().arrivals();
         double sloSeconds = spec.get().slo().toMillis() / 1000.0;
-        requestsKept += rate.latency().p99LatencySeconds().get() <= sloSeconds ? rate.requests().arrivals() : 0;
+        requestsKept += rate.latency().p99LatencySeconds().get() <= sloSeconds
+                ? rate.requests().arrivals()
+                : 0;
     }
 
     /** The service's demand is the sum over its sources, each by its latest window unless that is long ago. */

@@ -120,7 +120,8 @@ final class TrainingGenerator {
                 new TrainingJob.Scaling(draft.gpus, 1, kind.maxGpus(), true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(application.batch(), new GoodputProfile(kind.throughput(), noise.get(0)), application.costs()),
+                new TrainingJob.Traits(
+                        application.batch(), new GoodputProfile(kind.throughput(), noise.get(0)), application.costs()),
                 "simulated",
                 Optional.empty());
         return new TrainingTask(job, new ModelTruth(kind.throughput(), noise, application.batch(), progress));

@@ -69,7 +69,10 @@ public record Workload(String name, Instant start, List<TrainingTask> tasks, Lis
 
     /** The fewest GPUs on which every job can run. */
     public int leastGpus() {
-        return tasks.stream().mapToInt(task -> task.job().scaling().minGpus()).max().orElse(0);
+        return tasks.stream()
+                .mapToInt(task -> task.job().scaling().minGpus())
+                .max()
+                .orElse(0);
     }
 
     public Optional<Instant> lastTrainingArrival() {

@@ -12,7 +12,7 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.id.ServiceId;
-import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.simulator.replay.Outages.Outage;
 import io.lendstream.simulator.workload.Demand;
@@ -42,7 +42,7 @@ record RandomCase(
         boolean lending,
         boolean afe,
         List<Outage> outages,
-        SimulatedDriver driver) {
+        SimulatedDelays delays) {
     static final DomainId DOMAIN = new DomainId("random");
     private static final Instant START = Workload.EPOCH;
     private static final Duration RESET_AFTER = Duration.ofMinutes(10);
@@ -71,7 +71,7 @@ record RandomCase(
                 random.nextInt(4) > 0,
                 random.nextBoolean(),
                 outages(random, nodes),
-                driver(random));
+                delays(random));
     }
 
     int gpus() {
@@ -81,7 +81,7 @@ record RandomCase(
     ReplaySettings settings() {
         return ReplaySettings.of(policy, lending, afe, layout)
                 .withOutages(Outages.of(outages))
-                .withDriver(driver)
+                .withDelays(delays)
                 .withResets(RESET_AFTER);
     }
 
@@ -106,7 +106,11 @@ record RandomCase(
                 new TrainingJob.Scaling(asked, least, most, elastic),
                 random.nextInt(2),
                 Optional.empty(),
-                new TrainingJob.Traits(batch, new GoodputProfile(speed, noise.get(0)), new RescaleCosts(Duration.ofSeconds(5 + random.nextInt(60)), Duration.ofSeconds(1 + random.nextInt(4)))),
+                new TrainingJob.Traits(
+                        batch,
+                        new GoodputProfile(speed, noise.get(0)),
+                        new RescaleCosts(
+                                Duration.ofSeconds(5 + random.nextInt(60)), Duration.ofSeconds(1 + random.nextInt(4)))),
                 "simulated",
                 Optional.empty());
         double work = elastic ? 200 + random.nextInt(4000) : 60 + random.nextInt(1200);
@@ -168,19 +172,19 @@ record RandomCase(
     }
 
     /** Where transfers go wrong, up to a fifth of them fail or hang, and a tenant may take longer to leave than its notice. */
-    private static SimulatedDriver driver(SplittableRandom random) {
+    private static SimulatedDelays delays(SplittableRandom random) {
         if (random.nextInt(3) == 0) {
-            return SimulatedDriver.realistic();
+            return SimulatedDelays.realistic();
         }
         double share = 0.05 + 0.15 * random.nextDouble();
-        return new SimulatedDriver(
+        return new SimulatedDelays(
                 Duration.ofSeconds(1 + random.nextInt(40)),
                 Duration.ofSeconds(4 + random.nextInt(40)),
                 Duration.ofSeconds(3 + random.nextInt(10)),
                 Duration.ofSeconds(2 + random.nextInt(40)),
                 true,
                 0.5,
-                new SimulatedDriver.FailureRates(share, share, 0),
+                new SimulatedDelays.FailureRates(share, share, 0),
                 random.nextLong());
     }
 
@@ -196,6 +200,6 @@ record RandomCase(
                         workload.tasks().size(),
                         workload.loads().size(),
                         outages,
-                        driver);
+                        delays);
     }
 }

@@ -24,7 +24,7 @@ import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.Step;
-import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Owner;
@@ -57,7 +57,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ReplayInvariantsTest {
     private static final int CASES = Integer.getInteger("lendstream.cases", 160);
     /**
-     * No tenant needs longer to leave by {@link SimulatedDriver#realistic()}: a checkpoint takes 4 s, and a step of these jobs under
+     * No tenant needs longer to leave by {@link SimulatedDelays#realistic()}: a checkpoint takes 4 s, and a step of these jobs under
      * 3 s.
      */
     private static final Duration PLAIN_RELEASE = Duration.ofSeconds(5);
@@ -253,7 +253,8 @@ class ReplayInvariantsTest {
         Map<JobId, Integer> mostGpus = new HashMap<>();
         drawn.workload()
                 .tasks()
-                .forEach(task -> mostGpus.put(task.job().job(), task.job().scaling().maxGpus()));
+                .forEach(task ->
+                        mostGpus.put(task.job().job(), task.job().scaling().maxGpus()));
         double held = 0;
         for (JobResult job : replayed.outcome().results().jobs()) {
             double had = owners.ofJobs.getOrDefault(job.job(), 0.0);

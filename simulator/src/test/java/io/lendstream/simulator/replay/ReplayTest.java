@@ -67,7 +67,10 @@ class ReplayTest {
                 new TrainingJob.Scaling(2, 1, 8, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(batch, new GoodputProfile(speed, noise.get(0)), new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(3))),
+                new TrainingJob.Traits(
+                        batch,
+                        new GoodputProfile(speed, noise.get(0)),
+                        new RescaleCosts(Duration.ofSeconds(20), Duration.ofSeconds(3))),
                 "simulated",
                 Optional.empty());
         return new TrainingTask(job, new ModelTruth(speed, noise, batch, 20_000 + 4_000 * number));

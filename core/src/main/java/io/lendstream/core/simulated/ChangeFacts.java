@@ -1,4 +1,4 @@
-package io.lendstream.core.actuation;
+package io.lendstream.core.simulated;
 
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;

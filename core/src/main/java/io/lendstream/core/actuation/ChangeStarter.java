@@ -3,27 +3,26 @@ package io.lendstream.core.actuation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
-import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Has decisions carried out by a driver: orders what is to be, and waits for the driver's events until a deadline. */
-final class DrivenExecution implements Execution {
+/** Starts what a decision asks for: orders it from the driver, and waits for the driver's events until a deadline. */
+final class ChangeStarter {
     private final ActuationState state;
     private final PendingSteps steps;
 
-    DrivenExecution(ActuationState state) {
+    ChangeStarter(ActuationState state) {
         this.state = state;
         this.steps = state.steps();
     }
 
-    @Override
-    public void start(AcceptedChange accepted) {
+    /** Starts a change of a tenant. */
+    void start(AcceptedChange accepted) {
         Decision decision = accepted.decision();
         Tenant tenant = accepted.tenant();
         List<GpuId> gained = accepted.change().gained();
@@ -33,12 +32,12 @@ final class DrivenExecution implements Execution {
         if (!gained.isEmpty()) {
             await(deadline, PendingStep.Kind.BIND, PendingSteps.Subject.of(decision.id(), tenant, gained), "");
         }
-        SortedSet<GpuId> after = state.active(tenant);
         await(
-                deadline.plus(Actuation.PATIENCE),
+                state.patience(decision, tenant),
                 PendingStep.Kind.APPLY,
-                PendingSteps.Subject.of(decision.id(), tenant, after),
+                PendingSteps.Subject.of(decision.id(), tenant, accepted.applied()),
                 accepted.remark());
+        Collection<GpuId> after = state.active(tenant);
         var out = new TreeSet<>(state.held(tenant));
         out.removeAll(after);
         state.orders()
@@ -59,8 +58,8 @@ final class DrivenExecution implements Execution {
         }
     }
 
-    @Override
-    public void endLease(UnitRelease release) {
+    /** Starts to take GPUs back whose lease is over. */
+    void endLease(UnitRelease release) {
         Tenant tenant = release.tenant();
         release(release);
         state.orders()
@@ -82,23 +81,23 @@ final class DrivenExecution implements Execution {
                 .orElse(granted);
     }
 
-    @Override
-    public void cut(Decision decision, GpuId gpu, List<String> places, List<GpuId> going) {
+    /** Starts to change the MIG instances of a GPU. */
+    void cut(Decision decision, GpuCutting cutting) {
         await(
                 PendingStep.later(state.clock(), decision.deadline()),
                 PendingStep.Kind.RECUT,
-                new PendingSteps.Subject(decision.id(), Optional.empty(), going),
+                new PendingSteps.Subject(decision.id(), Optional.empty(), cutting.going()),
                 "");
-        state.orders().add(new Order.Cut(decision.id(), gpu, places));
+        state.orders().add(new Order.Cut(decision.id(), cutting.id(), cutting.places()));
     }
 
-    @Override
-    public void batch(Decision decision, Action.Batching batching, List<ActuationReport> reports) {
+    /** Starts to change how a service batches. */
+    void batch(Decision decision, Action.Batching batching) {
         Tenant service = new Tenant.Service(batching.service());
         await(
-                decision.deadline().plus(Actuation.PATIENCE),
+                state.patience(decision, service),
                 PendingStep.Kind.APPLY,
-                PendingSteps.Subject.of(decision.id(), service, List.of()),
+                PendingSteps.Subject.of(decision.id(), service, batching.gpus()),
                 "");
         state.orders().add(new Order.Batch(decision.id(), batching));
     }

@@ -1,9 +1,11 @@
-package io.lendstream.core.actuation;
+package io.lendstream.core.simulated;
 
+import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.id.Tenant;
 import io.lendstream.core.repartition.RepartitionTimes;
 import java.time.Duration;
 
-/** How long changes take and what goes wrong, or who carries them out instead. Equal facts give equal timings. */
+/** How long changes take in simulation, and what goes wrong. Equal facts give equal timings. */
 @FunctionalInterface
 public interface DelayModel {
     /** How a change of a tenant goes. */
@@ -23,8 +25,8 @@ public interface DelayModel {
         return new ChangeTiming(Duration.ZERO, Duration.ZERO, all, ChangeTiming.FailureMode.NONE);
     }
 
-    /** How a change of a service's batching goes. */
-    default ChangeTiming batching() {
-        return ChangeTiming.AT_ONCE;
+    /** Whether what is done for a decision about a tenant is never reported. */
+    default boolean isSilent(DecisionId decision, Tenant tenant) {
+        return false;
     }
 }

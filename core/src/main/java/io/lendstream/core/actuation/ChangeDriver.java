@@ -1,0 +1,26 @@
+package io.lendstream.core.actuation;
+
+import io.lendstream.core.event.TrainingJob;
+import io.lendstream.core.id.Tenant;
+import java.util.Optional;
+
+/** Who carries out accepted decisions, as far as an {@link Actuation} has to know it: what it can do. */
+public interface ChangeDriver {
+    /**
+     * Whether it starts and stops a tenant. A decision about any other tenant is refused.
+     *
+     * @param job the submission if the tenant is a job that is known
+     */
+    boolean runs(Tenant tenant, Optional<TrainingJob> job);
+
+    /** Whether it changes the MIG instances of GPUs. */
+    boolean cuts();
+
+    /** Whether it changes how services batch. */
+    boolean batches();
+
+    /** This driver if it works in the time of the actuation; empty if its events come from outside. */
+    default Optional<InStepDriver> inStep() {
+        return Optional.empty();
+    }
+}

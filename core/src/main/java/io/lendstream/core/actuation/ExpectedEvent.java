@@ -1,0 +1,34 @@
+package io.lendstream.core.actuation;
+
+import java.time.Instant;
+import java.util.Comparator;
+
+/**
+ * What an {@link InStepDriver} will report, and when. Of events of one time, starts come after stops, and changes in
+ * force last.
+ *
+ * @param order separates events of one time: the one with the lower number is first
+ */
+public record ExpectedEvent(Instant at, long order, DriverEvent event) implements Comparable<ExpectedEvent> {
+    private static final Comparator<ExpectedEvent> ORDER = Comparator.comparing(ExpectedEvent::at)
+            .thenComparingInt(ExpectedEvent::rank)
+            .thenComparingLong(ExpectedEvent::order);
+
+    private int rank() {
+        return event instanceof DriverEvent.InForce ? 2 : event instanceof DriverEvent.Started ? 1 : 0;
+    }
+
+    /**
+     * Whether it comes before a deadline has passed. At that very time, stops do. A start does unless the deadline is
+     * that of a release, since a tenant that has not left is killed first.
+     */
+    boolean isBefore(PendingStep deadline) {
+        int order = at.compareTo(deadline.due());
+        return order < 0 || (order == 0 && (rank() == 0 || (rank() == 1 && !deadline.frees())));
+    }
+
+    @Override
+    public int compareTo(ExpectedEvent other) {
+        return ORDER.compare(this, other);
+    }
+}

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,11 @@ class ArchitectureTest {
             .withImportOption(location -> !location.contains("/jmh_generated/"))
             .importPaths(compiledModules());
     private static final JavaClasses FIXTURES = new ClassFileImporter().importPackages(BROKEN);
+
+    /** Circles of our classes. */
+    static List<SortedSet<String>> circles() {
+        return ClassCircles.of(OURS, "io.lendstream");
+    }
 
     /** A rule, and where and how code breaks it. */
     private enum Rule {

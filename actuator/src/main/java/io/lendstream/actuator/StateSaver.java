@@ -89,9 +89,10 @@ final class StateSaver {
                 decisions,
                 unsent.positions(),
                 answered,
-                transport.writer()
-                        .map(writer -> new ActuatorState.Alone(
-                                writer, unsent.reports(), inventory.concerning(actuation))));
+                transport
+                        .writer()
+                        .map(writer ->
+                                new ActuatorState.Alone(writer, unsent.reports(), inventory.concerning(actuation))));
     }
 
     private boolean isSaved(StateFile to, ActuatorState state) {
@@ -99,7 +100,9 @@ final class StateSaver {
             to.save(state);
         } catch (UncheckedIOException e) {
             String reason = "actuator.state-dir is %s, which cannot be written (%s); make room, or mend the disk"
-                    .formatted(settings.stateDir().orElseThrow(), Objects.requireNonNull(e.getCause()).getMessage());
+                    .formatted(
+                            settings.stateDir().orElseThrow(),
+                            Objects.requireNonNull(e.getCause()).getMessage());
             if (!unwritable.equals(Optional.of(reason))) {
                 LOG.error("{}. The actuator goes on without it and tries again every second.", reason);
             }

@@ -63,7 +63,7 @@ final class AgentCost {
                     "--set", "agent.node=" + PlayedNode.NAME);
             measure("hz_1_with_pods", 1, discovery, 0.02, metrics, reference, ratio);
         }
-        return new BenchReport(metrics, reference, ratio, Bounds.above(metrics, reference));
+        return new BenchReport(metrics, reference, ratio, StatedBounds.above(metrics, reference));
     }
 
     private static void prepare(Stack stack) {

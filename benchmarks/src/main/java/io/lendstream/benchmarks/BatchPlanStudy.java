@@ -60,7 +60,7 @@ final class BatchPlanStudy implements Bench {
         encoders();
         metrics.put("worst p99 over objective", worst);
         return new BenchReport(
-                metrics, reference, ratio, Bounds.above(metrics, Map.of("worst p99 over objective", 1.0)));
+                metrics, reference, ratio, StatedBounds.above(metrics, Map.of("worst p99 over objective", 1.0)));
     }
 
     private static PlanStudy study(

@@ -85,7 +85,9 @@ final class ElasticRun implements AutoCloseable, JobListener {
         await(() -> applied.containsKey(first), "the start");
         metrics.put(name + "_start_s", ResizeTimes.seconds(applied.get(first).sinceAsked()));
         awaitSteps(ResizeTimes.STEPS);
-        for (int i = 0; i < resizes && System.nanoTime() - began < repetitions.cap().toNanos(); i++) {
+        for (int i = 0;
+                i < resizes && System.nanoTime() - began < repetitions.cap().toNanos();
+                i++) {
             boolean shrinks = i % 2 == 0;
             var change = new AskedChange(shrinks ? "shrink" : "grow", System.nanoTime(), next());
             asked.add(change);

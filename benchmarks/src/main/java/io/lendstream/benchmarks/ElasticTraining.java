@@ -62,7 +62,7 @@ final class ElasticTraining implements Bench {
         reference.put("afe_release_beyond_a_step_max_s", 0.3);
         reference.put("afe_crash_resume_p99_s", 3.0);
         reference.put("afe_crash_steps_lost_max", 1.0);
-        List<String> misses = Bounds.above(metrics, reference);
+        List<String> misses = StatedBounds.above(metrics, reference);
         reference.forEach((name, bound) ->
                 Optional.ofNullable(metrics.get(name)).ifPresent(value -> ratio.put(name, value / bound)));
         for (String kind : List.of("shrink", "grow")) {
@@ -74,7 +74,7 @@ final class ElasticTraining implements Bench {
                     String over = "afe_over_" + other + "_" + name;
                     reference.put(over, 0.1);
                     ratio.put(over, fast / slow);
-                    misses.addAll(Bounds.above(Map.of(over, fast / slow), Map.of(over, 0.1)));
+                    misses.addAll(StatedBounds.above(Map.of(over, fast / slow), Map.of(over, 0.1)));
                 }
             }
         }

@@ -89,8 +89,8 @@ final class ForecasterPace implements Bench {
         reference.putAll(most);
         Map<String, Double> ratio = new LinkedHashMap<>();
         reference.forEach((name, bound) -> ratio.put(name, metrics.getOrDefault(name, Double.NaN) / bound));
-        List<String> misses = Bounds.below(metrics, least);
-        misses.addAll(Bounds.above(metrics, most));
+        List<String> misses = StatedBounds.below(metrics, least);
+        misses.addAll(StatedBounds.above(metrics, most));
         return new BenchReport(metrics, reference, ratio, misses);
     }
 

@@ -180,7 +180,7 @@ public class PlanTime {
         table.add(
                 "worth: what ATS sizes jobs by, without their placement; optimum: exact, by ojAlgo's mixed-integer solver");
         table.forEach(System.out::println);
-        return new BenchReport(metrics, reference, ratio, Bounds.above(metrics, budgets));
+        return new BenchReport(metrics, reference, ratio, StatedBounds.above(metrics, budgets));
     }
 
     private static Iterable<RunResult> timed() {

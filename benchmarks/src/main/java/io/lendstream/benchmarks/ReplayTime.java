@@ -79,7 +79,7 @@ final class ReplayTime implements Bench {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new BenchReport(metrics, goals, ratio, Bounds.above(metrics, goals));
+        return new BenchReport(metrics, goals, ratio, StatedBounds.above(metrics, goals));
     }
 
     private List<Case> cases() {

@@ -85,7 +85,7 @@ final class SchedulerThroughput implements Bench {
                 ratio.put(guarantee + "_most_per_second", pace / LEAST_PER_SECOND);
             }
         }
-        return new BenchReport(metrics, reference, ratio, Bounds.below(metrics, least));
+        return new BenchReport(metrics, reference, ratio, StatedBounds.below(metrics, least));
     }
 
     /** The p99 of decisions at this pace; empty where the pace was not held. */

@@ -64,8 +64,12 @@ final class EmbeddedFlink implements AutoCloseable {
         options.set(RestOptions.ADDRESS, "localhost");
         options.set(RestOptions.BIND_PORT, "0");
         options.set(JobManagerOptions.ADDRESS, "localhost");
-        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, NETWORK_MEMORY.multiply(settings.job().parallelism()));
-        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, NETWORK_MEMORY.multiply(settings.job().parallelism()));
+        options.set(
+                TaskManagerOptions.NETWORK_MEMORY_MIN,
+                NETWORK_MEMORY.multiply(settings.job().parallelism()));
+        options.set(
+                TaskManagerOptions.NETWORK_MEMORY_MAX,
+                NETWORK_MEMORY.multiply(settings.job().parallelism()));
         options.set(
                 TaskManagerOptions.MANAGED_MEMORY_SIZE,
                 settings.state().backend() == StateBackend.ROCKSDB

@@ -112,7 +112,11 @@ final class ForecasterJob {
 
     private ForecastFunction forecasting() {
         return new ForecastFunction(
-                settings.forecast(), settings.state().forgetAfter(), settings.output().early(), settings.job().serviceMetrics(), clock);
+                settings.forecast(),
+                settings.state().forgetAfter(),
+                settings.output().early(),
+                settings.job().serviceMetrics(),
+                clock);
     }
 
     private WatermarkStrategy<Incoming> eventTime() {
@@ -133,9 +137,12 @@ final class ForecasterJob {
         options.set(ExecutionOptions.BUFFER_TIMEOUT, Duration.ofMillis(1));
         // an operator without a name of its own would lose its state with the next change of the graph
         options.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
-        options.set(StateBackendOptions.STATE_BACKEND, settings.state().backend().nameInFlink());
-        options.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, settings.state().backend() == StateBackend.ROCKSDB);
-        options.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.state().checkpointInterval());
+        options.set(
+                StateBackendOptions.STATE_BACKEND, settings.state().backend().nameInFlink());
+        options.set(
+                CheckpointingOptions.INCREMENTAL_CHECKPOINTS, settings.state().backend() == StateBackend.ROCKSDB);
+        options.set(
+                CheckpointingOptions.CHECKPOINTING_INTERVAL, settings.state().checkpointInterval());
         options.set(
                 CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE,
                 settings.output().delivery() == ForecastDelivery.EXACTLY_ONCE

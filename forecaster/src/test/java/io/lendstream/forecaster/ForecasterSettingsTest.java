@@ -35,8 +35,11 @@ class ForecasterSettingsTest {
                         .clients()
                         .producer())
                 .containsEntry("max.in.flight.requests.per.connection", "5");
-        assertThat(settings("kafka.security.protocol=SSL").clients().consumer()).containsEntry("security.protocol", "SSL");
-        assertThat(settings("schema.registry.url=https://registry:8081").clients().serdes())
+        assertThat(settings("kafka.security.protocol=SSL").clients().consumer())
+                .containsEntry("security.protocol", "SSL");
+        assertThat(settings("schema.registry.url=https://registry:8081")
+                        .clients()
+                        .serdes())
                 .containsEntry("schema.registry.url", "https://registry:8081");
     }
 

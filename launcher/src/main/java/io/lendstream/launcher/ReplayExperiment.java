@@ -140,7 +140,11 @@ final class ReplayExperiment {
             if (task.job().scaling().minGpus() > most) {
                 throw UserError.badUsage(
                         "job %s needs %d GPUs, but training has %d at most with lending %s; give it more nodes."
-                                .formatted(task.job().job(), task.job().scaling().minGpus(), most, run.lends ? "on" : "off"));
+                                .formatted(
+                                        task.job().job(),
+                                        task.job().scaling().minGpus(),
+                                        most,
+                                        run.lends ? "on" : "off"));
             }
         }
     }

@@ -100,16 +100,19 @@ final class DomainRunner {
      * When something is next due by itself, in whole milliseconds, rounded up: the log keeps no more, and a tick must not come too early.
      */
     Optional<Instant> nextTimer(Domain domain) throws RefusedException {
-        return RefusingCall.of(() -> domain.scheduler().nextTimer(domain.state()).map(timer -> {
-            Instant whole = timer.truncatedTo(ChronoUnit.MILLIS);
-            return whole.equals(timer) ? whole : whole.plusMillis(1);
-        }));
+        return RefusingCall.of(() -> domain.scheduler()
+                .nextTimer(domain.state())
+                .map(timer -> {
+                    Instant whole = timer.truncatedTo(ChronoUnit.MILLIS);
+                    return whole.equals(timer) ? whole : whole.plusMillis(1);
+                }));
     }
 
     private void apply(Domain domain, Scheduler scheduler, Event event, Optional<Origin> origin, long arrived)
             throws RefusedException {
         Instant at = notAhead(event.at());
-        stepRunner.commit(domain, stepRunner.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
+        stepRunner.commit(
+                domain, stepRunner.prepare(domain, domain.state(), scheduler, event, at, origin, arrived), arrived);
     }
 
     /** A record whose writer's clock is ahead of ours moves no domain's time, and no deadline with it, beyond our own clock. */

@@ -201,7 +201,10 @@ final class StoredDomain {
                         node.map(Node::pool).orElse(Pool.UNKNOWN),
                         header.position().now(),
                         header.position().eventSequence())
-                .with(Owner.unknown(), header.position().now(), header.position().eventSequence());
+                .with(
+                        Owner.unknown(),
+                        header.position().now(),
+                        header.position().eventSequence());
     }
 
     /** An entry that is in order but for its values; empty, with an alarm, where no version may have written such values. */

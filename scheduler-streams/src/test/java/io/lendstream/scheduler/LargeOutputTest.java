@@ -56,10 +56,14 @@ class LargeOutputTest {
                 job.domain(),
                 job.submittedAt(),
                 job.application(),
-                new TrainingJob.Scaling(job.scaling().requestedGpus(), most, most, job.scaling().elastic()),
+                new TrainingJob.Scaling(
+                        job.scaling().requestedGpus(), most, most, job.scaling().elastic()),
                 job.priority(),
                 job.deadline(),
-                new TrainingJob.Traits(new BatchRange(32 * most, 64 * most, 32, 1024, Optional.empty()), job.traits().profile(), job.traits().costs()),
+                new TrainingJob.Traits(
+                        new BatchRange(32 * most, 64 * most, 32, 1024, Optional.empty()),
+                        job.traits().profile(),
+                        job.traits().costs()),
                 job.driver(),
                 Optional.empty());
     }

@@ -37,8 +37,10 @@ final class Table {
                                 gpu.index(),
                                 gpu.gpuId(),
                                 gpu.model(),
-                                shown(sample.flatMap(of -> of.activity().utilization())
-                                                .map(share -> 100 * share), "%"),
+                                shown(
+                                        sample.flatMap(of -> of.activity().utilization())
+                                                .map(share -> 100 * share),
+                                        "%"),
                                 shown(
                                         sample.flatMap(of -> of.memory().memoryUsedBytes())
                                                 .map(bytes -> (double) bytes / MIB),

@@ -104,9 +104,13 @@ class PodProbesTest {
         List<Window> windows = at(20, 130);
         List<Window> later = at(30, 150);
 
-        assertThat(windows).extracting(window -> window.rate().requests().arrivals()).containsExactly(130L);
+        assertThat(windows)
+                .extracting(window -> window.rate().requests().arrivals())
+                .containsExactly(130L);
         assertThat(windows.get(0).remarks()).containsExactly(Window.Remark.RESTARTED);
-        assertThat(later).extracting(window -> window.rate().requests().arrivals()).containsExactly(20L);
+        assertThat(later)
+                .extracting(window -> window.rate().requests().arrivals())
+                .containsExactly(20L);
         assertThat(later.get(0).remarks()).isEmpty();
     }
 
@@ -120,7 +124,9 @@ class PodProbesTest {
 
         List<Window> windows = at(30, 7);
 
-        assertThat(windows).extracting(window -> window.rate().requests().arrivals()).containsExactly(7L);
+        assertThat(windows)
+                .extracting(window -> window.rate().requests().arrivals())
+                .containsExactly(7L);
         assertThat(windows.get(0).rate().windowStart()).isEqualTo(NOON.plusSeconds(10));
     }
 
@@ -156,7 +162,9 @@ class PodProbesTest {
         pods.clear();
 
         assertThat(at(22, 0)).isEmpty();
-        assertThat(at(26, 0)).extracting(window -> window.rate().requests().arrivals()).containsExactly(0L);
+        assertThat(at(26, 0))
+                .extracting(window -> window.rate().requests().arrivals())
+                .containsExactly(0L);
     }
 
     @Test
@@ -190,12 +198,12 @@ class PodProbesTest {
                         true));
 
         assertThat(at(30, 160))
-                .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().requests().arrivals())
+                .extracting(window -> window.rate().service().value() + " "
+                        + window.rate().requests().arrivals())
                 .containsExactly("chat 0");
         assertThat(at(40, 175))
-                .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().requests().arrivals())
+                .extracting(window -> window.rate().service().value() + " "
+                        + window.rate().requests().arrivals())
                 .containsExactly("code 15");
     }
 

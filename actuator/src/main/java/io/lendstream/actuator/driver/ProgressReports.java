@@ -22,14 +22,11 @@ final class ProgressReports {
                 JobPhase.RUNNING,
                 report.progress(),
                 Optional.of(report.totalProgress()).filter(total -> total > 0),
-                1,
-                report.replicas(),
-                report.localBatch(),
-                report.accumulation() - 1,
-                Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
-                Optional.of(report.syncSeconds()),
-                report.gradientSquared(),
-                report.gradientVariance());
+                new TrainingProgress.Parallelism(1, report.replicas(), report.localBatch(), report.accumulation() - 1),
+                new TrainingProgress.StepTiming(
+                        Optional.of(report.stepSeconds()).filter(seconds -> seconds > 0),
+                        Optional.of(report.syncSeconds())),
+                new TrainingProgress.GradientStatistics(report.gradientSquared(), report.gradientVariance()));
         last.put(job, progress);
         return progress;
     }
@@ -44,13 +41,8 @@ final class ProgressReports {
                 phase,
                 before.map(TrainingProgress::progress).orElse(0.0),
                 before.flatMap(TrainingProgress::totalProgress),
-                0,
-                0,
-                0,
-                0,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+                TrainingProgress.Parallelism.NONE,
+                TrainingProgress.StepTiming.NOT_MEASURED,
+                TrainingProgress.GradientStatistics.NOT_MEASURED);
     }
 }

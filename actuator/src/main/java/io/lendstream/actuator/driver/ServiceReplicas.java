@@ -59,7 +59,8 @@ final class ServiceReplicas implements AutoCloseable {
                         surroundings.device(slot.gpu()).map(Device::index).orElse(0));
             }
         } catch (Programs.ProgramException e) {
-            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+            driverListener.tell(
+                    new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
         }
         settle(id);
     }

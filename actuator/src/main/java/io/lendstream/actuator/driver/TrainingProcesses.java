@@ -144,7 +144,8 @@ final class TrainingProcesses implements AutoCloseable {
                 starting.add(id);
             }
         } catch (Programs.ProgramException e) {
-            driverListener.tell(new DriverEvent.Failed(place.tenant(), place.decision(), e.getMessage()));
+            driverListener.tell(
+                    new DriverEvent.Failed(place.tenant(), place.decision(), String.valueOf(e.getMessage())));
         }
     }
 

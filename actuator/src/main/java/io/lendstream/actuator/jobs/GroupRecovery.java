@@ -51,6 +51,7 @@ final class GroupRecovery {
     /** Breaks the group; its remaining workers report their last step. */
     void start(long nowNanos) {
         Set<String> involved = epochs.involved();
+        recovering.stream().filter(this::mayRecover).forEach(involved::add);
         epochs.passedToLeave().forEach(name -> epochs.dismiss(name, nowNanos));
         epochs.giveUpAll();
         recovering.clear();
@@ -62,6 +63,11 @@ final class GroupRecovery {
         if (recovering.isEmpty()) {
             epochs.removeAll();
         }
+    }
+
+    /** A newcomer whose first group was broken is no member, but it waits for the next group as members do. */
+    private boolean mayRecover(String name) {
+        return roster.has(name) && !roster.get(name).is(Phase.LEAVING);
     }
 
     /** A worker has lost the group of an epoch by itself, because a connection to another worker ended. */

@@ -77,7 +77,8 @@ record JobFile(
      * @param members workers of the group
      * @param pending the next group, where its workers may already be going over to it
      */
-    record Membership(long epoch, List<String> members, @Nullable Pending pending) {}
+    record Membership(
+            long epoch, List<String> members, @Nullable Pending pending) {}
 
     record WantedSlot(String gpu, String device, String addedBy, boolean bound) {}
 

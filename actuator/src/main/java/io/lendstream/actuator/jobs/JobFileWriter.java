@@ -42,10 +42,7 @@ final class JobFileWriter {
             isBehind = false;
         } catch (UncheckedIOException e) {
             if (!isBehind) {
-                LOG.error(
-                        "{}: its state cannot be written, and is tried again: {}",
-                        job,
-                        String.valueOf(e.getCause()));
+                LOG.error("{}: its state cannot be written, and is tried again: {}", job, String.valueOf(e.getCause()));
             }
             isBehind = true;
         }

@@ -29,7 +29,7 @@ final class Member {
     private Phase phase = Phase.STARTING;
     private long step = -1;
     private long passedEpoch;
-    private boolean hasSeat;
+    private long seatEpoch;
     private final Set<Long> builtEpochs = new HashSet<>();
     private int failedBuilds;
     private boolean hasFinished;
@@ -81,7 +81,7 @@ final class Member {
 
     /** Takes over what a worker reports in the first message on a connection. */
     void reportBack(JsonNode hello) {
-        hasSeat = hello.path("epoch").asLong() > 0;
+        seatEpoch = hello.path("epoch").asLong();
         passedEpoch = hello.path("passed").asLong();
         step = hello.path("step").asLong(-1);
         builtEpochs.clear();
@@ -99,9 +99,14 @@ final class Member {
         return builtEpochs.contains(epoch);
     }
 
+    /** Whether it had the group of an epoch, taken or not, when it reported back. */
+    boolean hadGroupOf(long epoch) {
+        return seatEpoch == epoch || hadBuilt(epoch);
+    }
+
     /** Whether it was to train when it reported back, but had no group and was not going to have one. */
     boolean hadLostItsGroup() {
-        return phase == Phase.TRAINING && !hasSeat && builtEpochs.isEmpty();
+        return phase == Phase.TRAINING && seatEpoch == 0 && builtEpochs.isEmpty();
     }
 
     /** Counts a group that it could not build; returns how many in a row it could not. */

@@ -44,7 +44,9 @@ final class MembershipTakeover {
     void begin(JobFile file, long nowNanos) {
         isUnresolved = true;
         inherited = Optional.ofNullable(file.membership().pending());
-        long epoch = inherited.map(left -> Math.max(file.membership().epoch(), left.epoch())).orElse(file.membership().epoch());
+        long epoch = inherited
+                .map(left -> Math.max(file.membership().epoch(), left.epoch()))
+                .orElse(file.membership().epoch());
         epochs.restore(epoch, file.membership().members(), file.applied());
         absent.addAll(file.membership().members());
         inherited.ifPresent(left -> absent.addAll(left.members()));
@@ -109,6 +111,9 @@ final class MembershipTakeover {
             return;
         }
         for (Member worker : roster.get(all)) {
+            if (worker.hadGroupOf(resumed.epoch())) {
+                resumed.addPrepared(worker.name()); // it does not report that again
+            }
             boolean stays = resumed.after().contains(worker.name());
             if (worker.hadPassed(resumed.epoch()) || worker.is(Phase.LEAVING)) {
                 resumed.addPassed(worker.name());

@@ -267,7 +267,10 @@ class ProcessDriverTest {
                 new TrainingJob.Scaling(1, 1, 1, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(32, 256, 8, 64, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(ofSeconds(5), ofSeconds(1))),
+                new TrainingJob.Traits(
+                        new BatchRange(32, 256, 8, 64, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(ofSeconds(5), ofSeconds(1))),
                 "process",
                 Optional.empty());
     }

@@ -32,14 +32,9 @@ class ProgressReportsTest {
                         JobPhase.RUNNING,
                         3.5,
                         Optional.of(10.0),
-                        1,
-                        2,
-                        8,
-                        2,
-                        Optional.of(0.5),
-                        Optional.of(0.1),
-                        Optional.of(1.5),
-                        Optional.empty()));
+                        new TrainingProgress.Parallelism(1, 2, 8, 2),
+                        new TrainingProgress.StepTiming(Optional.of(0.5), Optional.of(0.1)),
+                        new TrainingProgress.GradientStatistics(Optional.of(1.5), Optional.empty())));
     }
 
     @Test
@@ -47,7 +42,7 @@ class ProgressReportsTest {
         TrainingProgress progress = reports.running(JOB, DOMAIN, report(0, 0), NOW);
 
         assertThat(progress.totalProgress()).isEmpty();
-        assertThat(progress.stepSeconds()).isEmpty();
+        assertThat(progress.timing().stepSeconds()).isEmpty();
     }
 
     @Test
@@ -59,7 +54,7 @@ class ProgressReportsTest {
         assertThat(over.phase()).isEqualTo(JobPhase.FINISHED);
         assertThat(over.progress()).isEqualTo(3.5);
         assertThat(over.totalProgress()).contains(10.0);
-        assertThat(over.replicas()).isZero();
+        assertThat(over.parallelism().replicas()).isZero();
         assertThat(reports.over(JOB, DOMAIN, JobPhase.FAILED, NOW).progress())
                 .as("it is forgotten")
                 .isZero();

@@ -37,6 +37,11 @@ class GroupRecoveryTest {
                 .containsExactly("c lives", "b lives", "save 2 [c, b]", "bound ");
         assertThat(job.full("b", 2, 107).full("c", 2, 108).asked())
                 .containsExactly("recovered without gpu0 after PT3S");
+
+        job.resize("1", 2).advance().passes("c", 3, 9).passes("b", 3, 9).asked();
+        assertThat(job.full("b", 3, 109).asked())
+                .as("the loss was reported before")
+                .containsExactly("settle after PT4S");
     }
 
     @Test
@@ -79,6 +84,32 @@ class GroupRecoveryTest {
         assertThat(job.gone("c").asked()).containsExactly("no store", "save 2 [a, b]", "a < abort 2", "b < abort 2");
         assertThat(job.broken("a", 1, 4).broken("b", 1, 4).advance().asked())
                 .contains("a < prepare 3 recover 0/2", "b < prepare 3 recover 1/2");
+    }
+
+    @Test
+    void aNewcomerWhoseFirstGroupWasBrokenIsRecoveredAfterASecondLossToo() {
+        var job =
+                training("0,1").resize("0,1,2", 2).start("c", "2", 2).ready("c").advance();
+        job.prepared("a", 2)
+                .prepared("b", 2)
+                .prepared("c", 2)
+                .passes("c", 2, -1)
+                .gone("b");
+        job.gone("a").asked();
+
+        assertThat(job.broken("c", 2, -1).advance().asked())
+                .as("it has no whole state")
+                .contains("kill c");
+    }
+
+    @Test
+    void aNewcomerThatIsLostInARecoveryIsNotWaitedFor() {
+        var job =
+                training("0,1").resize("0,1,2", 2).start("c", "2", 2).ready("c").advance();
+        job.prepared("a", 2).prepared("b", 2).prepared("c", 2).gone("b").broken("a", 2, 4);
+        assertThat(job.advance().asked()).as("one has not reported").doesNotContain("store 3");
+
+        assertThat(job.gone("c").advance().asked()).contains("a < prepare 3 recover 0/1");
     }
 
     @Test

@@ -12,8 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class JobFileTest {
     private static final String BATCHING = "{\"localBatch\":8,\"accumulation\":1,\"learningRateScale\":1.0}";
-    private static final String TRAINING =
-            """
+    private static final String TRAINING = """
             {"job":"bert","program":{"mode":"AFE","command":["train"],"launcher":[],"environment":{"A":"b"},\
             "directory":"/srv","maxRestarts":3,"graceMillis":30000},\
             "wanted":[{"gpu":"gpu0","device":"0","addedBy":"test/1/1","bound":true}],\
@@ -38,7 +37,8 @@ class JobFileTest {
 
     @Test
     void aJobIsReadAndWrittenWithAllItsFieldsAtOneLevel() throws IOException {
-        String text = TRAINING + ",\"pending\":{\"epoch\":5,\"kind\":\"CHANGE\",\"members\":[\"w-0\"],\"wholeChange\":true}}";
+        String text =
+                TRAINING + ",\"pending\":{\"epoch\":5,\"kind\":\"CHANGE\",\"members\":[\"w-0\"],\"wholeChange\":true}}";
 
         JobFile file = read(text);
 

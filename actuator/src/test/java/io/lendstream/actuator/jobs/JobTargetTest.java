@@ -14,7 +14,7 @@ class JobTargetTest {
     private final JobTarget target = new JobTarget(BATCHING, change(1), 10);
 
     private void replace(String slots, int change) {
-        target.replace(slots(slots), BATCHING, change(change), 10 * change);
+        target.replace(slots(slots), BATCHING, change(change), 10L * change);
     }
 
     @Test

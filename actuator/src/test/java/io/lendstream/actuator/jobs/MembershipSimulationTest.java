@@ -28,7 +28,6 @@ class MembershipSimulationTest {
         private final Map<String, SimulatedWorker> workers = new LinkedHashMap<>();
         private int started;
         private int changes;
-        private boolean isHurt;
 
         SimulatedJob(long seed) {
             random = new SplittableRandom(seed);
@@ -54,10 +53,8 @@ class MembershipSimulationTest {
             return workers.values().stream().anyMatch(worker -> worker.slots().contains(slot));
         }
 
-        /** A worker is lost, once the job has come over the loss before. */
         void loseAWorker() {
-            if (!workers.isEmpty() && !isHurt) {
-                isHurt = true;
+            if (!workers.isEmpty()) {
                 anyWorker().end();
             }
         }
@@ -78,7 +75,6 @@ class MembershipSimulationTest {
                     each.slots().forEach(slot -> target.release(slot.gpu()));
                 }
             }
-            isHurt &= !isAtItsTarget();
             if (membership.advance(0)) {
                 startMissing();
                 if (!membership.isIdle()) {

@@ -21,15 +21,10 @@ class MembershipTakeoverTest {
                 wanted,
                 MembershipFixture.BATCHING,
                 MembershipFixture.BATCHING,
-                "test/1/1",
-                0,
-                true,
-                false,
+                new JobFile.LastChange("test/1/1", 0, true, false),
                 List.of(),
                 List.of(),
-                epoch,
-                members,
-                pending);
+                new JobFile.Membership(epoch, members, pending));
         return new MembershipFixture("0,1,2")
                 .start("a", "0", 1)
                 .start("b", "1", 1)
@@ -95,6 +90,9 @@ class MembershipTakeoverTest {
     @Test
     void aChangeOnWhichAllHadAgreedGoesOn() {
         var job = left(2, List.of("a", "b"), change("a", "b", "c"));
+        assertThat(job.membership().isDispensable("c"))
+                .as("it may have a seat by now")
+                .isFalse();
         job.hello("a", "training", 1, 1, List.of(2L), 8).hello("b", "training", 1, 1, List.of(2L), 8);
         job.hello("c", "ready", 0, 0, List.of(2L), -1).asked();
         assertThat(job.state().pending()).as("for another node process").contains(change("a", "b", "c"));
@@ -133,6 +131,9 @@ class MembershipTakeoverTest {
 
         assertThat(job.advance().asked()).contains("save 2 [a, b]", "a < done 2", "c < done 2");
         assertThat(job.state().pending()).isEmpty();
+        assertThat(job.gone("c").resize("-", 3).advance().asked())
+                .as("their groups are built, so the next change need not wait")
+                .contains("a < commit 3 leave with checkpoint");
     }
 
     @Test

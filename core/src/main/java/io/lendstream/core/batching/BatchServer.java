@@ -32,16 +32,9 @@ public record BatchServer(Mix mix, double noise) {
     public Outcome play(double ratePerSecond, double cv2, int requests, double sloMillis, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         int buckets = mix.parts().size();
-        double[][] arrivals = new double[buckets][requests];
-        int[] came = new int[buckets];
-        double at = 0;
-        double counted = 0;
-        for (int i = 0; i < requests; i++) {
-            at += gamma(random, 1 / cv2) * cv2 * 1000 / ratePerSecond;
-            int bucket = bucket(random);
-            arrivals[bucket][came[bucket]++] = at;
-            counted = i == (int) (WARM_UP * requests) ? at : counted;
-        }
+        Arrivals all = arrivals(random, ratePerSecond, cv2, requests);
+        double[][] arrivals = all.millis;
+        int[] came = all.came;
         BatchChoice choice = new BatchChoice(mix);
         int[] batch = new int[buckets];
         double[] taken = new double[requests];
@@ -79,17 +72,41 @@ public record BatchServer(Mix mix, double noise) {
             for (int bucket = 0; bucket < buckets; bucket++) {
                 for (int i = 0; i < batch[bucket]; i++) {
                     double arrival = arrivals[bucket][next[bucket]++];
-                    if (arrival >= counted) {
+                    if (arrival >= all.counted) {
                         taken[answered++] = now - arrival;
                     }
                 }
                 ready[bucket] -= batch[bucket];
             }
         }
-        double[] all = Arrays.copyOf(taken, answered);
-        Arrays.sort(all);
-        long late = Arrays.stream(all).filter(millis -> millis > sloMillis).count();
-        return new Outcome(all[(int) (.99 * answered)], (double) late / answered, busy / now);
+        double[] sorted = Arrays.copyOf(taken, answered);
+        Arrays.sort(sorted);
+        long late = Arrays.stream(sorted).filter(millis -> millis > sloMillis).count();
+        return new Outcome(sorted[(int) (.99 * answered)], (double) late / answered, busy / now);
+    }
+
+    /** When requests arrive in each bucket, how many do, and from when on they are counted; in milliseconds. */
+    private static final class Arrivals {
+        private final double[][] millis;
+        private final int[] came;
+        private double counted;
+
+        Arrivals(int buckets, int requests) {
+            millis = new double[buckets][requests];
+            came = new int[buckets];
+        }
+    }
+
+    private Arrivals arrivals(SplittableRandom random, double ratePerSecond, double cv2, int requests) {
+        var arrivals = new Arrivals(mix.parts().size(), requests);
+        double at = 0;
+        for (int i = 0; i < requests; i++) {
+            at += gamma(random, 1 / cv2) * cv2 * 1000 / ratePerSecond;
+            int bucket = bucket(random);
+            arrivals.millis[bucket][arrivals.came[bucket]++] = at;
+            arrivals.counted = i == (int) (WARM_UP * requests) ? at : arrivals.counted;
+        }
+        return arrivals;
     }
 
     private int bucket(SplittableRandom random) {

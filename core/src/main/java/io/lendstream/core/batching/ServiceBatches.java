@@ -78,7 +78,9 @@ public record ServiceBatches(
                 counts.isEmpty() ? sizes : sizes.with(counts, rate.windowEnd()),
                 decided,
                 at,
-                rate.windowStart().isBefore(at) ? guard : guard.heard(rate.latency().p99LatencySeconds()));
+                rate.windowStart().isBefore(at)
+                        ? guard
+                        : guard.heard(rate.latency().p99LatencySeconds()));
     }
 
     /** With batches that ran; those on instances that the GPU does not have are left out. */

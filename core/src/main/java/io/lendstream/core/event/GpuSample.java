@@ -91,8 +91,7 @@ public record GpuSample(
      * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap}; empty where they are
      *     not, or that is not known
      */
-    public record Clocks(
-            Optional<Long> smClockHertz, Optional<Long> memoryClockHertz, List<String> throttleReasons) {
+    public record Clocks(Optional<Long> smClockHertz, Optional<Long> memoryClockHertz, List<String> throttleReasons) {
         public Clocks {
             Checks.notNegative("smClockHertz", smClockHertz);
             Checks.notNegative("memoryClockHertz", memoryClockHertz);
@@ -138,8 +137,7 @@ public record GpuSample(
 
     /** The same, used by these. */
     public GpuSample withUsers(List<String> users) {
-        return new GpuSample(
-                gpuId, activity, memory, power, temperature, clocks, links, errors, Optional.of(users));
+        return new GpuSample(gpuId, activity, memory, power, temperature, clocks, links, errors, Optional.of(users));
     }
 
     /** Collects what a device tells, piece by piece. */

@@ -47,7 +47,7 @@ final class Gangs {
     Optional<Violation> check(Decision decision, ClusterState state) {
         Optional<JobChange> change = decision.action().jobChange();
         return change.flatMap(changed -> state.jobs().get(changed.job()))
-                .map(job -> Invariants.least(job.spec()))
+                .map(job -> job.spec().scaling().least())
                 .flatMap(least -> {
                     int gpus = change.map(changed -> changed.allocation().gpus().size())
                             .orElse(0);

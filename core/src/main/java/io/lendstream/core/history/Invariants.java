@@ -77,7 +77,10 @@ public final class Invariants {
 
     /** Jobs that hold GPUs, but fewer than they can run on. Those that are over give theirs back one by one. */
     static Stream<JobState> brokenGangs(ClusterState state) {
-        return state.jobs().stream().filter(job -> !job.isOver() && job.gpus() > 0 && job.gpus() < job.spec().scaling().least());
+        return state.jobs().stream()
+                .filter(job -> !job.isOver()
+                        && job.gpus() > 0
+                        && job.gpus() < job.spec().scaling().least());
     }
 
     private static Violation gang(JobState job) {

@@ -34,10 +34,10 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
                     4,
                     56,
                     List.of(
-                            profile("4g.24gb", 0, 4, 4, UNKNOWN, 56, WHOLE, 1),
-                            profile("2g.12gb", 5, 2, 2, 11.69, 28, List.of(0, 2), 2),
-                            profile("1g.6gb", 14, 1, 1, 5.81, 14, List.of(0, 1, 2, 3), 4),
-                            profile("1g.6gb+me", 21, 1, 1, 5.81, 14, List.of(0, 1, 2, 3), 1))),
+                            size("4g.24gb", 0, 4, 4, UNKNOWN, 56).at(WHOLE, 1),
+                            size("2g.12gb", 5, 2, 2, 11.69, 28).at(List.of(0, 2), 2),
+                            size("1g.6gb", 14, 1, 1, 5.81, 14).at(List.of(0, 1, 2, 3), 4),
+                            size("1g.6gb+me", 21, 1, 1, 5.81, 14).at(List.of(0, 1, 2, 3), 1))),
             eight(
                     "A100-40GB",
                     108,
@@ -228,25 +228,30 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
                 8,
                 allSms,
                 List.of(
-                        profile("7g." + gb[3] + "gb", 0, 7, 8, gib[3], sms[5], WHOLE, 1),
-                        profile("4g." + gb[2] + "gb", 5, 4, 4, gib[2], sms[4], WHOLE, 1),
-                        profile("3g." + gb[2] + "gb", 9, 3, 4, gib[2], sms[3], HALVES, 2),
-                        profile("2g." + gb[1] + "gb", 14, 2, 2, gib[1], sms[2], TWOS, 3),
-                        profile("1g." + gb[1] + "gb", 15, 1, 2, gib[1], sms[1], PAIRS, 4),
-                        profile("1g." + gb[0] + "gb", 19, 1, 1, gib[0], sms[0], ONES, 7),
-                        profile("1g." + gb[0] + "gb+me", 20, 1, 1, gib[0], sms[0], ONES, 1)));
+                        size("7g." + gb[3] + "gb", 0, 7, 8, gib[3], sms[5]).at(WHOLE, 1),
+                        size("4g." + gb[2] + "gb", 5, 4, 4, gib[2], sms[4]).at(WHOLE, 1),
+                        size("3g." + gb[2] + "gb", 9, 3, 4, gib[2], sms[3]).at(HALVES, 2),
+                        size("2g." + gb[1] + "gb", 14, 2, 2, gib[1], sms[2]).at(TWOS, 3),
+                        size("1g." + gb[1] + "gb", 15, 1, 2, gib[1], sms[1]).at(PAIRS, 4),
+                        size("1g." + gb[0] + "gb", 19, 1, 1, gib[0], sms[0]).at(ONES, 7),
+                        size("1g." + gb[0] + "gb+me", 20, 1, 1, gib[0], sms[0]).at(ONES, 1)));
     }
 
-    private static MigProfile profile(
-            String name, int id, int compute, int memory, double gib, int sms, List<Integer> starts, int most) {
-        return new MigProfile(
+    private static Size size(String name, int id, int compute, int memory, double gib, int sms) {
+        return new Size(
                 name,
                 id,
                 compute,
                 memory,
                 gib == UNKNOWN ? OptionalDouble.empty() : OptionalDouble.of(gib),
-                sms == 0 ? OptionalInt.empty() : OptionalInt.of(sms),
-                starts,
-                most);
+                sms == 0 ? OptionalInt.empty() : OptionalInt.of(sms));
+    }
+
+    /** A profile without the places at which it fits. */
+    private record Size(
+            String name, int id, int computeSlices, int memorySlices, OptionalDouble memoryGib, OptionalInt sms) {
+        MigProfile at(List<Integer> starts, int most) {
+            return new MigProfile(name, id, computeSlices, memorySlices, memoryGib, sms, starts, most);
+        }
     }
 }

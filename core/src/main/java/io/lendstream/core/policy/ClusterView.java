@@ -20,32 +20,39 @@ import java.util.stream.StreamSupport;
  */
 public final class ClusterView {
     private final Instant now;
-    private final Iterable<JobView> queue;
-    private final int jobCount;
-    private final List<JobView> holding;
+    private final Queue queue;
     private final UsableGpus usable;
     private final Set<JobId> fixed;
     private final int nodes;
     private final int gpusPerNode;
     private final int waiting;
-    private Optional<List<JobView>> jobs;
+    /** The jobs in order of submission, once they were asked for. */
+    private Optional<List<JobView>> jobs = Optional.empty();
+
+    /**
+     * Jobs that are not over.
+     *
+     * @param inOrder the jobs, in the order in which it is their turn
+     * @param size how many they are
+     * @param holding those of them that hold GPUs
+     */
+    public record Queue(Iterable<JobView> inOrder, int size, List<JobView> holding) {
+        public Queue {
+            holding = List.copyOf(holding);
+        }
+
+        static Queue of(List<JobView> jobs) {
+            return new Queue(
+                    () -> jobs.stream().sorted(ClusterView::byTurn).iterator(),
+                    jobs.size(),
+                    jobs.stream().filter(job -> !job.gpus().isEmpty()).toList());
+        }
+    }
 
     private ClusterView(
-            Instant now,
-            Iterable<JobView> queue,
-            int jobCount,
-            Optional<List<JobView>> jobs,
-            List<JobView> holding,
-            UsableGpus usable,
-            Set<JobId> fixed,
-            int nodes,
-            int gpusPerNode,
-            int waiting) {
+            Instant now, Queue queue, UsableGpus usable, Set<JobId> fixed, int nodes, int gpusPerNode, int waiting) {
         this.now = now;
         this.queue = queue;
-        this.jobCount = jobCount;
-        this.jobs = jobs;
-        this.holding = holding;
         this.usable = usable;
         this.fixed = fixed;
         this.nodes = nodes;
@@ -73,37 +80,18 @@ public final class ClusterView {
             int nodes,
             int gpusPerNode,
             int waiting) {
-        this(
-                now,
-                () -> jobs.stream().sorted(ClusterView::byTurn).iterator(),
-                jobs.size(),
-                Optional.of(List.copyOf(jobs)),
-                jobs.stream().filter(job -> !job.gpus().isEmpty()).toList(),
-                UsableGpus.of(gpus),
-                Set.copyOf(fixed),
-                nodes,
-                gpusPerNode,
-                waiting);
+        this(now, Queue.of(jobs), UsableGpus.of(gpus), Set.copyOf(fixed), nodes, gpusPerNode, waiting);
+        this.jobs = Optional.of(List.copyOf(jobs));
     }
 
     /**
      * A view that lists jobs when it is asked for them, and where no replica waits.
      *
-     * @param queue the jobs, in the order in which it is their turn
-     * @param jobCount how many they are
-     * @param holding those of them that hold GPUs
      * @param usable GPUs that training may use
      */
     public static ClusterView of(
-            Instant now,
-            Iterable<JobView> queue,
-            int jobCount,
-            List<JobView> holding,
-            UsableGpus usable,
-            Set<JobId> fixed,
-            int nodes,
-            int gpusPerNode) {
-        return new ClusterView(now, queue, jobCount, Optional.empty(), holding, usable, fixed, nodes, gpusPerNode, 0);
+            Instant now, Queue queue, UsableGpus usable, Set<JobId> fixed, int nodes, int gpusPerNode) {
+        return new ClusterView(now, queue, usable, fixed, nodes, gpusPerNode, 0);
     }
 
     private static int byTurn(JobView one, JobView other) {
@@ -126,7 +114,7 @@ public final class ClusterView {
     /** Jobs that are not over, in order of submission and then name. */
     public List<JobView> jobs() {
         if (jobs.isEmpty()) {
-            jobs = Optional.of(StreamSupport.stream(queue.spliterator(), false)
+            jobs = Optional.of(StreamSupport.stream(queue.inOrder().spliterator(), false)
                     .sorted(Comparator.comparing(JobView::submittedAt).thenComparing(JobView::job))
                     .toList());
         }
@@ -135,17 +123,17 @@ public final class ClusterView {
 
     /** How many jobs are not over. */
     public int jobCount() {
-        return jobCount;
+        return queue.size();
     }
 
     /** The same by queue and by their time in it; those that are in none yet behind the others of the first. */
     public Iterable<JobView> queue() {
-        return queue;
+        return queue.inOrder();
     }
 
     /** Jobs that hold GPUs, or are about to. */
     public List<JobView> holding() {
-        return holding;
+        return queue.holding();
     }
 
     /** GPUs that training may use, by node and id. */
@@ -198,7 +186,7 @@ public final class ClusterView {
     /** GPUs that are left for the jobs that may be changed. */
     public int capacity() {
         int held = 0;
-        for (JobView job : holding) {
+        for (JobView job : holding()) {
             held += fixed.contains(job.job()) ? job.gpus().size() : 0;
         }
         return Math.max(0, gpuCount() - held);

@@ -38,8 +38,10 @@ public record ScheduledJob(JobState state, Instant now, int gpusPerNode, boolean
 
     @Override
     public int maxGpus() {
-        int byBatch =
-                Math.max(1, state.spec().traits().batch().max() / state.spec().traits().batch().localMin());
+        int byBatch = Math.max(
+                1,
+                state.spec().traits().batch().max()
+                        / state.spec().traits().batch().localMin());
         return Math.max(minGpus(), Math.min(state.spec().scaling().maxGpus(), byBatch));
     }
 

@@ -146,7 +146,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
 
     private static Map<GpuId, Cuttable> usable(StepBuilder builder, MigGpu kind) {
         Map<GpuId, List<GpuState>> units = new TreeMap<>();
-        for (GpuState unit : new GpusByNode(builder).usable()) {
+        for (GpuState unit : new UnitsByNode(builder).usable()) {
             GpuId gpu = unit.instance().map(MigInstance::gpu).orElse(unit.gpuId());
             units.computeIfAbsent(gpu, any -> new ArrayList<>()).add(unit);
         }

@@ -55,7 +55,9 @@ final class Deadlines {
             builder.invalidatePlan();
             builder.put(builder.jobs().require(job).settled(Optional.empty()));
         }
-        until(builder.clusterIndex().jobs().past(), builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
+        until(
+                        builder.clusterIndex().jobs().past(),
+                        builder.now().minus(MEMORY_OF_JOBS).minusMillis(1))
                 .forEach(builder::remove);
     }
 
@@ -230,7 +232,11 @@ final class Deadlines {
 
     /** The end of the first lease that ends after a time. */
     private static Optional<Instant> end(ClusterIndex clusterIndex, Instant after) {
-        return clusterIndex.gpus().loans().firstKey(loan -> loan.at().isAfter(after)).map(DueKey::at);
+        return clusterIndex
+                .gpus()
+                .loans()
+                .firstKey(loan -> loan.at().isAfter(after))
+                .map(DueKey::at);
     }
 
     /** How long before its end a lease is renewed. {@link java.time.Duration#dividedBy} reckons with big decimals. */

@@ -75,7 +75,8 @@ final class Inference {
 
     /** What a service needs at a time, on whole GPUs. */
     static ReplicaNeed need(Policy policy, SchedulerSettings settings, ServiceState service, Instant now) {
-        return ReplicaNeed.of(service, now, lead(settings, service), policy.info().looksAhead());
+        return ReplicaNeed.of(
+                service, now, lead(settings, service), policy.info().looksAhead());
     }
 
     void serve() {

@@ -16,7 +16,8 @@ import java.util.stream.StreamSupport;
 record InferencePool(StepBuilder builder) {
     /** Free GPUs that can be reached, node by node. */
     Iterator<GpuState> free() {
-        return StreamSupport.stream(builder.clusterIndex().gpus().free().values().spliterator(), false)
+        return StreamSupport.stream(
+                        builder.clusterIndex().gpus().free().values().spliterator(), false)
                 .filter(gpu -> gpu.pool() == Pool.INFERENCE && builder.isReachable(gpu))
                 .iterator();
     }
@@ -40,8 +41,10 @@ record InferencePool(StepBuilder builder) {
     Iterable<Map.Entry<Replica, GpuState>> replicas(ServiceState service) {
         ServiceId name = service.spec().service();
         List<Map.Entry<Replica, GpuState>> mine = new ArrayList<>();
-        for (Map.Entry<Replica, GpuState> replica :
-                builder.clusterIndex().gpus().replicas().from(key -> key.service().compareTo(name) >= 0)) {
+        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex()
+                .gpus()
+                .replicas()
+                .from(key -> key.service().compareTo(name) >= 0)) {
             if (!replica.getKey().service().equals(name)) {
                 break;
             }

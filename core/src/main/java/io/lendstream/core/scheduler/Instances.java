@@ -26,7 +26,8 @@ record Instances(MigGpu gpu, List<GpuId> serving, Optional<MigProfile> smallest)
         Optional<MigGpu> kind = Optional.empty();
         List<GpuId> serving = new ArrayList<>();
         Optional<MigProfile> smallest = Optional.empty();
-        for (Map.Entry<Replica, GpuState> replica : builder.clusterIndex().gpus().replicas()) {
+        for (Map.Entry<Replica, GpuState> replica :
+                builder.clusterIndex().gpus().replicas()) {
             if (!replica.getKey().service().equals(service)) {
                 continue;
             }

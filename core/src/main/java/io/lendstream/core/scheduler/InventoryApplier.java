@@ -47,7 +47,7 @@ record InventoryApplier(StepBuilder builder) {
         if (node.status() != NodeStatus.READY) {
             return; // it does not see its GPUs just now, which is not to say that they are gone
         }
-        for (GpuState gpu : new GpusByNode(builder).on(node.nodeId())) {
+        for (GpuState gpu : new UnitsByNode(builder).on(node.nodeId())) {
             boolean isComing =
                     gpu.owner().asRecutting().filter(Owner.Recutting::coming).isPresent();
             if (!reported.contains(gpu.gpuId()) && !isComing) {
@@ -91,7 +91,7 @@ record InventoryApplier(StepBuilder builder) {
     void take(NodeLeft left) {
         NodeId node = left.nodeId();
         builder.remove(node);
-        for (GpuState gpu : new GpusByNode(builder).on(node)) {
+        for (GpuState gpu : new UnitsByNode(builder).on(node)) {
             gone(gpu, "its node left");
         }
     }

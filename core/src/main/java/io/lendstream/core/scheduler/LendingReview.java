@@ -58,7 +58,7 @@ public final class LendingReview {
     /** All GPUs and MIG instances of inference, by node; GPUs in MIG mode that have no instance too. */
     public List<UnitReview> inference() {
         return Stream.concat(
-                        state.clusterIndex().seats().stream()
+                        state.clusterIndex().gpus().seats().stream()
                                 .filter(unit -> unit.pool() == Pool.INFERENCE)
                                 .map(this::review),
                         uncut().map(LendingReview::withoutInstances))
@@ -68,7 +68,7 @@ public final class LendingReview {
     /** One GPU or MIG instance, or all instances of one GPU; none where the domain has no such GPU. */
     public List<UnitReview> of(GpuId gpu) {
         return Stream.concat(
-                        state.clusterIndex().seats().stream()
+                        state.clusterIndex().gpus().seats().stream()
                                 .filter(unit -> unit.gpuId().equals(gpu)
                                         || unit.instance()
                                                 .filter(instance ->
@@ -128,14 +128,18 @@ public final class LendingReview {
             return lasting(id, Cause.NO_JOB, "no training job waits or runs");
         }
         if (notes.plan().isEmpty()) {
-            return lasting(id, Cause.NO_PLAN, "no plan of training is made: " + notes.unplanned().orElse(backlog()));
+            return lasting(
+                    id,
+                    Cause.NO_PLAN,
+                    "no plan of training is made: " + notes.unplanned().orElse(backlog()));
         }
         Optional<String> noLoans = notes.unlendable().filter(any -> isOfInference);
         if (noLoans.isPresent()) {
             return lasting(id, Cause.NO_NEW_LOANS, "nothing more is lent: " + noLoans.get());
         }
         if (notes.kept(id).isPresent()) {
-            return lasting(id, Cause.RESERVE, "it is reserve, as " + notes.kept(id).get());
+            return lasting(
+                    id, Cause.RESERVE, "it is reserve, as " + notes.kept(id).get());
         }
         return unit.isWhole()
                 ? planned(unit, notes.plan().get())
@@ -158,9 +162,7 @@ public final class LendingReview {
         return state.nodes()
                 .get(unit.nodeId())
                 .map(node -> "node %s is %s, as its agent says"
-                        .formatted(
-                                unit.nodeId(),
-                                node.node().status().name().toLowerCase(Locale.ROOT)))
+                        .formatted(unit.nodeId(), node.node().status().name().toLowerCase(Locale.ROOT)))
                 .orElse("node %s has left".formatted(unit.nodeId()));
     }
 
@@ -179,24 +181,31 @@ public final class LendingReview {
             return lasting(
                     id,
                     Cause.ADVICE,
-                    "decisions are only advice, which 'lendstream approve' or 'lendstream advisory off' puts in force: " + why);
+                    "decisions are only advice, until 'lendstream approve' or 'lendstream advisory off' puts them in force: "
+                            + why);
         }
         if (decision.action().asServe().isPresent()) {
             return lasting(id, Cause.NEEDED, why);
         }
-        boolean isPlanned = Stream.of(
-                        ReasonCode.PLAN, ReasonCode.SLICE)
-                .anyMatch(decision.reason()::is);
+        boolean isPlanned = Stream.of(ReasonCode.PLAN, ReasonCode.SLICE).anyMatch(decision.reason()::is);
         if (!isPlanned) {
             return lasting(id, Cause.NEEDED, why);
         }
-        String first = decision.action().asIdle().isPresent() ? "its sleeping replica is stopped first: " : "";
+        String does = decision.action().asIdle().isPresent()
+                ? "stops its sleeping replica to lend it to"
+                : unit.pool() == Pool.INFERENCE ? "lends it to" : "gives it to";
+        String job = rehearsal
+                .notes()
+                .plan()
+                .flatMap(plan -> plan.job(id))
+                .map(JobId::value)
+                .orElse(decision.action().target());
         Optional<Instant> at = state.nextPlanAt().filter(now::isBefore);
         return new UnitReview(
                 id,
                 Cause.NEXT_PLAN,
-                "the next plan lends it, %s; %s%s"
-                        .formatted(at.map(time -> "in " + within(time)).orElse("which is due now"), first, why),
+                "the next plan, %s, %s job %s: %s"
+                        .formatted(at.map(time -> "in " + within(time)).orElse("due now"), does, job, why),
                 at);
     }
 
@@ -289,7 +298,7 @@ public final class LendingReview {
             return isToRest
                     ? lasts(
                             Cause.KEPT_WARM,
-                            "service %s no longer needs it%s, and it is kept warm for a while first"
+                            "service %s no longer needs it%s; the replica is kept warm for a while first"
                                     .formatted(service, need(service)))
                     : lasts(Cause.IN_USE, "service %s runs on it%s".formatted(service, need(service)));
         }
@@ -297,12 +306,13 @@ public final class LendingReview {
         private String need(ServiceId service) {
             long has = state.gpus().stream()
                     .filter(gpu -> gpu.owner().isActiveReplica())
-                    .filter(gpu -> gpu.owner().replicaOf().filter(service::equals).isPresent())
+                    .filter(gpu ->
+                            gpu.owner().replicaOf().filter(service::equals).isPresent())
                     .count();
             return rehearsal
                     .notes()
                     .need(service)
-                    .map(need -> ", which needs %s (%s) and has %d"
+                    .map(need -> ": it needs %s (%s) and has %d"
                             .formatted(Reason.counted(need.replicas(), "replica"), need.explained(), has))
                     .orElse("");
         }

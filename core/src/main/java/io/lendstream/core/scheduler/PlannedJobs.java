@@ -80,13 +80,15 @@ final class PlannedJobs {
     }
 
     private String fixed(JobState job) {
-        Optional<String> changing = job.changing().map(decision -> "job %s is being changed by decision %s"
-                .formatted(job.spec().job(), decision));
-        return changing.orElseGet(() -> "job %s was changed a short time ago, and no plan changes it for another %d s (scheduler.min-hold is %d s)"
-                .formatted(
-                        job.spec().job(),
-                        Duration.between(now, Training.heldUntil(job, scheduler.settings()))
-                                .toSeconds(),
-                        scheduler.settings().changeLimits().minHold().toSeconds()));
+        Optional<String> changing = job.changing()
+                .map(decision -> "job %s is being changed by decision %s"
+                        .formatted(job.spec().job(), decision));
+        return changing.orElseGet(() ->
+                "job %s was changed a short time ago, and no plan changes it for another %d s (scheduler.min-hold is %d s)"
+                        .formatted(
+                                job.spec().job(),
+                                Duration.between(now, Training.heldUntil(job, scheduler.settings()))
+                                        .toSeconds(),
+                                scheduler.settings().changeLimits().minHold().toSeconds()));
     }
 }

@@ -147,7 +147,8 @@ record Safety(SchedulerSettings settings) {
                         "demand of every service is known and nobody stopped lending",
                         "new loans",
                         againstLoans(builder)),
-                new SafetyRule("demand of no service is unknown for long", "keeping loans", againstKeepingLoans(builder)),
+                new SafetyRule(
+                        "demand of no service is unknown for long", "keeping loans", againstKeepingLoans(builder)),
                 new SafetyRule("nobody froze the domain", "changes of jobs but for inference", againstChanges(builder)),
                 new SafetyRule("most nodes are heard of", "every change", againstEverything(builder)));
     }

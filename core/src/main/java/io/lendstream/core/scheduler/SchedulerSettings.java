@@ -61,7 +61,16 @@ public record SchedulerSettings(
 
     public SchedulerSettings withLending(boolean on) {
         return new SchedulerSettings(
-                on, afe, notice, bindDeadline, lease, nodeStaleAfter, changeLimits, repartition, repartitionEvery, planPhase);
+                on,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                changeLimits,
+                repartition,
+                repartitionEvery,
+                planPhase);
     }
 
     public SchedulerSettings withAfe(boolean on) {
@@ -94,7 +103,16 @@ public record SchedulerSettings(
 
     public SchedulerSettings withRepartition(boolean on) {
         return new SchedulerSettings(
-                lending, afe, notice, bindDeadline, lease, nodeStaleAfter, changeLimits, on, repartitionEvery, planPhase);
+                lending,
+                afe,
+                notice,
+                bindDeadline,
+                lease,
+                nodeStaleAfter,
+                changeLimits,
+                on,
+                repartitionEvery,
+                planPhase);
     }
 
     /** With plans so long after the multiples of a period; not negative. */

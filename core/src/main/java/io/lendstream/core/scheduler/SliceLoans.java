@@ -29,7 +29,7 @@ final class SliceLoans {
     }
 
     void lend(LoanLimit limit) {
-        List<GpuState> free = new ArrayList<>(new GpusByNode(builder)
+        List<GpuState> free = new ArrayList<>(new UnitsByNode(builder)
                 .usable().stream()
                         .filter(SliceLoans::isLendable)
                         .filter(unit -> !builder.awaited().contains(unit.gpuId()))
@@ -103,7 +103,7 @@ final class SliceLoans {
 
     private String why(MigInstance instance, List<JobState> waiting, Optional<String> full, double room) {
         if (waiting.isEmpty()) {
-            return "no job waits that runs on one MIG instance, says how much memory it needs, and is planned no GPU";
+            return "no job is left that waits for a GPU, runs on one MIG instance and says how much memory it needs";
         }
         Optional<JobState> fitting =
                 waiting.stream().filter(job -> fits(job, instance)).findFirst();
@@ -115,8 +115,8 @@ final class SliceLoans {
             return "it has %.1f GiB, and the least that a waiting job needs is %.1f GiB"
                     .formatted(gib(instance.memoryBytes()), least / (1L << 30));
         }
-        return full.orElseGet(
-                () -> "scheduler.max-share-lent is %s: %.2f GPUs of inference may still be lent, and it is %.2f of a GPU; raise it to lend more"
+        return full.orElseGet(() ->
+                "scheduler.max-share-lent is %s: %.2f GPUs of inference may still be lent, and it is %.2f of a GPU; raise it to lend more"
                         .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
     }
 
@@ -140,7 +140,7 @@ final class SliceLoans {
     private double room() {
         double all = 0;
         double lent = 0;
-        for (GpuState unit : new GpusByNode(builder).usable()) {
+        for (GpuState unit : new UnitsByNode(builder).usable()) {
             double share = unit.instance().map(MigInstance::share).orElse(1.0);
             if (unit.pool() == Pool.INFERENCE) {
                 all += share;

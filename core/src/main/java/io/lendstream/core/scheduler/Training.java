@@ -130,9 +130,8 @@ final class Training {
             List<GpuId> newlyLent = entry.getValue().stream()
                     .filter(gpu -> !held.contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE)
                     .toList();
-            Optional<String> veto = newlyLent.isEmpty()
-                    ? Optional.empty()
-                    : vetoOnLoans(job, noLoans, loans + newlyLent.size(), limit);
+            Optional<String> veto =
+                    newlyLent.isEmpty() ? Optional.empty() : vetoOnLoans(job, noLoans, loans + newlyLent.size(), limit);
             if (veto.isPresent()) {
                 builder.listener().vetoed(entry.getKey(), veto.get());
                 builder.put(job.aiming(job.allocation().gpus()));

@@ -85,7 +85,10 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
     private ClusterView view(UsableGpus usable, int nodes, int gpusPerNode, Set<JobId> kept) {
         ClusterIndex clusterIndex = builder.clusterIndex();
         Function<JobState, JobView> seen = job -> new ScheduledJob(
-                job, builder.now(), gpusPerNode, settings.afe() && job.spec().scaling().elastic());
+                job,
+                builder.now(),
+                gpusPerNode,
+                settings.afe() && job.spec().scaling().elastic());
         Set<JobId> fixed = new HashSet<>(kept);
         for (JobId job : clusterIndex.jobs().changing().values()) {
             if (!builder.jobs().require(job).isOver()) {
@@ -94,12 +97,13 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
         }
         return ClusterView.of(
                 builder.now(),
-                clusterIndex.jobs().open().mapped(seen),
-                clusterIndex.jobs().open().size(),
-                clusterIndex.jobs().holding().stream()
-                        .filter(job -> !job.isOnSlice())
-                        .map(seen)
-                        .toList(),
+                new ClusterView.Queue(
+                        clusterIndex.jobs().open().mapped(seen),
+                        clusterIndex.jobs().open().size(),
+                        clusterIndex.jobs().holding().stream()
+                                .filter(job -> !job.isOnSlice())
+                                .<JobView>map(seen)
+                                .toList()),
                 usable,
                 fixed,
                 nodes,

@@ -36,7 +36,8 @@ final class TransferPace {
     private boolean missesSlo(RequestRate rate) {
         return builder.services()
                 .get(rate.service())
-                .flatMap(service -> rate.latency().p99LatencySeconds()
+                .flatMap(service -> rate.latency()
+                        .p99LatencySeconds()
                         .filter(seconds -> seconds > service.spec().slo().toMillis() / 1000.0))
                 .isPresent();
     }
@@ -80,7 +81,8 @@ final class TransferPace {
     /** The setting with its value, what counts towards it, and what gives room again, for people. */
     String explained() {
         String lowered = builder.pacing()
-                .map(pacing -> ", lowered to %d since a service missed its SLO at %s".formatted(limit(), pacing.cutAt()))
+                .map(pacing ->
+                        ", lowered to %d since a service missed its SLO at %s".formatted(limit(), pacing.cutAt()))
                 .orElse("");
         return "scheduler.max-transfers is %d%s, and %s on the way already; wait until they have arrived, or raise it"
                 .formatted(usual, lowered, counted(underWay()));

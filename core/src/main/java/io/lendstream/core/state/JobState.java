@@ -32,7 +32,7 @@ public record JobState(
         @Flat JobWork work,
         @Flat LearnedTraits learned,
         @Flat JobGrant grant,
-        @Flat JobChange change,
+        @Flat LastChange change,
         @Flat JobUsage usage,
         Optional<Instant> lastProgressAt,
         Optional<QueuePosition> standing,
@@ -45,7 +45,7 @@ public record JobState(
             JobWork work,
             LearnedTraits learned,
             JobGrant grant,
-            JobChange change,
+            LastChange change,
             JobUsage usage,
             Optional<Instant> lastProgressAt,
             Optional<QueuePosition> standing,
@@ -69,7 +69,7 @@ public record JobState(
                 JobWork.NONE,
                 LearnedTraits.declared(spec),
                 new JobGrant(Allocation.suspended(Mechanism.RESTART), Optional.empty(), List.of()),
-                new JobChange(Optional.empty(), 0, spec.submittedAt()),
+                new LastChange(Optional.empty(), 0, spec.submittedAt()),
                 JobUsage.none(spec.submittedAt()),
                 Optional.empty(),
                 Optional.empty(),
@@ -147,7 +147,7 @@ public record JobState(
         boolean others = !next.gpus().equals(allocation().gpus());
         return with(
                 grant.holding(next, share),
-                new JobChange(Optional.of(decision), changing().isPresent() ? change.changedFrom() : gpus(), deadline),
+                new LastChange(Optional.of(decision), changing().isPresent() ? change.changedFrom() : gpus(), deadline),
                 next.gpus().isEmpty() ? counted : counted.given(now, others));
     }
 
@@ -203,14 +203,16 @@ public record JobState(
                 traits,
                 grant,
                 change,
-                said.phase() == JobPhase.RUNNING ? usage.running(said.parallelism().replicas()) : usage,
+                said.phase() == JobPhase.RUNNING
+                        ? usage.running(said.parallelism().replicas())
+                        : usage,
                 Optional.of(said.at()),
                 standing,
                 event,
                 goodputOf(traits.model(spec)));
     }
 
-    private JobState with(JobGrant nextGrant, JobChange nextChange, JobUsage nextUsage) {
+    private JobState with(JobGrant nextGrant, LastChange nextChange, JobUsage nextUsage) {
         return new JobState(
                 spec, work, learned, nextGrant, nextChange, nextUsage, lastProgressAt, standing, lastEvent, goodput);
     }
@@ -228,9 +230,11 @@ public record JobState(
                     .orElse(learned);
         }
         TrainingProgress.GradientStatistics gradient = said.gradient();
-        if (gradient.gradientSquared().isPresent() && gradient.gradientVariance().isPresent()) {
+        if (gradient.gradientSquared().isPresent()
+                && gradient.gradientVariance().isPresent()) {
             traits = traits.with(new GradientNoise(
-                    gradient.gradientSquared().get(), gradient.gradientVariance().get()));
+                    gradient.gradientSquared().get(),
+                    gradient.gradientVariance().get()));
         }
         return traits;
     }

@@ -266,8 +266,8 @@ class FaultySchedulerTest {
 
     private static Scheduler scheduler(double share) {
         ChangeLimits usual = ChangeLimits.DEFAULTS;
-        ChangeLimits limits =
-                new ChangeLimits(share, usual.maxLoansPerMinute(), usual.maxTransfers(), Duration.ZERO, QuietWindows.NONE);
+        ChangeLimits limits = new ChangeLimits(
+                share, usual.maxLoansPerMinute(), usual.maxTransfers(), Duration.ZERO, QuietWindows.NONE);
         return new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits));
     }
 

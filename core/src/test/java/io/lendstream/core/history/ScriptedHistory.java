@@ -39,8 +39,8 @@ import io.lendstream.core.state.ClusterEntities;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
-import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.Lease;
+import io.lendstream.core.state.LogPosition;
 import io.lendstream.core.state.MigInstance;
 import io.lendstream.core.state.Owner;
 import io.lendstream.core.state.ServiceState;
@@ -84,7 +84,8 @@ final class ScriptedHistory {
     /** @param maxShareLent the greatest share of inference GPUs that may be lent */
     ScriptedHistory(double maxShareLent) {
         ChangeLimits limits = new ChangeLimits(maxShareLent, 1000, 1000, Duration.ZERO, QuietWindows.NONE);
-        Scheduler scheduler = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits));
+        Scheduler scheduler =
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits));
         then(scheduler.started(state, now));
     }
 

@@ -28,7 +28,8 @@ class ChangeLimitsTest {
     private Scenario story = Scenario.of("deepboot");
 
     private void limited(ChangeLimits limits) {
-        story = new Scenario(new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits)));
+        story = new Scenario(
+                new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withChangeLimits(limits)));
     }
 
     private static ChangeLimits transfers(int most) {

@@ -85,14 +85,7 @@ final class EditedState {
     private EditedState with(
             Optional<Instant> nextPlanAt, Mode mode, Optional<SlicePlan> slices, Optional<Advice> advice) {
         state = new ClusterState(
-                state.domain(),
-                state.position(),
-                nextPlanAt,
-                mode,
-                state.pacing(),
-                slices,
-                advice,
-                state.entities());
+                state.domain(), state.position(), nextPlanAt, mode, state.pacing(), slices, advice, state.entities());
         return this;
     }
 

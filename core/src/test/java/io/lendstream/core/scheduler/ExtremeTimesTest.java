@@ -53,17 +53,17 @@ class ExtremeTimesTest {
         RequestRate good = story.rateRecord("chat", 1, 1);
 
         story.tell(new RequestRate(
-                good.service(),
-                good.domain(),
-                "other",
-                "boot-1",
-                1,
-                BEFORE_ALL,
-                story.now(),
-                RequestRate.Requests.answered(15),
-                good.latency(),
-                good.inputSizes(),
-                List.of()))
+                        good.service(),
+                        good.domain(),
+                        "other",
+                        "boot-1",
+                        1,
+                        BEFORE_ALL,
+                        story.now(),
+                        RequestRate.Requests.answered(15),
+                        good.latency(),
+                        good.inputSizes(),
+                        List.of()))
                 .settled();
 
         assertThat(story.rate("chat", 25).lastKinds()).contains("serve");

@@ -53,12 +53,19 @@ class LendingReviewTest {
                 .rate("chat", 1);
     }
 
+    private void rigidJobs(int count) {
+        for (int i = 0; i < count; i++) {
+            story.rigidJob("job-" + i, 1);
+        }
+    }
+
     private UnitReview review(String gpu) {
         return review(scheduler, gpu);
     }
 
     private UnitReview review(Scheduler by, String gpu) {
-        List<UnitReview> reviews = LendingReview.of(by, story.state(), story.now()).of(new GpuId(gpu));
+        List<UnitReview> reviews =
+                LendingReview.of(by, story.state(), story.now()).of(new GpuId(gpu));
         assertThat(reviews).hasSize(1);
         return reviews.get(0);
     }
@@ -101,7 +108,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g0",
                 Cause.IN_USE,
-                "service chat runs on it, which needs 1 replica (1 for the requests there are, 0 expected, floor 1) and has 1");
+                "service chat runs on it: it needs 1 replica (1 for the requests there are, 0 expected, floor 1) and has 1");
         assertIsNotLent("infer-g0");
     }
 
@@ -124,8 +131,10 @@ class LendingReviewTest {
 
         UnitReview review = review("infer-g1");
 
-        assertThat(review.reason()).matches("the next plan lends it, in 45 s; from 0 to 1 GPU: .*");
-        assertThat(review.until()).contains(story.now().plusSeconds(45)).isEqualTo(story.state().nextPlanAt());
+        assertThat(review.reason()).matches("the next plan, in 45 s, lends it to job [ab]: from 0 to 1 GPU: .*");
+        assertThat(review.until())
+                .contains(story.now().plusSeconds(45))
+                .isEqualTo(story.state().nextPlanAt());
         story.after(ofSeconds(30)).rate("chat", 1).after(ofSeconds(15));
         assertThat(story.owner("infer-g1").isBinding()).isTrue();
     }
@@ -160,10 +169,7 @@ class LendingReviewTest {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1);
 
-        assertReview(
-                "infer-g1",
-                Cause.NO_PLAN,
-                "no plan of training is made: thu 00:00-00:02 UTC is a quiet window");
+        assertReview("infer-g1", Cause.NO_PLAN, "no plan of training is made: thu 00:00-00:02 UTC is a quiet window");
         assertIsNotLent("infer-g1");
 
         story.after(ofMinutes(2)).rate("chat", 1);
@@ -174,7 +180,10 @@ class LendingReviewTest {
     @Test
     void whileMostNodesAreSilentNoPlanIsMade() {
         cluster();
-        story.rigidJob("a", 1).rigidJob("b", 1).sample("train", Optional.empty()).sample("infer", Optional.empty());
+        story.rigidJob("a", 1)
+                .rigidJob("b", 1)
+                .sample("train", Optional.empty())
+                .sample("infer", Optional.empty());
         story.withoutTicks(ofSeconds(61)).sample("infer", Optional.empty()).rate("chat", 1);
 
         assertReview(
@@ -186,7 +195,9 @@ class LendingReviewTest {
 
         story.sample("train", Optional.empty());
 
-        assertIsLent("infer-g1");
+        assertThat(story.last())
+                .anyMatch(decision -> decision.action() instanceof Action.Lend lend
+                        && lend.gpus().contains(new GpuId("infer-g1")));
     }
 
     @Test
@@ -224,7 +235,7 @@ class LendingReviewTest {
     void ofIdleGpusOnlyAShareIsLentAndTheOthersAreReserve() {
         with("max-share-lent", "0.5");
         cluster();
-        story.job("a", 4).job("b", 4);
+        rigidJobs(5);
 
         assertIsLent("infer-g2");
         assertReview(
@@ -269,7 +280,9 @@ class LendingReviewTest {
                 .endsWith("; see to it, then 'lendstream reset infer-g1'");
         assertIsNotLent("infer-g1");
 
-        story.control(ControlCommand.Kind.RESET, new GpuId("infer-g1")).rate("chat", 1).settled();
+        story.control(ControlCommand.Kind.RESET, new GpuId("infer-g1"))
+                .rate("chat", 1)
+                .settled();
         story.control(ControlCommand.Kind.RESET, new GpuId("infer-g2")).rate("chat", 1);
 
         assertIsLent("infer-g2");
@@ -278,24 +291,28 @@ class LendingReviewTest {
     @Test
     void aReplicaIsKeptWarmForAWhileAfterDemandAndCanThenBeStoppedForTraining() {
         cluster();
-        story.rate("chat", 35).settled().job("a", 8).after(ofSeconds(1));
-        story.rate("chat", 1);
+        story.rate("chat", 35).settled();
+        rigidJobs(5);
+        story.after(ofSeconds(1)).rate("chat", 1);
 
         UnitReview warm = review("infer-g3");
 
         assertThat(warm.cause()).isEqualTo(Cause.KEPT_WARM);
         assertThat(warm.reason())
-                .isEqualTo("service chat needed it until a short time ago, which needs 1 replica (1 for the requests there are,"
-                        + " 0 expected, floor 1) and has 1; nobody may take it for another 31 s");
+                .isEqualTo(
+                        "service chat needed it until a short time ago: it needs 1 replica (1 for the requests there are,"
+                                + " 0 expected, floor 1) and has 1; nobody may take it for another 31 s");
         assertThat(warm.until()).contains(story.now().plusSeconds(31));
         assertIsNotLent("infer-g3");
 
         story.withoutTicks(ofSeconds(31));
 
-        assertThat(planned(scheduler)).anyMatch(decision -> decision.action() instanceof Action.Idle idle
-                && idle.gpus().contains(new GpuId("infer-g3")));
-        story.after(Duration.ZERO).rate("chat", 1);
-        assertThat(review("infer-g3").reason()).contains("; its sleeping replica is stopped first: ");
+        assertThat(planned(scheduler))
+                .anyMatch(decision -> decision.action() instanceof Action.Idle idle
+                        && idle.gpus().contains(new GpuId("infer-g3")));
+        assertThat(review("infer-g3").cause()).isEqualTo(Cause.KEPT_WARM);
+        story.after(Duration.ZERO);
+        assertThat(review("infer-g3").reason()).contains(" stops its sleeping replica to lend it to job job-");
         assertIsLent("infer-g3");
     }
 
@@ -304,14 +321,17 @@ class LendingReviewTest {
         cluster();
         story.rate("chat", 35).settled();
         EditedState state = new EditedState(story)
-                .service("chat", known -> known.observed(story.rateRecord("chat", 1, 99), known.demand().event()));
+                .service(
+                        "chat",
+                        known -> known.observed(
+                                story.rateRecord("chat", 1, 99), known.demand().event()));
 
         UnitReview review = LendingReview.of(scheduler, state.state(), story.now())
                 .of(new GpuId("infer-g3"))
                 .get(0);
 
         assertThat(review.cause()).isEqualTo(Cause.KEPT_WARM);
-        assertThat(review.reason()).startsWith("service chat no longer needs it, which needs 1 replica");
+        assertThat(review.reason()).startsWith("service chat no longer needs it: it needs 1 replica");
     }
 
     @Test
@@ -319,7 +339,10 @@ class LendingReviewTest {
         cluster();
         story.job("a", 8);
         EditedState state = new EditedState(story)
-                .service("chat", known -> known.observed(story.rateRecord("chat", 15, 99), known.demand().event()));
+                .service(
+                        "chat",
+                        known -> known.observed(
+                                story.rateRecord("chat", 15, 99), known.demand().event()));
 
         UnitReview review = LendingReview.of(scheduler, state.state(), story.now())
                 .of(new GpuId("infer-g1"))
@@ -327,7 +350,12 @@ class LendingReviewTest {
 
         assertThat(review.cause()).isEqualTo(Cause.NEEDED);
         assertThat(review.reason()).startsWith("service chat needs 2 replicas").endsWith("has 1: 1 replica started");
-        assertThat(state.tick(scheduler).state().gpus().require(new GpuId("infer-g1")).owner().isActiveReplica())
+        assertThat(state.tick(scheduler)
+                        .state()
+                        .gpus()
+                        .require(new GpuId("infer-g1"))
+                        .owner()
+                        .isActiveReplica())
                 .isTrue();
     }
 
@@ -356,8 +384,8 @@ class LendingReviewTest {
         assertThat(lent.reason())
                 .startsWith("it is lent to job %s by decision %s, for another 600 s".formatted(borrower, lend.id()));
         assertThat(lent.cause()).isEqualTo(Cause.LENT);
-        assertThat(releasing.reason()).matches("it is being released from job %s by decision .*, to be free within 45 s"
-                .formatted(borrower));
+        assertThat(releasing.reason())
+                .matches("it is being released from job %s by decision .*, to be free within 45 s".formatted(borrower));
         assertThat(releasing.cause()).isEqualTo(Cause.IN_TRANSFER);
     }
 
@@ -374,16 +402,18 @@ class LendingReviewTest {
 
         assertThat(review.cause()).isEqualTo(Cause.NOT_PLANNED);
         assertThat(review.reason())
-                .isEqualTo("policy deepboot gives it to no job: job a was changed a short time ago, and no plan changes it for"
-                        + " another 240 s (scheduler.min-hold is 300 s)");
+                .isEqualTo(
+                        "policy deepboot gives it to no job: job a was changed a short time ago, and no plan changes it for"
+                                + " another 240 s (scheduler.min-hold is 300 s)");
         assertIsNotLent("infer-g1");
         for (int i = 0; i < 4; i++) {
             story.progress("a", JobPhase.RUNNING);
             nextPlan();
         }
 
-        assertThat(story.decisions()).anyMatch(decision -> decision.action() instanceof Action.Lend lend
-                && lend.gpus().stream().anyMatch(gpu -> gpu.value().startsWith("infer")));
+        assertThat(story.decisions())
+                .anyMatch(decision -> decision.action() instanceof Action.Lend lend
+                        && lend.gpus().stream().anyMatch(gpu -> gpu.value().startsWith("infer")));
     }
 
     @Test
@@ -479,8 +509,9 @@ class LendingReviewTest {
         assertThat(vetoed)
                 .singleElement()
                 .satisfies(reason -> assertThat(reason)
-                        .endsWith("1 new loan, of which 0 may begin now: scheduler.max-transfers is 1, and 1 GPU is on the way"
-                                + " already; wait until they have arrived, or raise it"));
+                        .endsWith(
+                                "1 new loan, of which 0 may begin now: scheduler.max-transfers is 1, and 1 GPU is on the way"
+                                        + " already; wait until they have arrived, or raise it"));
     }
 
     @Test
@@ -490,10 +521,9 @@ class LendingReviewTest {
         story = new Scenario(scheduler);
         cluster();
         story.rigidJob("a", 2).job("other", 2);
-        EditedState state = new EditedState(story)
-                .owner("train-g0", new Owner.Training(new JobId("other")));
-        policy.propose(new Plan(
-                Map.of(new JobId("a"), List.of(new GpuId("infer-g1"), new GpuId("train-g0"))), Map.of()));
+        EditedState state = new EditedState(story).owner("train-g0", new Owner.Training(new JobId("other")));
+        policy.propose(
+                new Plan(Map.of(new JobId("a"), List.of(new GpuId("infer-g1"), new GpuId("train-g0"))), Map.of()));
 
         UnitReview review = LendingReview.of(scheduler, state.state(), story.now())
                 .of(new GpuId("infer-g1"))
@@ -501,7 +531,8 @@ class LendingReviewTest {
 
         assertThat(review.cause()).isEqualTo(Cause.PLANNED);
         assertThat(review.reason())
-                .isEqualTo("the plan gives it to job a, which waits for 1 GPU that it is to have too: train-g0 (training)");
+                .isEqualTo(
+                        "the plan gives it to job a, which waits for 1 GPU that it is to have too: train-g0 (training)");
     }
 
     @Test
@@ -513,8 +544,9 @@ class LendingReviewTest {
 
         assertThat(review.cause()).isEqualTo(Cause.ADVICE);
         assertThat(review.reason())
-                .startsWith("decisions are only advice, which 'lendstream approve' or 'lendstream advisory off' puts in force: "
-                        + "from 0 to 1 GPU");
+                .startsWith(
+                        "decisions are only advice, until 'lendstream approve' or 'lendstream advisory off' puts them in force: "
+                                + "from 0 to 1 GPU");
 
         story.control(ControlCommand.Kind.ADVISORY_OFF);
 
@@ -539,20 +571,22 @@ class LendingReviewTest {
                 .rate("chat", 0)
                 .rigidJob("big", 4);
 
-        assertThat(LendingReview.of(scheduler, story.state(), story.now())
-                        .of(new GpuId("cut-g0")))
+        assertThat(LendingReview.of(scheduler, story.state(), story.now()).of(new GpuId("cut-g0")))
                 .hasSize(2)
                 .allSatisfy(review -> assertThat(review.reason())
-                        .isEqualTo("no job waits that runs on one MIG instance, says how much memory it needs, and is planned"
-                                + " no GPU"));
+                        .isEqualTo(
+                                "no job is left that waits for a GPU, runs on one MIG instance and says how much memory it"
+                                        + " needs"));
         assertReview("cut-g1", Cause.CUT, "it is in MIG mode and is cut into no instance");
+
+        story.smallJob("large", 1, 45);
+
+        assertReview(
+                "cut-g0/4:1", Cause.NOT_PLANNED, "it has 9.5 GiB, and the least that a waiting job needs is 45.0 GiB");
+        assertIsNotLent("cut-g0/0:4");
 
         story.smallJob("small", 1, 20);
 
-        assertReview(
-                "cut-g0/4:1",
-                Cause.NOT_PLANNED,
-                "it has 9.5 GiB, and the least that a waiting job needs is 20.0 GiB");
         assertIsLent("cut-g0/0:4");
     }
 
@@ -566,7 +600,8 @@ class LendingReviewTest {
 
         UnitReview review = review("cut-g0/0:4");
 
-        assertThat(review.reason()).startsWith("scheduler.max-share-lent is 0.2: 0.12 GPUs of inference may still be lent");
+        assertThat(review.reason())
+                .startsWith("scheduler.max-share-lent is 0.2: 0.12 GPUs of inference may still be lent");
     }
 
     @Test
@@ -584,14 +619,17 @@ class LendingReviewTest {
     void aGpuThatIsNotThereHasNoReview() {
         cluster();
 
-        assertThat(LendingReview.of(scheduler, story.state(), story.now()).of(new GpuId("none"))).isEmpty();
+        assertThat(LendingReview.of(scheduler, story.state(), story.now()).of(new GpuId("none")))
+                .isEmpty();
     }
 
     /** What becomes of idle units in a step, by unit: the kind of the decision. */
     private static Map<GpuId, String> kinds(List<Decision> decisions) {
         Map<GpuId, String> kinds = new HashMap<>();
         for (Decision decision : decisions) {
-            decision.action().gpus().forEach(gpu -> kinds.putIfAbsent(gpu, decision.action().kind()));
+            decision.action()
+                    .gpus()
+                    .forEach(gpu -> kinds.putIfAbsent(gpu, decision.action().kind()));
         }
         return kinds;
     }
@@ -599,7 +637,7 @@ class LendingReviewTest {
     @Test
     void inAnyHistoryAnIdleUnitIsGivenAwayByAPlanExactlyIfTheReviewSaysSo() {
         int plans = 0;
-        for (long seed = 1; seed <= 60; seed++) {
+        for (long seed = 1; seed <= 24; seed++) {
             RandomHistory history = RandomHistory.of(seed);
             ClusterState state = ClusterState.empty(Scenario.DOMAIN);
             for (DomainEvent event : history.log()) {
@@ -616,7 +654,7 @@ class LendingReviewTest {
                 }
             }
         }
-        assertThat(plans).isGreaterThan(300);
+        assertThat(plans).isGreaterThan(100);
     }
 
     private static void assertAgrees(
@@ -626,7 +664,8 @@ class LendingReviewTest {
             Optional<GpuState> unit = before.gpus().get(review.unit());
             if (unit.isPresent() && (unit.get().isFree() || unit.get().owner().isSleeping())) {
                 String kind = given.getOrDefault(review.unit(), "none");
-                boolean isSaid = List.of(Cause.NEXT_PLAN, Cause.ADVICE, Cause.NEEDED).contains(review.cause());
+                boolean isSaid =
+                        List.of(Cause.NEXT_PLAN, Cause.ADVICE, Cause.NEEDED).contains(review.cause());
                 assertThat(isSaid)
                         .as("seed %d, event %d: %s was %s", seed, event.sequence(), review, kind)
                         .isEqualTo(!kind.equals("none"));

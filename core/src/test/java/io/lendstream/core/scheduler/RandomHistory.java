@@ -24,9 +24,9 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * What may happen to a domain, drawn at random: whole GPUs or such that are cut, services that batch, jobs of all kinds, advice and
- * approvals, a backlog, nodes that fall silent, faults, orders, ticks that come late, and an actuator that is slow, refuses, says things
- * twice, or says nothing.
+ * What may happen to a domain, drawn at random: any policy, whole GPUs or such that are cut, services that batch, jobs of all kinds,
+ * advice and approvals, a backlog, nodes that fall silent, faults, orders, ticks that come late, and an actuator that is slow, refuses,
+ * says things twice, or says nothing.
  */
 final class RandomHistory {
     private static final List<String> SERVICES = List.of("chat", "search", "vision", "embed", "speech");
@@ -58,11 +58,7 @@ final class RandomHistory {
         Optional<java.time.Instant> decidesFrom = random.nextInt(5) == 0
                 ? Optional.of(Scenario.START.plusSeconds(random.nextInt(300)))
                 : Optional.empty();
-        scheduler = new Scheduler(
-                Policies.parse(List.of("deepboot", "lendstream", "tiresias").get(random.nextInt(3))),
-                settings,
-                Slices.LATENCIES,
-                decidesFrom);
+        scheduler = new Scheduler(pick(Policies.all()), settings, Slices.LATENCIES, decidesFrom);
         story = new Scenario(scheduler);
         services = SERVICES.subList(0, 1 + random.nextInt(repartitions ? 2 : SERVICES.size()));
         cuts = repartitions

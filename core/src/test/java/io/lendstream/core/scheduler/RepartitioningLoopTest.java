@@ -19,7 +19,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.mig.MigGpu;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.policy.catalogue.Policies;
-import io.lendstream.core.simulated.SimulatedDriver;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedNodes;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.MigInstance;
@@ -69,7 +69,7 @@ class RepartitioningLoopTest {
             new Scheduler(
                     Policies.parse("lendstream"), SchedulerSettings.DEFAULTS.withRepartition(true), Slices.LATENCIES),
             new SimulatedNodes.Layout(Scenario.DOMAIN, 1, 4, 0, 1, 7),
-            SimulatedDriver.realistic());
+            SimulatedDelays.realistic());
     private final Map<String, Long> sequences = new TreeMap<>();
     private final Map<String, Moment> weakest = new TreeMap<>();
 

@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Named.named;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.catalogue.Policies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -24,6 +28,7 @@ class ShortcutsTest {
     @Test
     void shortcutsDecideWhatAllPhasesDecide() throws IOException {
         Map<ShortcutOracle.Deferral, Integer> deferrals = new EnumMap<>(ShortcutOracle.Deferral.class);
+        Set<String> policies = new TreeSet<>();
         long compared = 0;
         long leftOut = 0;
         for (long seed = 1; seed <= HISTORIES; seed++) {
@@ -32,6 +37,7 @@ class ShortcutsTest {
 
             assertThat(oracle.firstError(history.log())).as("seed %d", seed).isEmpty();
             oracle.deferrals().forEach((kind, times) -> deferrals.merge(kind, times, Integer::sum));
+            policies.add(history.scheduler().policy().spec());
             compared += oracle.compared();
             leftOut += oracle.leftOut();
         }
@@ -48,6 +54,9 @@ class ShortcutsTest {
         assertThat(deferrals).containsKey(ShortcutOracle.Deferral.PLAN);
         if (HISTORIES >= 300) {
             assertThat(deferrals.keySet()).containsExactly(ShortcutOracle.Deferral.values());
+            assertThat(policies)
+                    .containsExactlyInAnyOrderElementsOf(
+                            Policies.all().stream().map(Policy::spec).toList());
         }
     }
 

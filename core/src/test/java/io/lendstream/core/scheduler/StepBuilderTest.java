@@ -310,7 +310,7 @@ class StepBuilderTest {
         assertThat(builder.isReachable(new NodeId("beyond"))).isFalse();
         assertThat(builder.isReachable(moment.gpu("infer-g1"))).isTrue();
         assertThat(builder.isReachable(moment.gpu("away-g0"))).isFalse();
-        assertThat(new GpusByNode(builder).usable())
+        assertThat(new UnitsByNode(builder).usable())
                 .extracting(GpuState::gpuId)
                 .isEqualTo(gpus("infer-g0", "infer-g1", "train-g0", "train-g1"));
     }

@@ -562,7 +562,8 @@ class TrainingTest {
 
         planned(Map.of("a", gpus("infer-g1", "train-g0"), "b", gpus("infer-g2")));
 
-        assertThat(vetoes).containsExactly(Map.entry(
+        assertThat(vetoes)
+                .containsExactly(Map.entry(
                         "a",
                         "progress of job a is stale: 301 s old, more than 300 s; it is lent more once it reports"));
         assertThat(kinds()).containsExactly("lend b");

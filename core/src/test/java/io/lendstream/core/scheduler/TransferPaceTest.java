@@ -18,7 +18,8 @@ class TransferPaceTest {
     private final Moment moment = new Moment().node("infer", Pool.INFERENCE, 4).service("chat", 1);
 
     private static SchedulerSettings transfers(int most) {
-        return SchedulerSettings.DEFAULTS.withChangeLimits(new ChangeLimits(1, 1000, most, Duration.ZERO, QuietWindows.NONE));
+        return SchedulerSettings.DEFAULTS.withChangeLimits(
+                new ChangeLimits(1, 1000, most, Duration.ZERO, QuietWindows.NONE));
     }
 
     /** What a rate with such a p99 makes of the pace. */

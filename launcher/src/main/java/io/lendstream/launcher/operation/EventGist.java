@@ -26,7 +26,9 @@ final class EventGist implements Event.Cases<String> {
                         rate.service(),
                         EventText.clock(rate.windowStart()),
                         EventText.clock(rate.windowEnd()),
-                        rate.requests().queueDepth() > 0 ? ", %d wait".formatted(rate.requests().queueDepth()) : "");
+                        rate.requests().queueDepth() > 0
+                                ? ", %d wait".formatted(rate.requests().queueDepth())
+                                : "");
     }
 
     @Override
@@ -57,7 +59,11 @@ final class EventGist implements Event.Cases<String> {
     @Override
     public String job(TrainingJob job) {
         return "job %s submitted: %d to %d GPUs, asked for %d"
-                .formatted(job.job(), job.scaling().minGpus(), job.scaling().maxGpus(), job.scaling().requestedGpus());
+                .formatted(
+                        job.job(),
+                        job.scaling().minGpus(),
+                        job.scaling().maxGpus(),
+                        job.scaling().requestedGpus());
     }
 
     @Override

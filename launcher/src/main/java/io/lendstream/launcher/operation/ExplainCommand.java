@@ -76,8 +76,11 @@ public final class ExplainCommand extends ClusterCommand {
                 cluster.patience());
         var reading = new TopicScan(cluster, this::remark);
         Map<String, Lease> leases = new TreeMap<>();
-        reading.all(TopicCatalogue.LEASES, received -> received.value()
-                .ifPresentOrElse(lease -> leases.put(received.key(), lease), () -> leases.remove(received.key())));
+        reading.all(
+                TopicCatalogue.LEASES,
+                received -> received.value()
+                        .ifPresentOrElse(
+                                lease -> leases.put(received.key(), lease), () -> leases.remove(received.key())));
         var explained = new ExplainedGpus(leases.values(), wanted);
         if (!noReplay) {
             reading.values(TopicCatalogue.DOMAIN_EVENTS, explained::take);

@@ -103,26 +103,26 @@ final class ExplainedGpus {
             List<UnitReview> reviews = reviews(domain, at);
             reviews.forEach(review -> lines.add(line(review)));
             domain.leases.values().stream()
-                    .filter(lease -> reviews.stream()
-                            .noneMatch(review -> review.unit().equals(lease.gpuId())))
+                    .filter(lease ->
+                            reviews.stream().noneMatch(review -> review.unit().equals(lease.gpuId())))
                     .forEach(lease -> lines.add("%s: %s; more is not known, as %s"
                             .formatted(
                                     lease.gpuId(),
                                     EventText.of(lease.owner()),
                                     obstacle(domain).orElse("its log does not name it"))));
-            domain.log.scheduler()
+            domain.log
+                    .scheduler()
                     .filter(any -> obstacle(domain).isEmpty())
-                    .ifPresent(scheduler -> lines.add(
-                            "(domain %s after event %d of its log, at %s; policy %s, %s)"
-                                    .formatted(
-                                            name,
-                                            domain.log.lastEvent(),
-                                            domain.log.lastEventAt(),
-                                            scheduler.policy().spec(),
-                                            domain.log
-                                                    .nextPlanAt()
-                                                    .map(next -> "next plan at " + next)
-                                                    .orElse("no plan yet"))));
+                    .ifPresent(scheduler -> lines.add("(domain %s after event %d of its log, at %s; policy %s, %s)"
+                            .formatted(
+                                    name,
+                                    domain.log.lastEvent(),
+                                    domain.log.lastEventAt(),
+                                    scheduler.policy().spec(),
+                                    domain.log
+                                            .nextPlanAt()
+                                            .map(next -> "next plan at " + next)
+                                            .orElse("no plan yet"))));
         });
         return lines;
     }
@@ -149,7 +149,10 @@ final class ExplainedGpus {
             } else {
                 one.put("event", domain.log.lastEvent())
                         .put("eventAt", domain.log.lastEventAt().toString());
-                domain.log.scheduler().ifPresent(scheduler -> one.put("policy", scheduler.policy().spec()));
+                domain.log
+                        .scheduler()
+                        .ifPresent(scheduler ->
+                                one.put("policy", scheduler.policy().spec()));
                 domain.log.nextPlanAt().ifPresent(next -> one.put("nextPlanAt", next.toString()));
             }
             put(one.putArray("gpus"), domain, at);

@@ -27,8 +27,8 @@ final class LogReader implements AutoCloseable {
         reader.handing(
                 TopicCatalogue.DOMAIN_EVENTS,
                 received -> received.value()
-                        .ifPresent(event ->
-                                batch.add(new Placed(received.origin().offset(), event))));
+                        .ifPresent(
+                                event -> batch.add(new Placed(received.origin().offset(), event))));
         String name = topics.name(TopicCatalogue.DOMAIN_EVENTS);
         partitions = reader.client().partitionsFor(name).stream()
                 .map(info -> new TopicPartition(name, info.partition()))

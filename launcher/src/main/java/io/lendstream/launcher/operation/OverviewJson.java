@@ -53,7 +53,9 @@ final class OverviewJson {
                         .put("epoch", known.started().epoch())
                         .put("policy", known.scheduler().policy().spec())
                         .put("looksAhead", known.scheduler().policy().info().looksAhead())
-                        .put("noticeSeconds", known.scheduler().settings().notice().toSeconds())
+                        .put(
+                                "noticeSeconds",
+                                known.scheduler().settings().notice().toSeconds())
                         .put("lending", known.scheduler().settings().lending()));
     }
 

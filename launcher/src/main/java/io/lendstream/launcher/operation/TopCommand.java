@@ -37,6 +37,7 @@ public final class TopCommand extends ClusterCommand {
     private static final Duration POLL = Duration.ofMillis(200);
     /** How often it looks whether another scheduler has taken over. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(30);
+
     private static final int DECISIONS_BACK = 100;
     private static final int USUAL_ROWS = 40;
     private static final int USUAL_COLUMNS = 160;

@@ -247,9 +247,12 @@ final class HostileWriter implements AutoCloseable {
                 new TrainingJob.Scaling(2, 2, 6, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(128, 4096, 32, 1024, Optional.empty()), new GoodputProfile(
-                        new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
-                        new GradientNoise(1, 1000)), new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                new TrainingJob.Traits(
+                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+                        new GoodputProfile(
+                                new ThroughputParameters(0.05, 0.002, 0.05, 0.001, 0.02, 0.0005, 1.5),
+                                new GradientNoise(1, 1000)),
+                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
                 "simulated",
                 Optional.empty());
     }

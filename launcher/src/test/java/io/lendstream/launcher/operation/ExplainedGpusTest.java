@@ -56,13 +56,15 @@ class ExplainedGpusTest {
 
         assertThat(lines).hasSize(4);
         assertThat(lines)
-                .anyMatch(line -> line.startsWith("infer-g0 is not lent: service chat runs on it, which needs 1 replica"))
-                .anyMatch(line -> line.matches("infer-g. is lent: it is lent to job bert by decision test/1/.*\\(until 00:.*\\)"))
+                .anyMatch(line -> line.startsWith("infer-g0 is not lent: service chat runs on it: it needs 1 replica"))
+                .anyMatch(line ->
+                        line.matches("infer-g. is lent: it is lent to job bert by decision test/1/.*\\(until 00:.*\\)"))
                 .anyMatch(line -> line.matches("infer-g. is not lent: policy deepboot gives it to no job: .*"
                         + "job big needs 8 GPUs at once, and training may use 2.*"));
         assertThat(lines.get(3))
-                .isEqualTo("(domain test after event %d of its log, at %s; policy deepboot:protect-scale=1.0:place=near, next"
-                        + " plan at %s)",
+                .isEqualTo(
+                        "(domain test after event %d of its log, at %s; policy deepboot:protect-scale=1.0:place=near, next"
+                                + " plan at %s)",
                         story.state().eventSequence(),
                         story.now(),
                         story.state().nextPlanAt().orElseThrow());
@@ -102,13 +104,14 @@ class ExplainedGpusTest {
 
     @Test
     void ofALogWithoutBeginningOnlyTheOwnerIsKnown() {
-        ExplainedGpus explained = explained(
-                Optional.empty(), story.log().subList(3, story.log().size()));
+        ExplainedGpus explained =
+                explained(Optional.empty(), story.log().subList(3, story.log().size()));
 
         assertThat(explained.lines(story.now()))
                 .hasSize(3)
-                .contains("infer-g0: serving chat; more is not known, as the log begins with event 4: earlier ones are no longer"
-                        + " kept");
+                .contains(
+                        "infer-g0: serving chat; more is not known, as the log begins with event 4: earlier ones are no longer"
+                                + " kept");
         JsonNode domain = explained.json(story.now()).at("/domains/0");
         assertThat(label(domain, "obstacle")).startsWith("the log begins with event 4");
         assertThat(domain.at("/gpus/0/owner").asText()).isEqualTo("serving");
@@ -125,8 +128,9 @@ class ExplainedGpusTest {
     void namesSomeGpusWhereOneIsUnknown() {
         assertThatThrownBy(() -> explained(Optional.of(new GpuId("none")), List.of()))
                 .isInstanceOf(UserError.class)
-                .hasMessage("GPU 'none' has no owner in the topic of leases; of 3 GPUs that have one the first are infer-g0,"
-                        + " infer-g1, infer-g2.");
+                .hasMessage(
+                        "GPU 'none' has no owner in the topic of leases; of 3 GPUs that have one the first are infer-g0,"
+                                + " infer-g1, infer-g2.");
         assertThatThrownBy(() -> new ExplainedGpus(List.of(), Optional.empty()))
                 .hasMessage("no GPU of inference has an owner in the topic of leases; no GPU has an owner yet.");
     }

@@ -142,8 +142,9 @@ class ExplainedTest {
     void aNameThatIsNoneIsBadUsage() {
         assertThatThrownBy(() -> ExplainCommand.parsed("17"))
                 .isInstanceOf(UserError.class)
-                .hasMessage("ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, or gpu/GPU, or gpu for all"
-                        + " GPUs.");
+                .hasMessage(
+                        "ID is '17', but must be DOMAIN/EPOCH/SEQUENCE, such as default/1/17, or gpu/GPU, or gpu for all"
+                                + " GPUs.");
     }
 
     /** The log as if commands had come by this topic. */

@@ -111,13 +111,15 @@ class OverviewTest {
     @Test
     void theLastSchedulerCountsAndItsNoticeToo() {
         Overview overview = overview(training("deepboot"), false);
-        Duration longNotice = ofSeconds(600);
-        SchedulerSettings settings = SchedulerSettings.of(
-                Map.of("notice", longNotice.toString(), "lease", longNotice.multipliedBy(4).toString()));
+        Duration longNotice = Duration.ofMinutes(10);
+        SchedulerSettings settings = SchedulerSettings.of(Map.of(
+                "notice",
+                longNotice.toString(),
+                "lease",
+                longNotice.multipliedBy(4).toString()));
         overview.tell(new SchedulerStarted(
                 Scenario.DOMAIN, story.now(), 2, "lendstream", settings.toMap(), Optional.empty()));
-        overview.tell(new SchedulerStarted(
-                Scenario.DOMAIN, story.now(), 1, "deepboot", Map.of(), Optional.empty()));
+        overview.tell(new SchedulerStarted(Scenario.DOMAIN, story.now(), 1, "deepboot", Map.of(), Optional.empty()));
 
         JsonNode json = overview.json(story.now());
 

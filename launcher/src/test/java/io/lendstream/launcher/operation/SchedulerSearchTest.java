@@ -79,7 +79,8 @@ class SchedulerSearchTest {
                     .filter(record -> record.offset() >= offset)
                     .limit(100)
                     .toList();
-            return new Batch(next, next.isEmpty() ? end : next.get(next.size() - 1).offset() + 1);
+            return new Batch(
+                    next, next.isEmpty() ? end : next.get(next.size() - 1).offset() + 1);
         }
     }
 

@@ -428,7 +428,10 @@ final class ElasticTrainingIT {
                 new TrainingJob.Scaling(4, 1, 4, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(32, 256, 8, 64, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(5), Duration.ofSeconds(1))),
+                new TrainingJob.Traits(
+                        new BatchRange(32, 256, 8, 64, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(Duration.ofSeconds(5), Duration.ofSeconds(1))),
                 "process",
                 Optional.empty());
     }

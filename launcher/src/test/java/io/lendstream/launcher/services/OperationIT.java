@@ -87,6 +87,7 @@ final class OperationIT {
 
             advises(deployment, cluster);
             shows(deployment, cluster);
+            saysWhyGpusAreNotLent(deployment, cluster);
             explains(deployment, cluster);
             stops(deployment, cluster);
             examines(deployment, cluster);
@@ -132,6 +133,28 @@ final class OperationIT {
         assertThat(json.get("gpus")).hasSize(2);
         assertThat(json.get("jobs").get(0).get("lent").asInt()).isEqualTo(1);
         assertThat(json.get("services").get(0).get("serving").asInt()).isEqualTo(1);
+        assertThat(json.at("/schedulers/0/policy").asText()).isEqualTo("lendstream:plan-every=5s");
+        assertThat(json.at("/services/0/neededAhead").isMissingNode()).isFalse();
+    }
+
+    private void saysWhyGpusAreNotLent(Deployment deployment, RecordWriter cluster) throws Exception {
+        tell(cluster);
+
+        Printed all = deployment.command(directory, "explain", "gpu");
+
+        assertThat(all.exit()).as(all.err()).isZero();
+        assertThat(all.out())
+                .contains("is lent: it is lent to job bert by decision default/")
+                .contains("is not lent: service chat runs on it: it needs 1 replica")
+                .contains("(domain default after event ", "; policy lendstream:plan-every=5s, next plan at ");
+        JsonNode gpus =
+                json(deployment.command(directory, "explain", "gpu", "--json")).at("/domains/0/gpus");
+        assertThat(gpus).extracting(gpu -> gpu.get("cause").asText()).containsExactlyInAnyOrder("lent", "in-use");
+        String one = gpus.get(0).get("gpu").asText();
+        assertThat(deployment.command(directory, "explain", "gpu/" + one).out()).startsWith(one + " is ");
+        Printed unknown = deployment.command(directory, "explain", "gpu/none");
+        assertThat(unknown.exit()).isEqualTo(1);
+        assertThat(unknown.err()).startsWith("GPU 'none' has no owner in the topic of leases; of 2 GPUs");
     }
 
     private void explains(Deployment deployment, RecordWriter cluster) throws Exception {
@@ -323,7 +346,10 @@ final class OperationIT {
                 new TrainingJob.Scaling(1, 1, 1, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                new TrainingJob.Traits(
+                        new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
                 "simulated",
                 Optional.empty());
     }

@@ -182,7 +182,10 @@ final class ServicesIT {
                 new TrainingJob.Scaling(1, 1, 8, true),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(10, 1000, 1, 100, Optional.empty()), new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)), new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
+                new TrainingJob.Traits(
+                        new BatchRange(10, 1000, 1, 100, Optional.empty()),
+                        new GoodputProfile(new ThroughputParameters(0.1, 0.04, 0, 0, 0, 0, 1), new GradientNoise(1, 1)),
+                        new RescaleCosts(Duration.ofSeconds(2), Duration.ofSeconds(1))),
                 "simulated",
                 Optional.empty());
     }

@@ -123,7 +123,9 @@ class BoundsTest {
         GenericRecord record = record(TopicCatalogue.REQUEST_RATES);
         record.put("inFlight", Integer.MAX_VALUE);
 
-        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, record).requests().inFlight())
+        assertThat(Codecs.decode(TopicCatalogue.REQUEST_RATES, record)
+                        .requests()
+                        .inFlight())
                 .isEqualTo(100_000_000);
         assertThat(Clamped.count(field)).isEqualTo(before + 1);
         Clamped.each((each, count) -> {

@@ -28,6 +28,7 @@ import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.scheduler.Scheduler;
 import io.lendstream.core.scheduler.SchedulerSettings;
 import io.lendstream.core.scheduler.Step;
+import io.lendstream.core.simulated.SimulatedDelays;
 import io.lendstream.core.simulated.SimulatedDriver;
 import io.lendstream.core.state.ClusterState;
 import io.lendstream.core.state.GpuState;
@@ -304,7 +305,8 @@ class ExtremesTest {
     }
 
     private static void actuate(Object value) {
-        Actuation actuation = new Actuation("actuator", Duration.ofSeconds(45), SimulatedDriver.realistic());
+        Actuation actuation =
+                new Actuation("actuator", Duration.ofSeconds(45), new SimulatedDriver(SimulatedDelays.realistic()));
         for (DomainEvent event : STORY.log()) {
             if (event.event() instanceof Node node) {
                 actuation.know(node);

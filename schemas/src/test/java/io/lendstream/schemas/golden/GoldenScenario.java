@@ -201,9 +201,12 @@ final class GoldenScenario {
                 new TrainingJob.Scaling(maxGpus, minGpus, maxGpus, elastic),
                 0,
                 Optional.empty(),
-                new TrainingJob.Traits(new BatchRange(128, 4096, 32, 1024, Optional.empty()), new GoodputProfile(
-                        new ThroughputParameters(0.05, 0.002, syncSeconds, 0.001, syncSeconds, 0.001, 1.5),
-                        new GradientNoise(1, 4)), new RescaleCosts(Duration.ofSeconds(24), Duration.ofSeconds(3))),
+                new TrainingJob.Traits(
+                        new BatchRange(128, 4096, 32, 1024, Optional.empty()),
+                        new GoodputProfile(
+                                new ThroughputParameters(0.05, 0.002, syncSeconds, 0.001, syncSeconds, 0.001, 1.5),
+                                new GradientNoise(1, 4)),
+                        new RescaleCosts(Duration.ofSeconds(24), Duration.ofSeconds(3))),
                 "simulated",
                 Optional.empty())));
     }

@@ -14,14 +14,26 @@ record DcgmMetric(
         String name, Subject subject, String type, String help, Function<GpuSample, Optional<? extends Number>> value) {
     /** All metrics in the order of the page. */
     static final List<DcgmMetric> ALL = List.of(
-            gauge("DCGM_FI_DEV_SM_CLOCK", "SM clock frequency (in MHz).", sample -> megahertz(sample.clocks().smClockHertz())),
+            gauge(
+                    "DCGM_FI_DEV_SM_CLOCK",
+                    "SM clock frequency (in MHz).",
+                    sample -> megahertz(sample.clocks().smClockHertz())),
             gauge(
                     "DCGM_FI_DEV_MEM_CLOCK",
                     "Memory clock frequency (in MHz).",
                     sample -> megahertz(sample.clocks().memoryClockHertz())),
-            gauge("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", sample -> sample.temperature().memoryTemperatureCelsius()),
-            gauge("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", sample -> sample.temperature().temperatureCelsius()),
-            gauge("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", sample -> sample.power().powerWatts()),
+            gauge(
+                    "DCGM_FI_DEV_MEMORY_TEMP",
+                    "Memory temperature (in C).",
+                    sample -> sample.temperature().memoryTemperatureCelsius()),
+            gauge(
+                    "DCGM_FI_DEV_GPU_TEMP",
+                    "GPU temperature (in C).",
+                    sample -> sample.temperature().temperatureCelsius()),
+            gauge(
+                    "DCGM_FI_DEV_POWER_USAGE",
+                    "Power draw (in W).",
+                    sample -> sample.power().powerWatts()),
             new DcgmMetric(
                     "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
                     Subject.ANY,
@@ -39,13 +51,18 @@ record DcgmMetric(
                     "DCGM_FI_DEV_MEM_COPY_UTIL",
                     "Memory utilization (in %).",
                     sample -> percent(sample.activity().memoryUtilization())),
-            gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", sample -> sample.errors().lastXid()),
+            gauge(
+                    "DCGM_FI_DEV_XID_ERRORS",
+                    "Value of the last XID error encountered.",
+                    sample -> sample.errors().lastXid()),
             gauge(
                     "DCGM_FI_DEV_FB_FREE",
                     "Framebuffer memory free (in MiB).",
-                    sample -> sample.memory().memoryTotalBytes()
-                            .flatMap(total ->
-                                    sample.memory().memoryUsedBytes().map(used -> mebibytes(Math.max(0, total - used))))),
+                    sample -> sample.memory()
+                            .memoryTotalBytes()
+                            .flatMap(total -> sample.memory()
+                                    .memoryUsedBytes()
+                                    .map(used -> mebibytes(Math.max(0, total - used))))),
             gauge(
                     "DCGM_FI_DEV_FB_USED",
                     "Framebuffer memory used (in MiB).",

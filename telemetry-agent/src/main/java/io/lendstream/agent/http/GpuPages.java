@@ -54,17 +54,32 @@ public final class GpuPages {
                     "hw_gpu_utilization_ratio",
                     "Share of time in which the GPU was at work.",
                     sample.activity().utilization().or(() -> sample.activity().smActivity()));
-            gauge.add("hw_gpu_memory_usage_bytes", "Memory in use.", sample.memory().memoryUsedBytes());
-            gauge.add("hw_gpu_memory_limit_bytes", "Memory that there is.", sample.memory().memoryTotalBytes());
+            gauge.add(
+                    "hw_gpu_memory_usage_bytes",
+                    "Memory in use.",
+                    sample.memory().memoryUsedBytes());
+            gauge.add(
+                    "hw_gpu_memory_limit_bytes",
+                    "Memory that there is.",
+                    sample.memory().memoryTotalBytes());
             gauge.add(
                     "hw_gpu_memory_utilization_ratio",
                     "Share of memory in use.",
-                    sample.memory().memoryTotalBytes()
+                    sample.memory()
+                            .memoryTotalBytes()
                             .filter(total -> total > 0)
                             .flatMap(total -> sample.memory().memoryUsedBytes().map(used -> (double) used / total)));
             gauge.add("hw_power_watts", "Power draw.", sample.power().powerWatts());
-            page.add("hw_energy_joules_total", "counter", "Energy consumed.", labels, sample.power().energyJoules());
-            gauge.add("hw_temperature_celsius", "Temperature.", sample.temperature().temperatureCelsius());
+            page.add(
+                    "hw_energy_joules_total",
+                    "counter",
+                    "Energy consumed.",
+                    labels,
+                    sample.power().energyJoules());
+            gauge.add(
+                    "hw_temperature_celsius",
+                    "Temperature.",
+                    sample.temperature().temperatureCelsius());
             page.add(
                     "hw_errors_total",
                     "counter",

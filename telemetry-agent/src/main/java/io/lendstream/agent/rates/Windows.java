@@ -208,11 +208,7 @@ public final class Windows {
 
         static Numbers nothing(ServiceId service) {
             return new Numbers(
-                    service,
-                    RequestRate.Requests.answered(0),
-                    RequestRate.Latency.NOT_MEASURED,
-                    List.of(),
-                    List.of());
+                    service, RequestRate.Requests.answered(0), RequestRate.Latency.NOT_MEASURED, List.of(), List.of());
         }
     }
 

@@ -55,7 +55,8 @@ class DcgmProbeTest {
         assertThat(sight.gpus()).hasSize(1);
         assertThat(sight.samples())
                 .singleElement()
-                .satisfies(sample -> assertThat(sample.temperatureCelsius()).contains(41.0));
+                .satisfies(sample ->
+                        assertThat(sample.temperature().temperatureCelsius()).contains(41.0));
     }
 
     @Test

@@ -73,7 +73,9 @@ class GpuPagesTest {
         for (GpuId gpu : List.of(CUT, SMALL, UNSEEN)) {
             assertThat(read(gpu).activity().utilization()).as(gpu.value()).isEmpty();
             assertThat(read(gpu).activity().smActivity()).as(gpu.value()).isEmpty();
-            assertThat(read(gpu).activity().utilizationQuality()).as(gpu.value()).isEqualTo(Quality.UNSUPPORTED);
+            assertThat(read(gpu).activity().utilizationQuality())
+                    .as(gpu.value())
+                    .isEqualTo(Quality.UNSUPPORTED);
         }
     }
 

@@ -32,7 +32,9 @@ class LiveServersTest {
 
         assertThat(rate.service()).isEqualTo(new ServiceId("sleepy"));
         assertThat(rate.requests().arrivals()).isEqualTo(208 + 3393);
-        assertThat(rate.requests().completions()).as("as nothing of a model tells better").isEqualTo(208 + 3393);
+        assertThat(rate.requests().completions())
+                .as("as nothing of a model tells better")
+                .isEqualTo(208 + 3393);
         assertThat(rate.latency().p50LatencySeconds()).isEmpty();
     }
 
@@ -117,7 +119,9 @@ class LiveServersTest {
                         "shut: 0 of 6"); // maintenance
         RequestRate chat = rates.get(new ServiceId("chat"));
         assertThat(chat.requests().inFlight()).isEqualTo(4);
-        assertThat(chat.requests().queueDepth()).as("of which arrivals do not know yet").isEqualTo(6);
+        assertThat(chat.requests().queueDepth())
+                .as("of which arrivals do not know yet")
+                .isEqualTo(6);
         assertThat(chat.latency().p50LatencySeconds().orElseThrow()).isBetween(.05, .25);
         assertThat(chat.latency().p99LatencySeconds().orElseThrow()).isBetween(.1, .5);
     }
@@ -131,7 +135,9 @@ class LiveServersTest {
         assertThat(rate.service()).isEqualTo(new ServiceId("chat"));
         assertThat(rate.requests().inFlight()).isEqualTo(4 + 1);
         assertThat(rate.requests().arrivals()).isEqualTo(120 + 100 + 7 + 4 + 1);
-        assertThat(rate.requests().completions()).as("as nothing tells better").isEqualTo(rate.requests().arrivals());
+        assertThat(rate.requests().completions())
+                .as("as nothing tells better")
+                .isEqualTo(rate.requests().arrivals());
         assertThat(ended("nginx", "nginx-1.22.1", ServiceNames.AS_LABELLED))
                 .as("without agent.rate-service")
                 .isEmpty();

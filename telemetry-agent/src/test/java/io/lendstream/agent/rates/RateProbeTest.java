@@ -65,7 +65,9 @@ class RateProbeTest {
         };
 
         assertThat(look(probe)).isEmpty();
-        assertThat(look(probe)).extracting(window -> window.rate().requests().arrivals()).containsExactly(10L);
+        assertThat(look(probe))
+                .extracting(window -> window.rate().requests().arrivals())
+                .containsExactly(10L);
     }
 
     @Test
@@ -81,7 +83,9 @@ class RateProbeTest {
 
         List<Window> windows = look(probe);
 
-        assertThat(windows).extracting(window -> window.rate().requests().arrivals()).containsExactly(60L);
+        assertThat(windows)
+                .extracting(window -> window.rate().requests().arrivals())
+                .containsExactly(60L);
         assertThat(windows.get(0).rate().window()).hasSeconds(30);
         assertThat(readings("failed")).isEqualTo(2);
         assertThat(readings("read")).isEqualTo(2);

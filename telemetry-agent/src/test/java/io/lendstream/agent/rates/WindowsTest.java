@@ -96,7 +96,9 @@ class WindowsTest {
         assertThat(told)
                 .hasSize(3)
                 .allSatisfy(window -> assertThat(window.remarks()).contains(Window.Remark.SPREAD));
-        assertThat(told.stream().mapToLong(window -> window.rate().requests().arrivals()).sum())
+        assertThat(told.stream()
+                        .mapToLong(window -> window.rate().requests().arrivals())
+                        .sum())
                 .isEqualTo(100);
         assertThat(told.stream()
                         .mapToLong(window -> window.rate().requests().completions())
@@ -114,7 +116,9 @@ class WindowsTest {
         windows.upTo(at(0, p("in_total", 0)));
 
         assertThat(windows.upTo(at(3700, p("in_total", 1_000_000)))).isEmpty();
-        assertThat(only(windows.upTo(at(3710, p("in_total", 1_000_010)))).requests().arrivals())
+        assertThat(only(windows.upTo(at(3710, p("in_total", 1_000_010))))
+                        .requests()
+                        .arrivals())
                 .isEqualTo(10);
     }
 
@@ -175,8 +179,8 @@ class WindowsTest {
                 new Point("in_total", Map.of(), 5)));
 
         assertThat(told)
-                .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().requests().arrivals())
+                .extracting(window -> window.rate().service().value() + " "
+                        + window.rate().requests().arrivals())
                 .containsExactly("chat 3", "rank 4");
     }
 
@@ -195,8 +199,8 @@ class WindowsTest {
                 new Point("in_total", Map.of(), 5)));
 
         assertThat(told)
-                .extracting(window ->
-                        window.rate().service().value() + " " + window.rate().requests().arrivals())
+                .extracting(window -> window.rate().service().value() + " "
+                        + window.rate().requests().arrivals())
                 .containsExactly("assistant 3", "rest 5");
     }
 

@@ -292,9 +292,8 @@ class DcgmReaderTest {
     /** The fields that a record has on the wire. */
     private static Stream<String> fieldsOf(Class<?> type) {
         return Arrays.stream(type.getRecordComponents())
-                .flatMap(each -> each.isAnnotationPresent(Flat.class)
-                        ? fieldsOf(each.getType())
-                        : Stream.of(each.getName()));
+                .flatMap(each ->
+                        each.isAnnotationPresent(Flat.class) ? fieldsOf(each.getType()) : Stream.of(each.getName()));
     }
 
     @Test

@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param changedFrom GPUs that it trained on before that
  * @param changeDeadline until when {@code changing} has to be in force; nothing waits for it after that
  */
-public record JobChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline) {
-    JobChange settled() {
-        return new JobChange(Optional.empty(), changedFrom, changeDeadline);
+public record LastChange(Optional<DecisionId> changing, int changedFrom, Instant changeDeadline) {
+    LastChange settled() {
+        return new LastChange(Optional.empty(), changedFrom, changeDeadline);
     }
 }

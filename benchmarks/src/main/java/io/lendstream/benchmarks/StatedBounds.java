@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /** Compares figures with their bounds; a figure that was not measured is held to none. */
-final class Bounds {
-    private Bounds() {}
+final class StatedBounds {
+    private StatedBounds() {}
 
     /** Figures above their bound, in words. */
     static List<String> above(Map<String, Double> figures, Map<String, Double> most) {

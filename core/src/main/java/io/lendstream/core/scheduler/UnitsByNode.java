@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The units of a step in the order of their nodes. */
-record GpusByNode(StepBuilder builder) {
+record UnitsByNode(StepBuilder builder) {
     /** GPUs on nodes that can be reached, node by node. */
     List<GpuState> usable() {
         List<GpuState> usable = new ArrayList<>(builder.gpus().size());

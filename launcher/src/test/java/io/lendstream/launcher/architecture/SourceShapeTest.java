@@ -24,6 +24,7 @@ class SourceShapeTest {
     private static final int LONG_METHOD = 40;
     /** Ten are wanted. */
     private static final int MOST_LONG_METHODS = 16;
+
     private static final int MOST_TESTS_FOR_A_CASE = 20;
     private static final int LARGEST_CIRCLE = 5;
 

@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
@@ -83,7 +84,9 @@ final class ElasticRun implements AutoCloseable, JobListener {
         DecisionId first = next();
         host.start(JOB, TrainingProgram.of(mode, log, repetitions.crashes()), FOUR, BATCHING, first);
         await(() -> applied.containsKey(first), "the start");
-        metrics.put(name + "_start_s", ResizeTimes.seconds(applied.get(first).sinceAsked()));
+        metrics.put(
+                name + "_start_s",
+                ResizeTimes.seconds(Objects.requireNonNull(applied.get(first)).sinceAsked()));
         awaitSteps(ResizeTimes.STEPS);
         for (int i = 0;
                 i < resizes && System.nanoTime() - began < repetitions.cap().toNanos();

@@ -21,7 +21,7 @@ class ResizeTimesTest {
     private static List<Step> shrunk() {
         var steps = new ArrayList<Step>();
         for (int i = 0; i < 10; i++) {
-            steps.add(step(i, 100 * (i + 1), 4));
+            steps.add(step(i, 100L * (i + 1), 4));
         }
         for (int i = 0; i < 10; i++) {
             steps.add(step(10 + i, 1500 + 200 * i, 2));

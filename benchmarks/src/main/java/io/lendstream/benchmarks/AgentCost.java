@@ -154,6 +154,10 @@ final class AgentCost {
         ratio.put(name + "_core_share", share / bound);
         ratio.put(name + "_resident_megabytes", resident / 150);
         ratio.put(name + "_look_p99_ms", p99 / 20);
+        say(looks, share, bound, resident, p99);
+    }
+
+    private static void say(double looks, double share, double bound, double resident, double p99) {
         System.out.printf(
                 Locale.ROOT,
                 "%d GPUs of %d instances, %.2f looks a second: %.2f %% of a core (at most %.0f), %.0f MB (150), look p99 %.1f ms (20)%n",

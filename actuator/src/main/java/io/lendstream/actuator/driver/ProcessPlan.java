@@ -57,7 +57,7 @@ public final class ProcessPlan {
         Optional<TrainingJob> submitted = surroundings.job(job.job());
         JobProgram program = programs.job(submitted
                 .map(TrainingJob::application)
-                .orElseThrow(() -> new Programs.ProgramException("nobody has submitted " + job)));
+                .orElseThrow(() -> new Programs.ProgramException("%s has not been submitted".formatted(job))));
         List<String> devices = DeviceSlots.of(place.units(), surroundings).stream()
                 .map(Slot::device)
                 .toList();

@@ -45,7 +45,7 @@ final class TrainingProcesses implements AutoCloseable {
     private final Executor later;
     private final Map<JobId, Order.Place> placed = new ConcurrentHashMap<>();
     private final Map<JobId, DomainId> domains = new ConcurrentHashMap<>();
-    /** Jobs that ended by themselves, perhaps before an order about them came; nobody starts them again. */
+    /** Jobs that ended by themselves. An order about one of them does not start it again unless it is submitted again. */
     private final Map<JobId, Ended> ended = new ConcurrentHashMap<>();
 
     private final Set<JobId> starting = ConcurrentHashMap.newKeySet();
@@ -157,8 +157,9 @@ final class TrainingProcesses implements AutoCloseable {
     }
 
     private JobProgram program(JobId id) throws Programs.ProgramException {
-        TrainingJob job =
-                surroundings.job(id).orElseThrow(() -> new Programs.ProgramException("nobody has submitted job " + id));
+        TrainingJob job = surroundings
+                .job(id)
+                .orElseThrow(() -> new Programs.ProgramException("job %s has not been submitted".formatted(id)));
         return programs.job(job.application()).with(Map.of("LENDSTREAM_JOB", id.value()));
     }
 

@@ -59,7 +59,7 @@ final class EpochStore {
         for (Waiting each : List.copyOf(waiting)) {
             if (each.untilNanos - nowNanos <= 0) {
                 waiting.remove(each);
-                each.answer.error("nobody has set %s in time".formatted(each.keys), true);
+                each.answer.error("%s was not set in time".formatted(each.keys), true);
             }
         }
     }

@@ -11,7 +11,7 @@ import java.util.Set;
 final class Member {
     /** The phase of a worker, as far as the node process knows. */
     enum Phase {
-        /** It was started, or runs on from an earlier node process, and has not been heard of. */
+        /** It was started, or was taken over from an earlier node process, and has sent no message yet. */
         STARTING,
         /** It could join. */
         READY,

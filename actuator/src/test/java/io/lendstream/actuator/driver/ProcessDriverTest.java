@@ -279,7 +279,7 @@ class ProcessDriverTest {
     void whatTheNodeHasNoProgramForFailsAndSaysWhereToWriteIt() {
         driver.take(Orders.place(1, Orders.JOB, Orders.gpus("GPU-a"), List.of()));
 
-        hears(new DriverEvent.Failed(Orders.JOB, Orders.decision(1), "nobody has submitted job job"));
+        hears(new DriverEvent.Failed(Orders.JOB, Orders.decision(1), "job job has not been submitted"));
     }
 
     @Test

@@ -6,44 +6,15 @@ import static io.lendstream.actuator.jobs.ExampleJob.change;
 import static io.lendstream.actuator.jobs.ExampleJob.slots;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** An elastic job of processes that speak the protocol but train nothing; they need no PyTorch. */
-class ElasticJobTest {
-    private final RecordingJobListener heard = new RecordingJobListener();
-    private Path state = Path.of("");
-
-    @BeforeEach
-    void makeDirectory() throws IOException {
-        state = Files.createTempDirectory("jobs"); // short: a socket's path must be
-    }
-
-    @AfterEach
-    void leaveNothingBehind() throws IOException {
-        processes().forEach(OsProcess::kill);
-        try (Stream<Path> all = Files.walk(state)) {
-            all.sorted(Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
-        }
-    }
-
+class ElasticJobTest extends InJobDirectory {
     private JobProgram program() {
         return JobProgram.of(JobProgram.Mode.AFE, WorkerMain.command(), state);
-    }
-
-    /** Everything that was started from the state directory, in any way. */
-    private List<OsProcess> processes() {
-        return OsProcess.carrying(
-                "LENDSTREAM_AFE_SOCKET", state.resolve("jobs.sock").toString());
     }
 
     private List<OsProcess> workersIn(String device) {

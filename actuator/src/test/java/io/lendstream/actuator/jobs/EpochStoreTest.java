@@ -42,7 +42,7 @@ class EpochStoreTest {
         assertThat(answers).isEmpty();
         store.expire(1_000_000_000);
 
-        assertThat(answers).containsExactly("late: nobody has set [a] in time");
+        assertThat(answers).containsExactly("late: [a] was not set in time");
     }
 
     @Test

@@ -13,7 +13,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -25,27 +24,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Jobs of real PyTorch processes that are resized, robbed of ranks, and left without their node process. */
-class JobHostTest {
-    private final RecordingJobListener heard = new RecordingJobListener();
-    private Path state = Path.of("");
+class JobHostTest extends InJobDirectory {
     private Path log = Path.of("");
 
     @BeforeEach
-    void makeDirectories() throws IOException {
-        state = Files.createTempDirectory("afe"); // short: a socket's path must be
+    void makeLog() throws IOException {
         log = Files.createTempDirectory("afe");
-        PythonTorch.orSkip(); // last: what follows a test that is skipped deletes these directories
+        PythonTorch.orSkip(); // last: what follows a test that is skipped deletes the directories
     }
 
     @AfterEach
-    void leaveNothingBehind() throws IOException {
+    void deleteLog() throws IOException {
         processes().forEach(OsProcess::kill);
-        for (Path each : List.of(state, log)) {
-            try (Stream<Path> all = Files.walk(each)) {
-                all.sorted(Comparator.reverseOrder())
-                        .forEach(path -> path.toFile().delete());
-            }
-        }
+        delete(log);
     }
 
     @Test
@@ -374,12 +365,6 @@ class JobHostTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    /** Everything that was started from the state directory, in any way. */
-    private List<OsProcess> processes() {
-        return OsProcess.carrying(
-                "LENDSTREAM_AFE_SOCKET", state.resolve("jobs.sock").toString());
     }
 
     private List<OsProcess> workersIn(String numbers) {

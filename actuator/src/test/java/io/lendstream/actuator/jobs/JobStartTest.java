@@ -16,44 +16,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Jobs of any name, and jobs that cannot be started; they need no PyTorch. */
-class JobStartTest {
+class JobStartTest extends InJobDirectory {
     private static final List<String> NAMES = List.of(
             ".", "..", "a/b", "a b", "x".repeat(249), "字".repeat(249), "\uD83D\uDE80".repeat(124), "\u001b[31m");
 
-    private final RecordingJobListener heard = new RecordingJobListener();
-    private Path state = Path.of("");
-
-    @BeforeEach
-    void makeDirectory() throws IOException {
-        state = Files.createTempDirectory("jobs"); // short: a socket's path must be
-    }
-
-    @AfterEach
-    void leaveNothingBehind() throws IOException {
-        processes().forEach(OsProcess::kill);
-        try (Stream<Path> all = Files.walk(state)) {
-            all.sorted(Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
-        }
-    }
-
     private JobProgram sleeping() {
         return JobProgram.of(JobProgram.Mode.RESTART, List.of("sleep", "300"), state);
-    }
-
-    /** Everything that was started from the state directory, in any way. */
-    private List<OsProcess> processes() {
-        return OsProcess.carrying(
-                "LENDSTREAM_AFE_SOCKET", state.resolve("jobs.sock").toString());
     }
 
     private static List<String> occupied(JobHost host) {

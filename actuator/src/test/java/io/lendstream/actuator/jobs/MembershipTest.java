@@ -26,7 +26,7 @@ class MembershipTest {
                         "b lives",
                         "b < prepare 1 start 1/2");
         assertThat(job.prepared("a", 1).prepared("b", 1).passes("a", 1, -1).asked())
-                .as("nobody trained before, so nobody has to agree")
+                .as("no worker trained before, so none has to agree")
                 .isEmpty();
         assertThat(job.passes("b", 1, -1).asked())
                 .containsExactly("a lives", "b lives", "save 1 [a, b]", "bound gpu0+gpu1");

@@ -61,6 +61,6 @@ class RendezvousStoreTest {
 
         store.expire(5_000_000);
 
-        assertThat(answers).containsExactly("nobody has set [k] in time, late");
+        assertThat(answers).containsExactly("[k] was not set in time, late");
     }
 }

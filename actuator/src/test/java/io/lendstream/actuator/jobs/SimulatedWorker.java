@@ -135,7 +135,7 @@ final class SimulatedWorker {
                     return Optional.of(message("full", seat).put("nanos", 1));
                 }
             }
-            default -> isAlive = done < passed; // it leaves when nobody needs it any more
+            default -> isAlive = done < passed; // it leaves when its last step is passed
         }
         return Optional.empty();
     }

@@ -33,6 +33,21 @@ public final class Invariants {
      */
     static List<Violation> check(ClusterState state, Set<JobId> broken) {
         List<Violation> violations = new ArrayList<>();
+        Map<GpuId, JobId> claimed = allocations(state, violations);
+        if (!state.mode().advisory()) {
+            brokenGangs(state)
+                    .filter(job -> !broken.contains(job.spec().job()))
+                    .forEach(job -> violations.add(gang(job)));
+        }
+        overlaps(state, violations);
+        for (GpuState gpu : state.gpus().values()) {
+            owner(gpu, Optional.ofNullable(claimed.get(gpu.gpuId())), violations);
+        }
+        return violations;
+    }
+
+    /** Each unit is allocated to one job at most, and a job has one MIG instance alone or whole GPUs; the job by unit. */
+    private static Map<GpuId, JobId> allocations(ClusterState state, List<Violation> violations) {
         Map<GpuId, JobId> claimed = new HashMap<>();
         for (JobState job : state.jobs().values()) {
             for (GpuId gpu : job.allocation().gpus()) {
@@ -49,30 +64,27 @@ public final class Invariants {
                                 .formatted(job.spec().job(), job.allocation().gpus())));
             }
         }
-        if (!state.mode().advisory()) {
-            brokenGangs(state)
-                    .filter(job -> !broken.contains(job.spec().job()))
-                    .forEach(job -> violations.add(gang(job)));
+        return claimed;
+    }
+
+    /**
+     * A unit belongs to the job that it is allocated to; jobs have units of inference by a lease, and no others.
+     *
+     * @param claim the job that it is allocated to
+     */
+    private static void owner(GpuState gpu, Optional<JobId> claim, List<Violation> violations) {
+        if (!jobOf(gpu).equals(claim)) {
+            violations.add(Rule.ONE_OWNER.violation(
+                    "%s is %s, but is allocated to %s".formatted(gpu.gpuId(), gpu.owner(), claim)));
         }
-        overlaps(state, violations);
-        for (GpuState gpu : state.gpus().values()) {
-            Optional<JobId> owner = jobOf(gpu);
-            Optional<JobId> claim = Optional.ofNullable(claimed.get(gpu.gpuId()));
-            if (!owner.equals(claim)) {
-                violations.add(Rule.ONE_OWNER.violation(
-                        "%s is %s, but is allocated to %s".formatted(gpu.gpuId(), gpu.owner(), claim)));
-            }
-            if (gpu.owner().isLent() && gpu.pool() != Pool.INFERENCE) {
-                violations.add(Rule.LEND.violation("%s is lent, but is not inference's".formatted(gpu.gpuId())));
-            }
-            boolean isHeldForGood = gpu.owner().isUp()
-                    && gpu.owner().isHeldByJob()
-                    && !gpu.owner().isLent();
-            if (isHeldForGood && gpu.pool() != Pool.TRAINING) {
-                violations.add(Rule.LEND.violation("%s is held without a lease".formatted(gpu.gpuId())));
-            }
+        if (gpu.owner().isLent() && gpu.pool() != Pool.INFERENCE) {
+            violations.add(Rule.LEND.violation("%s is lent, but is not inference's".formatted(gpu.gpuId())));
         }
-        return violations;
+        boolean isHeldForGood =
+                gpu.owner().isUp() && gpu.owner().isHeldByJob() && !gpu.owner().isLent();
+        if (isHeldForGood && gpu.pool() != Pool.TRAINING) {
+            violations.add(Rule.LEND.violation("%s is held without a lease".formatted(gpu.gpuId())));
+        }
     }
 
     /** Jobs that hold GPUs, but fewer than they can run on. Those that are over give theirs back one by one. */

@@ -107,6 +107,11 @@ final class Deadlines {
                                     Safety.inputs(builder)));
             return;
         }
+        renewEnding();
+    }
+
+    /** Renews the loans of which at least a quarter of the term is over. */
+    private void renewEnding() {
         List<GpuId> ending = lent(settings.lease().multipliedBy(3).dividedBy(4));
         renew(
                 ending,

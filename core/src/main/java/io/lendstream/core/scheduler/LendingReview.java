@@ -23,8 +23,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Why each GPU of a domain is not lent. A step with a plan is {@linkplain Rehearsal rehearsed} on the domain's state; what it decides,
- * and what its parts tell a {@link StepListener} meanwhile, is the reason. So a reason holds exactly as long as the scheduler acts on it.
+ * Says why each GPU of a domain is not lent. It {@linkplain Rehearsal rehearses} a step with a plan on the state of the domain.
+ * The reason is what the step decides about the GPU, or what a {@link StepListener} hears about why it decides nothing. So a
+ * reason holds exactly as long as the scheduler acts on it.
  */
 public final class LendingReview {
     private final Scheduler scheduler;
@@ -99,12 +100,12 @@ public final class LendingReview {
         return new UnitReview(unit, cause, reason, Optional.empty());
     }
 
-    /** A time that is left, for people. */
+    /** The time left, such as {@code 12 s}. */
     private String within(Instant end) {
         return "%d s".formatted(Math.max(0, Duration.between(now, end).toSeconds()));
     }
 
-    /** Nobody has it, or only a sleeping replica. */
+    /** A unit without a tenant, or with a sleeping replica. */
     private UnitReview idle(GpuState unit) {
         GpuId id = unit.gpuId();
         Rehearsal.Notes notes = rehearsal.notes();
@@ -119,34 +120,36 @@ public final class LendingReview {
         if (!rehearsal.before().isReachable(unit)) {
             return lasting(id, Cause.NODE_AWAY, away(unit));
         }
-        boolean isOfInference = unit.pool() == Pool.INFERENCE;
-        Optional<String> off = safety.againstLending().filter(any -> isOfInference);
+        Optional<String> off = safety.againstLending().filter(any -> unit.pool() == Pool.INFERENCE);
         if (off.isPresent()) {
             return lasting(id, Cause.LENDING_OFF, off.get());
         }
+        return unplanned(unit)
+                .orElseGet(() -> unit.isWhole()
+                        ? planned(unit, notes.plan().orElseThrow())
+                        : lasting(
+                                id,
+                                Cause.NOT_PLANNED,
+                                notes.unlent(id)
+                                        .orElse("only instances of inference are lent, and this one is of training")));
+    }
+
+    /** Why the plan was not asked for this unit; empty if it was. */
+    private Optional<UnitReview> unplanned(GpuState unit) {
+        GpuId id = unit.gpuId();
+        Rehearsal.Notes notes = rehearsal.notes();
         if (!notes.hasJobs()) {
-            return lasting(id, Cause.NO_JOB, "no training job waits or runs");
+            return Optional.of(lasting(id, Cause.NO_JOB, "no training job waits or runs"));
         }
         if (notes.plan().isEmpty()) {
-            return lasting(
+            return Optional.of(lasting(
                     id,
                     Cause.NO_PLAN,
-                    "no plan of training is made: " + notes.unplanned().orElse(backlog()));
+                    "no plan of training is made: " + notes.unplanned().orElse(backlog())));
         }
-        Optional<String> noLoans = notes.unlendable().filter(any -> isOfInference);
-        if (noLoans.isPresent()) {
-            return lasting(id, Cause.NO_NEW_LOANS, "nothing more is lent: " + noLoans.get());
-        }
-        if (notes.kept(id).isPresent()) {
-            return lasting(
-                    id, Cause.RESERVE, "it is reserve, as " + notes.kept(id).get());
-        }
-        return unit.isWhole()
-                ? planned(unit, notes.plan().get())
-                : lasting(
-                        id,
-                        Cause.NOT_PLANNED,
-                        notes.unlent(id).orElse("only instances of inference are lent, and this one is of training"));
+        Optional<String> noLoans = notes.unlendable().filter(any -> unit.pool() == Pool.INFERENCE);
+        return noLoans.map(why -> lasting(id, Cause.NO_NEW_LOANS, "nothing more is lent: " + why))
+                .or(() -> notes.kept(id).map(why -> lasting(id, Cause.RESERVE, "it is reserve, as " + why)));
     }
 
     private boolean isToBeCut(GpuId unit) {
@@ -173,7 +176,7 @@ public final class LendingReview {
                 .orElse("the scheduler decides nothing now");
     }
 
-    /** The rehearsed step gives it to somebody. */
+    /** The rehearsed step decides about the unit. */
     private UnitReview decided(GpuState unit, Decision decision) {
         GpuId id = unit.gpuId();
         String why = decision.reason().text();
@@ -224,7 +227,7 @@ public final class LendingReview {
                 : lasting(id, Cause.PLANNED, awaited(job.get()));
     }
 
-    /** The job cannot have it before others have left what it is to have too. */
+    /** The job also waits for GPUs that others have to leave first. */
     private String awaited(JobId name) {
         JobState job = rehearsal.after().jobs().require(name);
         List<String> others = new ArrayList<>();
@@ -242,7 +245,7 @@ public final class LendingReview {
                         .formatted(name, Reason.counted(others.size(), "GPU"), String.join(", ", others));
     }
 
-    /** By who has it. */
+    /** The reason by the owner of the unit. */
     private final class ByOwner implements Owner.Cases<UnitReview> {
         private final GpuState unit;
 
@@ -322,7 +325,7 @@ public final class LendingReview {
             return until(
                     replica.until(),
                     Cause.KEPT_WARM,
-                    "service %s needed it until a short time ago%s; nobody may take it for another %s"
+                    "service %s needed it until a short time ago%s; it stays with the service for another %s"
                             .formatted(replica.service(), need(replica.service()), within(replica.until())));
         }
 

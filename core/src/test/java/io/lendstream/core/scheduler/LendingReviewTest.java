@@ -301,7 +301,7 @@ class LendingReviewTest {
         assertThat(warm.reason())
                 .isEqualTo(
                         "service chat needed it until a short time ago: it needs 1 replica (1 for the requests there are,"
-                                + " 0 expected, floor 1) and has 1; nobody may take it for another 31 s");
+                                + " 0 expected, floor 1) and has 1; it stays with the service for another 31 s");
         assertThat(warm.until()).contains(story.now().plusSeconds(31));
         assertIsNotLent("infer-g3");
 

@@ -68,7 +68,6 @@ public final class TopCommand extends ClusterCommand {
         read.add(TopicCatalogue.DOMAIN_EVENTS);
         Connection.check(cluster.kafka(), cluster.topics(), read, cluster.patience());
         boolean virtual = cluster.settings().get(CommonKeys.TIME) == TimeMode.VIRTUAL;
-        boolean drawn = !once && !json() && Ansi.AUTO.enabled();
         var reading = new TopicScan(cluster, this::remark);
         try (RecordReader reader = reading.open();
                 LogReader log = new LogReader(reading, cluster.topics())) {
@@ -85,23 +84,29 @@ public final class TopCommand extends ClusterCommand {
             while (!reader.hasCaughtUp()) {
                 reader.poll(POLL);
             }
-            log.schedulers(overview.domains()).forEach(overview::tell);
-            long looked = System.nanoTime();
-            show(virtual, drawn);
-            Duration every = drawn || json() ? REDRAW : REPRINT;
-            while (!once) {
-                long until = System.nanoTime() + every.toNanos();
-                while (System.nanoTime() < until) {
-                    reader.poll(POLL);
-                }
-                if (System.nanoTime() - looked > LOOK_AGAIN.toNanos()) {
-                    log.schedulers(overview.domains()).forEach(overview::tell);
-                    looked = System.nanoTime();
-                }
-                show(virtual, drawn);
-            }
+            watch(reader, log, virtual);
         }
         return 0;
+    }
+
+    /** Shows what was read, and what comes, until it is interrupted. */
+    private void watch(RecordReader reader, LogReader log, boolean virtual) {
+        boolean drawn = !once && !json() && Ansi.AUTO.enabled();
+        log.schedulers(overview.domains()).forEach(overview::tell);
+        long looked = System.nanoTime();
+        show(virtual, drawn);
+        Duration every = drawn || json() ? REDRAW : REPRINT;
+        while (!once) {
+            long until = System.nanoTime() + every.toNanos();
+            while (System.nanoTime() < until) {
+                reader.poll(POLL);
+            }
+            if (System.nanoTime() - looked > LOOK_AGAIN.toNanos()) {
+                log.schedulers(overview.domains()).forEach(overview::tell);
+                looked = System.nanoTime();
+            }
+            show(virtual, drawn);
+        }
     }
 
     private <T> void hand(RecordReader reader, Topic<T> topic) {

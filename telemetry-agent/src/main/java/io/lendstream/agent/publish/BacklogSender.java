@@ -115,18 +115,7 @@ final class BacklogSender implements Runnable {
         try {
             while (!stopped) {
                 try {
-                    connect();
-                    work.drainPermits();
-                    Backlog.Batch batch = undisturbed(() -> backlog.oldest(BATCH));
-                    if (batch.isEmpty()) {
-                        work.tryAcquire(1, TimeUnit.SECONDS);
-                    } else {
-                        long began = System.nanoTime();
-                        deliver(batch);
-                        if (batch.records().size() < BATCH) {
-                            rest(began);
-                        }
-                    }
+                    deliverOldest();
                     wait = FIRST_WAIT;
                 } catch (RuntimeException e) {
                     if (stopped) {
@@ -148,6 +137,22 @@ final class BacklogSender implements Runnable {
         } finally {
             Thread.interrupted(); // the client could not be closed otherwise
             client.ifPresent(Client::close);
+        }
+    }
+
+    /** Delivers the oldest records, or waits a moment for some. */
+    private void deliverOldest() throws InterruptedException {
+        connect();
+        work.drainPermits();
+        Backlog.Batch batch = undisturbed(() -> backlog.oldest(BATCH));
+        if (batch.isEmpty()) {
+            work.tryAcquire(1, TimeUnit.SECONDS);
+            return;
+        }
+        long began = System.nanoTime();
+        deliver(batch);
+        if (batch.records().size() < BATCH) {
+            rest(began);
         }
     }
 

@@ -132,7 +132,7 @@ final class ActuatorService implements RecordTransport.Routes {
                 "{} {}: {} GPUs held, {} decisions to take, driver {}, {} time",
                 settings.name(),
                 processor.hasCaughtUp() ? "is ready" : "works without a broker",
-                actuation().holdings().size(),
+                actuation().heldGpus(),
                 processor.pending(),
                 settings.driver().name().toLowerCase(Locale.ROOT) + (settings.dryRun() ? " (dry run)" : ""),
                 turns.mode().name().toLowerCase(Locale.ROOT));

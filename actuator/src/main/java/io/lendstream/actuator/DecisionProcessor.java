@@ -53,7 +53,7 @@ final class DecisionProcessor {
         metrics.gauge(
                 "lendstream.gpus.held",
                 this,
-                processor -> processor.actuation.holdings().size());
+                processor -> processor.actuation.heldGpus());
         metrics.gauge(
                 "lendstream.reports.waiting",
                 this,

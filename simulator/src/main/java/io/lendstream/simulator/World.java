@@ -45,7 +45,7 @@ public final class World {
     private final GpuMeter meter;
     private final TreeMap<ServiceId, ServiceRun> services = new TreeMap<>();
     private final TreeMap<JobId, JobRun> active = new TreeMap<>();
-    private final Map<JobId, JobRun> jobs = new TreeMap<>();
+    private final Map<JobId, JobRun> jobs = new HashMap<>();
     /** Active jobs that will have something to say, by when. */
     private final TreeMap<DueKey<JobId>, JobRun> speaking = new TreeMap<>();
 

@@ -17,7 +17,6 @@ import io.lendstream.core.id.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -123,8 +122,13 @@ public final class Actuation {
     }
 
     /** The GPUs that have a tenant, sorted by GPU. */
-    public Collection<Holding> holdings() {
+    public List<Holding> holdings() {
         return state.holdings();
+    }
+
+    /** How many GPUs have a tenant. */
+    public int heldGpus() {
+        return state.held();
     }
 
     /** Whether events about a tenant come from outside, by {@link #done}. */

@@ -80,7 +80,7 @@ final class ActuationState {
                 clock,
                 steps.nextOrder(),
                 List.copyOf(latest.values()),
-                List.copyOf(holdings.all()),
+                holdings.all(),
                 steps.all(),
                 orders.placesByDecision(),
                 orders.cuts(),
@@ -190,8 +190,12 @@ final class ActuationState {
         refusals.merge(refusal, 1L, Long::sum);
     }
 
-    Collection<Holding> holdings() {
+    List<Holding> holdings() {
         return holdings.all();
+    }
+
+    int held() {
+        return holdings.size();
     }
 
     Optional<Holding> holding(GpuId gpu) {
@@ -355,7 +359,7 @@ final class ActuationState {
             case RECUT, NOT_CUT, RETURN -> {}
         }
         if (step.kind() == PendingStep.Kind.FAIL) {
-            step.tenant().ifPresent(tenant -> steps.withdraw(step.gpus(), other -> other.applies(tenant)));
+            step.tenant().ifPresent(tenant -> steps.withdraw(tenant, step.gpus(), other -> other.applies(tenant)));
         }
         reports.add(report(step.decision(), outcome, step.gpus(), step.tenant(), step.timings(), step.reason()));
     }

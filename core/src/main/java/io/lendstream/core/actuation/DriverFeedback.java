@@ -45,7 +45,7 @@ final class DriverFeedback {
                 .map(PendingStep::reason)
                 .findFirst()
                 .orElse("it left by itself");
-        steps.withdraw(stopped.units(), step -> step.returns(tenant));
+        steps.withdraw(tenant, stopped.units(), step -> step.returns(tenant));
         var rest = new TreeSet<>(state.held(tenant));
         rest.retainAll(Set.copyOf(stopped.units()));
         for (PendingStep step : steps.awaited(tenant, PendingStep::ends)) {
@@ -95,7 +95,7 @@ final class DriverFeedback {
         if (!strays.isEmpty()) {
             state.orders().add(new Order.Force(anyDecision(tenant), tenant, strays));
         }
-        steps.withdraw(started.units(), step -> step.returns(tenant));
+        steps.withdraw(tenant, started.units(), step -> step.returns(tenant));
         for (PendingStep step : steps.awaited(tenant, other -> other.kind() == PendingStep.Kind.BIND)) {
             List<GpuId> here =
                     step.gpus().stream().filter(started.units()::contains).toList();
@@ -108,7 +108,9 @@ final class DriverFeedback {
 
     private void inForce(DriverEvent.InForce inForce) {
         DecisionId decision = inForce.decision();
-        steps.removeIf(step -> step.returns(inForce.tenant()) && step.decision().equals(decision));
+        steps.removeIf(
+                inForce.tenant(),
+                step -> step.returns(inForce.tenant()) && step.decision().equals(decision));
         for (PendingStep step : steps.awaited(inForce.tenant(), other -> other.kind() == PendingStep.Kind.APPLY)) {
             int order = step.decision().compareTo(decision);
             if (step.decision().domain().equals(decision.domain()) && order <= 0) {
@@ -127,7 +129,7 @@ final class DriverFeedback {
      * failed. If nothing has to be killed, the decision is reported failed at once.
      */
     private void failed(DriverEvent.Failed failed) {
-        steps.removeIf(step -> step.returns(failed.tenant()));
+        steps.removeIf(failed.tenant(), step -> step.returns(failed.tenant()));
         List<PendingStep> binds = steps.awaited(
                 failed.tenant(), step -> step.binds() && step.decision().equals(failed.decision()));
         for (PendingStep step : binds) {

@@ -4,8 +4,8 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +16,7 @@ import java.util.TreeSet;
 
 /** The tenants of GPUs, by GPU, by tenant, and by the end of the lease. */
 final class Holdings {
-    private final TreeMap<GpuId, Holding> byGpu = new TreeMap<>();
+    private final Map<GpuId, Holding> byGpu = new HashMap<>();
     private final Map<Tenant, SortedSet<GpuId>> byTenant = new HashMap<>();
     private final TreeMap<Instant, SortedSet<GpuId>> byLeaseEnd = new TreeMap<>();
 
@@ -40,8 +40,15 @@ final class Holdings {
         return active;
     }
 
-    Collection<Holding> all() {
-        return Collections.unmodifiableCollection(byGpu.values());
+    int size() {
+        return byGpu.size();
+    }
+
+    /** All of them, sorted by GPU. */
+    List<Holding> all() {
+        return byGpu.values().stream()
+                .sorted(Comparator.comparing(Holding::gpu))
+                .toList();
     }
 
     void put(Holding holding) {

@@ -6,9 +6,13 @@ import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -18,7 +22,10 @@ import java.util.stream.Collectors;
  * it, and is overdue when it is due.
  */
 final class PendingSteps {
+    private static final SortedSet<PendingStep> NONE = Collections.emptySortedSet();
+
     private final TreeSet<PendingStep> steps = new TreeSet<>();
+    private final Map<Tenant, SortedSet<PendingStep>> byTenant = new HashMap<>();
     private long nextOrder;
 
     /** What a step changes, and under which decision. */
@@ -30,7 +37,7 @@ final class PendingSteps {
 
     /** Continues with saved steps. */
     void restore(Collection<PendingStep> saved, long nextOrderThen) {
-        steps.addAll(saved);
+        saved.forEach(this::add);
         nextOrder = nextOrderThen;
     }
 
@@ -50,7 +57,7 @@ final class PendingSteps {
 
     /** Adds a step that a driver has to report, at the latest when it is due. */
     void await(Instant since, Instant due, PendingStep.Kind kind, Subject subject, String reason) {
-        steps.add(new PendingStep(
+        add(new PendingStep(
                 due,
                 since,
                 nextOrder++,
@@ -64,15 +71,31 @@ final class PendingSteps {
 
     /** Waits for an overdue step until another time. */
     void awaitAgain(PendingStep step) {
+        add(step);
+    }
+
+    private void add(PendingStep step) {
         steps.add(step);
+        step.tenant()
+                .ifPresent(tenant -> byTenant
+                        .computeIfAbsent(tenant, any -> new TreeSet<>())
+                        .add(step));
     }
 
     void remove(PendingStep step) {
         steps.remove(step);
+        step.tenant()
+                .ifPresent(tenant -> byTenant.computeIfPresent(
+                        tenant, (any, left) -> left.remove(step) && left.isEmpty() ? null : left));
     }
 
     void removeIf(Predicate<PendingStep> which) {
-        steps.removeIf(which);
+        steps.stream().filter(which).toList().forEach(this::remove);
+    }
+
+    /** Removes steps about a tenant. */
+    void removeIf(Tenant tenant, Predicate<PendingStep> which) {
+        awaited(tenant, which).forEach(this::remove);
     }
 
     /**
@@ -80,31 +103,40 @@ final class PendingSteps {
      * left.
      */
     PendingStep takeOut(PendingStep step, List<GpuId> gpus) {
-        steps.remove(step);
+        remove(step);
         List<GpuId> rest =
                 step.gpus().stream().filter(gpu -> !gpus.contains(gpu)).toList();
         if (!rest.isEmpty()) {
-            steps.add(step.of(rest));
+            add(step.of(rest));
         }
         return step.of(gpus);
     }
 
     /** Takes GPUs out of steps. A step without GPUs is dropped, except that an APPLY is still reported. */
     void withdraw(Collection<GpuId> gpus, Predicate<PendingStep> which) {
+        withdraw(gpus, steps.stream().filter(which).toList());
+    }
+
+    /** The same for the steps about a tenant. */
+    void withdraw(Tenant tenant, Collection<GpuId> gpus, Predicate<PendingStep> which) {
+        withdraw(gpus, awaited(tenant, which));
+    }
+
+    private void withdraw(Collection<GpuId> gpus, List<PendingStep> candidates) {
         var gone = Set.copyOf(gpus);
-        for (PendingStep step : all()) {
+        for (PendingStep step : candidates) {
             List<GpuId> withdrawn = step.gpus().stream().filter(gone::contains).toList();
-            if (!which.test(step) || withdrawn.isEmpty()) {
+            if (withdrawn.isEmpty()) {
                 continue;
             }
             List<GpuId> rest =
                     step.gpus().stream().filter(gpu -> !gone.contains(gpu)).toList();
-            steps.remove(step);
+            remove(step);
             if (step.kind() == PendingStep.Kind.APPLY) {
                 String without = "without " + ReasonText.names(withdrawn);
-                steps.add(step.of(rest).because(ReasonText.join(step.reason(), without)));
+                add(step.of(rest).because(ReasonText.join(step.reason(), without)));
             } else if (!rest.isEmpty()) {
-                steps.add(step.of(rest));
+                add(step.of(rest));
             }
         }
     }
@@ -124,7 +156,7 @@ final class PendingSteps {
             Instant due = step.due().isAfter(deadline) ? deadline : step.due();
             String reason = ReasonText.join(step.reason(), "first asked for by " + step.decision());
             // Both parts may be due at the same time, so the moved part needs a number of its own.
-            steps.add(part.owedBy(decision, due, nextOrder++, reason));
+            add(part.owedBy(decision, due, nextOrder++, reason));
         }
     }
 
@@ -136,16 +168,14 @@ final class PendingSteps {
                 step -> (step.kind() == PendingStep.Kind.APPLY || (isRelease && step.binds()))
                         && step.decision().equals(ended.decision()));
         for (PendingStep step : later) {
-            steps.remove(step);
-            steps.add(isRelease ? step.afterRelease(at) : step.afterBind(at));
+            remove(step);
+            add(isRelease ? step.afterRelease(at) : step.afterBind(at));
         }
     }
 
     /** The steps about a tenant, in the order in which they are due. */
     List<PendingStep> awaited(Tenant tenant, Predicate<PendingStep> which) {
-        return steps.stream()
-                .filter(step -> which.test(step) && step.isAbout(tenant))
-                .toList();
+        return byTenant.getOrDefault(tenant, NONE).stream().filter(which).toList();
     }
 
     /** Units on which a driver has not confirmed since a restart that its tenant still runs. */

@@ -29,9 +29,9 @@ final class SliceLoans {
     }
 
     void lend(LoanLimit limit) {
-        List<GpuState> free = new ArrayList<>(new UnitsByNode(builder)
-                .usable().stream()
+        List<GpuState> free = new ArrayList<>(builder.clusterIndex().gpus().freeSlices().stream()
                         .filter(SliceLoans::isLendable)
+                        .filter(builder::isReachable)
                         .filter(unit -> !builder.awaited().contains(unit.gpuId()))
                         .sorted(Comparator.comparingLong(
                                         (GpuState unit) -> instance(unit).memoryBytes())

@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
@@ -97,10 +96,14 @@ final class Training {
 
     /** Jobs that were changed too short a time ago to be changed again by a plan. */
     private Set<JobId> justChanged() {
-        return builder.clusterIndex().jobs().holding().stream()
-                .filter(job -> heldUntil(job, settings).isAfter(builder.now()))
-                .map(job -> job.spec().job())
-                .collect(Collectors.toSet());
+        Instant since = builder.now().minus(settings.changeLimits().minHold());
+        Set<JobId> changed = new HashSet<>();
+        for (JobState job : builder.clusterIndex().jobs().holding().values()) {
+            if (job.usage().attainedUpTo().isAfter(since)) {
+                changed.add(job.spec().job());
+            }
+        }
+        return changed;
     }
 
     /** Until when no plan changes a job, since it was changed a short time ago. */

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.event.Event;
 import io.lendstream.core.event.RequestRate;
+import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.Pacing;
@@ -73,9 +74,12 @@ final class TransferPace {
     }
 
     private long underWay() {
-        return builder.gpus().stream()
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && isUnderWay(gpu))
-                .count();
+        long underWay = 0;
+        for (GpuId gpu : builder.clusterIndex().gpus().owed().values()) {
+            GpuState state = builder.gpus().require(gpu);
+            underWay += state.pool() == Pool.INFERENCE && isUnderWay(state) ? 1 : 0;
+        }
+        return underWay;
     }
 
     /** The setting with its value, what counts towards it, and what gives room again, for people. */

@@ -6,22 +6,28 @@ import io.lendstream.core.id.DomainId;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.Tenant;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** The events that a simulated driver will report, in the order of their times. */
 final class ExpectedEvents {
+    private static final SortedSet<ExpectedEvent> NONE = Collections.emptySortedSet();
+
     private final TreeSet<ExpectedEvent> events = new TreeSet<>();
+    private final Map<Tenant, SortedSet<ExpectedEvent>> byTenant = new HashMap<>();
     private long nextOrder;
 
     void restore(Collection<ExpectedEvent> saved) {
-        events.addAll(saved);
+        saved.forEach(this::add);
         saved.forEach(event -> nextOrder = Math.max(nextOrder, event.order() + 1));
     }
 
@@ -35,20 +41,53 @@ final class ExpectedEvents {
 
     /** Removes and returns the next event. */
     DriverEvent takeNext() {
-        return Optional.ofNullable(events.pollFirst()).orElseThrow().event();
+        ExpectedEvent next = events.first();
+        remove(next);
+        return next.event();
     }
 
     void add(Instant at, DriverEvent event) {
-        events.add(new ExpectedEvent(at, nextOrder++, event));
+        add(new ExpectedEvent(at, nextOrder++, event));
+    }
+
+    private void add(ExpectedEvent event) {
+        events.add(event);
+        tenant(event)
+                .ifPresent(tenant -> byTenant
+                        .computeIfAbsent(tenant, any -> new TreeSet<>())
+                        .add(event));
+    }
+
+    private void remove(ExpectedEvent event) {
+        events.remove(event);
+        tenant(event)
+                .ifPresent(tenant -> byTenant.computeIfPresent(
+                        tenant, (any, left) -> left.remove(event) && left.isEmpty() ? null : left));
+    }
+
+    private SortedSet<ExpectedEvent> about(Tenant tenant) {
+        return byTenant.getOrDefault(tenant, NONE);
+    }
+
+    private static Optional<Tenant> tenant(ExpectedEvent event) {
+        DriverEvent what = event.event();
+        if (what instanceof DriverEvent.Started started) {
+            return Optional.of(started.tenant());
+        }
+        if (what instanceof DriverEvent.Stopped stopped) {
+            return Optional.of(stopped.tenant());
+        }
+        if (what instanceof DriverEvent.InForce inForce) {
+            return Optional.of(inForce.tenant());
+        }
+        return what instanceof DriverEvent.Failed failed ? Optional.of(failed.tenant()) : Optional.empty();
     }
 
     /** When a tenant is up, or has failed to start, on the last of the units on which it starts. */
     Optional<Instant> lastStart(Tenant tenant) {
-        return events.stream()
-                .filter(event -> (event.event() instanceof DriverEvent.Started started
-                                && started.tenant().equals(tenant))
-                        || (event.event() instanceof DriverEvent.Failed failed
-                                && failed.tenant().equals(tenant)))
+        return about(tenant).stream()
+                .filter(event ->
+                        event.event() instanceof DriverEvent.Started || event.event() instanceof DriverEvent.Failed)
                 .reduce((earlier, later) -> later)
                 .map(ExpectedEvent::at);
     }
@@ -60,15 +99,15 @@ final class ExpectedEvents {
 
     /** A change that was to be in force is superseded by one that the same domain decided. */
     void supersede(Tenant tenant, DomainId domain) {
-        inForceBy(tenant, domain).forEach(events::remove);
+        inForceBy(tenant, domain).forEach(this::remove);
     }
 
     /** A change that was to be in force is not so before this time. */
     void delay(Tenant tenant, DomainId domain, Instant until) {
         for (ExpectedEvent event : inForceBy(tenant, domain)) {
             if (event.at().isBefore(until)) {
-                events.remove(event);
-                events.add(new ExpectedEvent(until, event.order(), event.event()));
+                remove(event);
+                add(new ExpectedEvent(until, event.order(), event.event()));
             }
         }
     }
@@ -81,9 +120,7 @@ final class ExpectedEvents {
     }
 
     private Stream<ExpectedEvent> inForce(Tenant tenant) {
-        return events.stream()
-                .filter(event -> event.event() instanceof DriverEvent.InForce inForce
-                        && inForce.tenant().equals(tenant));
+        return about(tenant).stream().filter(event -> event.event() instanceof DriverEvent.InForce);
     }
 
     /** Takes units out of all that was to be said about a tenant's starts and stops. */
@@ -92,12 +129,10 @@ final class ExpectedEvents {
             return;
         }
         Set<GpuId> gone = Set.copyOf(units);
-        for (ExpectedEvent event : new ArrayList<>(events)) {
-            if (event.event() instanceof DriverEvent.Started started
-                    && started.tenant().equals(tenant)) {
+        for (ExpectedEvent event : List.copyOf(about(tenant))) {
+            if (event.event() instanceof DriverEvent.Started started) {
                 replace(event, started.units(), gone, rest -> new DriverEvent.Started(tenant, rest));
-            } else if (event.event() instanceof DriverEvent.Stopped stopped
-                    && stopped.tenant().equals(tenant)) {
+            } else if (event.event() instanceof DriverEvent.Stopped stopped) {
                 replace(
                         event,
                         stopped.units(),
@@ -111,9 +146,9 @@ final class ExpectedEvents {
             ExpectedEvent event, List<GpuId> units, Set<GpuId> gone, Function<List<GpuId>, DriverEvent> about) {
         List<GpuId> rest = units.stream().filter(unit -> !gone.contains(unit)).toList();
         if (rest.size() < units.size()) {
-            events.remove(event);
+            remove(event);
             if (!rest.isEmpty()) {
-                events.add(new ExpectedEvent(event.at(), event.order(), about.apply(rest)));
+                add(new ExpectedEvent(event.at(), event.order(), about.apply(rest)));
             }
         }
     }

@@ -8,7 +8,8 @@ import java.util.Optional;
  * The GPUs of a state in the orders in which a step looks for them.
  *
  * @param seats all GPUs, by node
- * @param free whole GPUs that nobody has, by node
+ * @param free whole GPUs without a tenant, by node
+ * @param freeSlices MIG instances without a tenant, by node
  * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
@@ -17,11 +18,13 @@ import java.util.Optional;
 public record GpuIndex(
         PersistentMap<NodeGpuKey, GpuState> seats,
         PersistentMap<NodeGpuKey, GpuState> free,
+        PersistentMap<NodeGpuKey, GpuState> freeSlices,
         PersistentMap<DueKey<GpuId>, GpuId> owed,
         PersistentMap<DueKey<GpuId>, GpuId> loans,
         PersistentMap<Replica, GpuState> replicas,
         PersistentMap<Replica, GpuState> sleeping) {
     static final GpuIndex EMPTY = new GpuIndex(
+            PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
             PersistentMap.empty(),
@@ -34,6 +37,8 @@ public record GpuIndex(
         return new GpuIndex(
                 ClusterIndex.moved(seats, before.map(GpuIndex::seat), after.map(GpuIndex::seat), after),
                 ClusterIndex.moved(free, before.flatMap(GpuIndex::freeSeat), after.flatMap(GpuIndex::freeSeat), after),
+                ClusterIndex.moved(
+                        freeSlices, before.flatMap(GpuIndex::freeSlice), after.flatMap(GpuIndex::freeSlice), after),
                 ClusterIndex.moved(owed, before.flatMap(GpuIndex::owedBy), after.flatMap(GpuIndex::owedBy)),
                 ClusterIndex.moved(loans, before.flatMap(GpuIndex::lentUntil), after.flatMap(GpuIndex::lentUntil)),
                 ClusterIndex.moved(
@@ -48,6 +53,10 @@ public record GpuIndex(
 
     private static Optional<NodeGpuKey> freeSeat(GpuState gpu) {
         return gpu.isFree() && gpu.isWhole() ? Optional.of(seat(gpu)) : Optional.empty();
+    }
+
+    private static Optional<NodeGpuKey> freeSlice(GpuState gpu) {
+        return gpu.isFree() && !gpu.isWhole() ? Optional.of(seat(gpu)) : Optional.empty();
     }
 
     private static Optional<DueKey<GpuId>> owedBy(GpuState gpu) {

@@ -36,7 +36,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -66,7 +68,7 @@ public final class Replay {
     private final Deque<Event> inbox = new ArrayDeque<>();
     private final List<DomainEvent> log = new ArrayList<>();
     private final List<Decision> decisions = new ArrayList<>();
-    private final Map<GpuId, Lease> leases = new TreeMap<>();
+    private final Map<GpuId, Lease> leases = new HashMap<>();
     /** What an operator will reset, soonest first. */
     private final Deque<Reset> resets = new ArrayDeque<>();
 
@@ -162,7 +164,7 @@ public final class Replay {
                 RunFactsOf.run(facts.facts(), outcome),
                 state.eventSequence(),
                 log,
-                List.copyOf(leases.values()));
+                leases.values().stream().sorted(Comparator.comparing(Lease::gpuId)).toList());
     }
 
     private RunIdentity identity() {

@@ -1,6 +1,7 @@
 package io.lendstream.simulator.results;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SequenceWriter;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.event.JobPhase;
 import io.lendstream.core.event.Limits;
@@ -169,13 +170,18 @@ public final class ResultFiles {
     }
 
     private static void writeDecisions(WholeFiles files, List<RunOutcome> outcomes) throws IOException {
-        try (BufferedWriter out = files.writer("decisions.jsonl")) {
+        boolean any = false;
+        try (BufferedWriter out = files.writer("decisions.jsonl");
+                SequenceWriter lines =
+                        LINES.writer().withRootValueSeparator("\n").writeValues(out)) {
             for (RunOutcome outcome : outcomes) {
                 for (Decision decision : outcome.decisions()) {
-                    out.write(LINES.writeValueAsString(fields(decision, outcome.run())));
-                    out.write('\n');
+                    lines.write(fields(decision, outcome.run()));
+                    any = true;
                 }
             }
+            lines.flush();
+            out.write(any ? "\n" : "");
         }
     }
 

@@ -27,17 +27,6 @@ public final class Wording {
         return (after > before ? "grows" : "shrinks") + " from " + before + " to " + Reason.counted(after, "GPU");
     }
 
-    /**
-     * The return of GPUs by a job, such as {@code gives 1 GPU back and goes on with 2 GPUs}; it follows the job's name.
-     *
-     * @param kept GPUs that the job goes on with; 0 if it waits
-     */
-    public static String returned(int given, int kept) {
-        return kept > 0
-                ? "gives " + Reason.counted(given, "GPU") + " back and goes on with " + Reason.counted(kept, "GPU")
-                : "gives " + Reason.counted(given, "GPU") + " back and waits";
-    }
-
     /** The stop of sleeping replicas for another object, whose name follows; it follows the name of their service. */
     public static String idles(int replicas) {
         return "idles " + Reason.counted(replicas, "replica") + ": "

@@ -157,12 +157,11 @@ final class Deadlines {
                 .filter(gpu -> !gpus.contains(gpu))
                 .toList();
         List<GpuId> kept = JobChanges.goesOnWith(job.get(), rest.size()) ? rest : List.of();
-        int held = job.get().allocation().gpus().size();
-        JobChanges.Returned returned = new JobChanges.Returned(name, held - kept.size(), kept.size());
+        JobChanges.Returned returned = JobChanges.Returned.of(job.get(), kept);
         String text = "%s: no actuator reported %s as bound within %d s"
                 .formatted(
                         returned.inWords(),
-                        Reason.counted(gpus.size(), "GPU"),
+                        Reason.counted(gpus.size(), returned.unit()),
                         settings.bindDeadline().toSeconds());
         Map<String, Double> numbers = returned.numbers(Map.of("unbound", (double) gpus.size()));
         new JobChanges(builder, settings)

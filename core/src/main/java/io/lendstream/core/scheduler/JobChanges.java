@@ -6,7 +6,6 @@ import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
-import io.lendstream.core.decision.Wording;
 import io.lendstream.core.goodput.GoodputModel;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -113,7 +112,7 @@ final class JobChanges {
                     "%s lost %s (%s) and %s"
                             .formatted(
                                     job.spec().job(),
-                                    Reason.counted(lost.size(), "GPU"),
+                                    Reason.counted(lost.size(), Returned.unit(job)),
                                     lost.stream().map(GpuId::value).collect(Collectors.joining(", ")),
                                     rest.isEmpty()
                                             ? "waits: it cannot run on the rest"
@@ -129,11 +128,24 @@ final class JobChanges {
      *
      * @param given GPUs that it gives back
      * @param kept GPUs that it goes on with; 0 if it waits
+     * @param unit the unit of both: a GPU or a MIG instance
      */
-    record Returned(JobId job, int given, int kept) {
+    record Returned(JobId job, int given, int kept, String unit) {
+        /** The return by a job that goes on with the GPUs {@code kept}. */
+        static Returned of(JobState job, List<GpuId> kept) {
+            int held = job.allocation().gpus().size();
+            return new Returned(job.spec().job(), held - kept.size(), kept.size(), unit(job));
+        }
+
+        /** The unit of a job's allocation. */
+        static String unit(JobState job) {
+            return job.isOnSlice() ? "MIG instance" : "GPU";
+        }
+
         /** For example {@code bert gives 1 GPU back and goes on with 2 GPUs}. */
         String inWords() {
-            return job + " " + Wording.returned(given, kept);
+            String back = job + " gives " + Reason.counted(given, unit) + " back and ";
+            return back + (kept > 0 ? "goes on with " + Reason.counted(kept, unit) : "waits");
         }
 
         /** These numbers, with those of a cause. */
@@ -162,8 +174,7 @@ final class JobChanges {
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
             List<GpuId> kept = goesOnWith(job, rest.size()) ? rest : List.of();
-            Returned returned =
-                    new Returned(name, job.allocation().gpus().size() - kept.size(), kept.size());
+            Returned returned = Returned.of(job, kept);
             change(job, kept, builder.now().plus(settings.notice()), reason.apply(returned));
         });
     }

@@ -195,7 +195,7 @@ final class Training {
                     case CANCELLED -> "was cancelled";
                     default -> "finished";
                 };
-        String held = Reason.counted(job.allocation().gpus().size(), job.isOnSlice() ? "MIG instance" : "GPU");
+        String held = Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job));
         return new PlanReason("%s %s and releases %s".formatted(job.spec().job(), ended, held), Map.of());
     }
 

@@ -40,9 +40,9 @@ import java.util.stream.Stream;
  *
  * <p>Every change is ordered from a {@linkplain ChangeDriver driver}, which reports each step. If a tenant does not
  * leave by the deadline, the actuation orders a kill, and repeats the order until the driver reports that the tenant is
- * gone. No GPU is reported as free before that. An {@link InStepDriver}, such as a simulated one, gets its orders and is
- * heard here, in the order of times; an event at a deadline is in time. For other drivers the caller does
- * both, by {@link #orders} and {@link #done}.
+ * gone. No GPU is reported as free before that. An {@link InStepDriver}, such as a simulated one, gets its orders and
+ * is heard here, in the order of times; an event at a deadline is in time. For other drivers the caller does both, by
+ * {@link #orders} and {@link #done}.
  *
  * <p>If a job is changed again before the last change is in force, both are reported as applied together, the older one
  * as superseded.

@@ -36,8 +36,9 @@ public record RescaleCosts(Duration first, Duration next) {
     /**
      * How long a job does not train when its number of GPUs changes.
      *
-     * <p>From nothing, or to as many GPUs elsewhere: {@code first}. Shrinking: {@code next}. Growing: {@code next + (first -
-     * next) * (to - from) / to}, in whole seconds as published. Without AFE always {@code first}.
+     * <p>From nothing, or to as many GPUs elsewhere: {@code first}. Shrinking: {@code next}. Growing:
+     * {@code next + (first - next) * (to - from) / to}, in whole seconds as published. Without AFE always
+     * {@code first}.
      *
      * @param from GPUs before
      * @param to GPUs after; zero costs nothing

@@ -3,12 +3,13 @@ package io.lendstream.core.batching;
 import java.util.Arrays;
 
 /**
- * What an instance computes next: the bucket whose request is oldest, all that are there. Those of another bucket come along,
- * padded to the larger size, where that takes less than half of what a batch of their own would: requests that wait for more
- * company make better use of the instance, but with tight objectives there is no time for a batch of every bucket.
+ * What an instance computes next: the bucket whose request is oldest, all that are there. Those of another bucket come
+ * along, padded to the larger size, where that takes less than half of what a batch of their own would: requests that
+ * wait for more company make better use of the instance, but with tight objectives there is no time for a batch of
+ * every bucket.
  *
- * <p>Taking fewer, so that the oldest request is still in time, was tried: it makes no difference that could be measured. So was
- * going by the least slack instead of by age: 0.5 % less at mixes of four buckets.
+ * <p>Taking fewer, so that the oldest request is still in time, was tried: it makes no difference that could be
+ * measured. So was going by the least slack instead of by age: 0.5 % less at mixes of four buckets.
  *
  * @param mix with what batches are thought to take
  */

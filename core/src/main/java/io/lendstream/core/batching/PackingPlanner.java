@@ -15,10 +15,10 @@ import java.util.SplittableRandom;
 /**
  * Packs services onto as few GPUs as can be, and then onto as few slices.
  *
- * <p>A service's price is what a request per second costs of a GPU on the profile that suits it best. GPU by GPU the cut is
- * taken whose instances, each given to whom it is worth most, are worth most together: O(GPUs x cuts x slots x services). The
- * result is then improved for a number of rounds: prices are disturbed, or some GPUs are given up and what they served is
- * packed again. What comes out hangs on the demands and the seed alone.
+ * <p>A service's price is what a request per second costs of a GPU on the profile that suits it best. GPU by GPU the
+ * cut is taken whose instances, each given to whom it is worth most, are worth most together: O(GPUs x cuts x slots x
+ * services). The result is then improved for a number of rounds: prices are disturbed, or some GPUs are given up and
+ * what they served is packed again. What comes out hangs on the demands and the seed alone.
  *
  * <p>Near the optimum, not at it: tests compare with an exact solver.
  */
@@ -27,7 +27,10 @@ public final class PackingPlanner {
     private static final double DISTURBANCE = .25;
     private static final double SLOT_DISTURBANCE = .05;
     private static final int MOST_GIVEN_UP = 5;
-    /** Of so many rounds, and of more where there are many GPUs, one begins with whole covers, one with prices disturbed. */
+    /**
+     * Of so many rounds, and of more where there are many GPUs, one begins with whole covers, one with prices
+     * disturbed.
+     */
     private static final int AFRESH = 4;
     /** The others repair; one for every so many GPUs. */
     private static final int REPAIRED_GPUS = 10;
@@ -82,8 +85,8 @@ public final class PackingPlanner {
     }
 
     /**
-     * The best of so many rounds; of fewer where no plan can do with fewer GPUs, and for a while none with fewer slices was
-     * found.
+     * The best of so many rounds; of fewer where no plan can do with fewer GPUs, and for a while none with fewer slices
+     * was found.
      */
     public Packing improved(int rounds, long seed) {
         SplittableRandom random = new SplittableRandom(seed);

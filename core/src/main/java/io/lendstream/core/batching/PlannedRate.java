@@ -6,13 +6,15 @@ import java.time.Duration;
 import org.hipparchus.distribution.continuous.NormalDistribution;
 
 /**
- * The rate of a service that instances are planned for, in requests per second: a high quantile of what is forecast, but no less
- * than now, and no more than a limit above now, for a forecast that promises a multiple is seldom right and dear when wrong. Where
- * the recent peak is above that limit, it is the limit instead: what has just been may come again.
+ * The rate of a service that instances are planned for, in requests per second: a high quantile of what is forecast,
+ * but no less than now, and no more than a limit above now, for a forecast that promises a multiple is seldom right and
+ * dear when wrong. Where the recent peak is above that limit, it is the limit instead: what has just been may come
+ * again.
  *
  * <p>{@code max(now, min(quantile, max(most x now, recent peak)))}
  *
- * @param quantile from 0.9 to 0.99; between these two a forecast's quantiles are taken to lie as a normal distribution's
+ * @param quantile from 0.9 to 0.99; between these two a forecast's quantiles are taken to lie as a normal
+ *     distribution's
  * @param most multiple of the present rate; at least 1
  */
 public record PlannedRate(double quantile, double most) {

@@ -19,10 +19,12 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * What servers have told of a service's batches, and how it was told to batch: plain values; each report makes the next.
+ * What servers have told of a service's batches, and how it was told to batch: plain values; each report makes the
+ * next.
  *
- * <p>Times are learned for inputs as shares of a power of two, the first that no input has exceeded. When one does, or the
- * service moves to another kind of GPU, they are learned from the start; the former happens less than once for each doubling.
+ * <p>Times are learned for inputs as shares of a power of two, the first that no input has exceeded. When one does, or
+ * the service moves to another kind of GPU, they are learned from the start; the former happens less than once for each
+ * doubling.
  *
  * @param gpu the kind of GPU that it was learned on, by {@link MigGpu#model}
  * @param largest input so far, rounded up to where a bucket may end; 1 where all are alike
@@ -42,8 +44,9 @@ public record ServiceBatches(
         BatchingGuard guard) {
     private static final double LARGEST_SIZE = 1e9;
     /**
-     * A batch may have this many times the work of those that ran, so that a service that had few requests is not kept at small
-     * batches for ever; each step is measured before the next. Servers have limits of their own, which this does not lift.
+     * A batch may have this many times the work of those that ran, so that a service that had few requests is not kept
+     * at small batches for ever; each step is measured before the next. Servers have limits of their own, which this
+     * does not lift.
      */
     private static final double BEYOND = 2;
     /** So that a batch that ran is not lost to rounding when it is divided by a size. */
@@ -156,8 +159,8 @@ public record ServiceBatches(
     }
 
     /**
-     * How long batches take on an instance, with margins, by the size of their inputs. The largest batch has twice the work of
-     * any that ran in as much memory; in twice the memory, twice as much.
+     * How long batches take on an instance, with margins, by the size of their inputs. The largest batch has twice the
+     * work of any that ran in as much memory; in twice the memory, twice as much.
      *
      * @return empty before anything was measured there or in less memory
      */

@@ -30,8 +30,8 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
     }
 
     /**
-     * With the buckets that serve most: as many as save computing, or fewer where a tight objective leaves no time for a batch of
-     * each. Capacities are played, which takes some 10 to 100 ms each.
+     * With the buckets that serve most: as many as save computing, or fewer where a tight objective leaves no time for
+     * a batch of each. Capacities are played, which takes some 10 to 100 ms each.
      *
      * @param load most share of what an instance can do that is given to it; 1 for no reserve
      */
@@ -101,8 +101,8 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
     }
 
     /**
-     * The largest batch of each bucket on an instance, in the order of {@link #edges}: what its memory holds, and of which
-     * somebody can still be in time.
+     * The largest batch of each bucket on an instance, in the order of {@link #edges}: what its memory holds, and of
+     * which somebody can still be in time.
      */
     public List<Integer> largestBatches(MigProfile profile) {
         return edges.stream()

@@ -170,8 +170,8 @@ public sealed interface Action {
      * Cuts GPUs anew. Instances that stay are not touched; the others must be free.
      *
      * @param gpus the GPUs, not their instances
-     * @param profiles the MIG instances of each afterwards, biggest first, by profile and first memory slice: {@code 3g.40gb@4};
-     *     empty for a whole GPU
+     * @param profiles the MIG instances of each afterwards, biggest first, by profile and first memory slice:
+     *     {@code 3g.40gb@4}; empty for a whole GPU
      */
     record Repartition(List<GpuId> gpus, List<String> profiles) implements Action {
         public Repartition {

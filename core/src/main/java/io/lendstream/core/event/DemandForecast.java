@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param model the model that made it
  * @param horizons quantiles at increasing horizons; not empty
  * @param recentError mean absolute error over mean demand of its recent forecasts at the first horizon
- * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon; that of each
- *     horizon, and of p99, is said there
+ * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon;
+ *     that of each horizon, and of p99, is said there
  */
 public record DemandForecast(
         ServiceId service,

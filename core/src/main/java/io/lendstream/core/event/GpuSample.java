@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support is absent,
- * never zero.
+ * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support
+ * is absent, never zero.
  *
- * @param usedBy who has it, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty where nobody has, absent where
- *     that is not known
+ * @param usedBy who has it, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty where nobody
+ *     has, absent where that is not known
  */
 public record GpuSample(
         GpuId gpuId,
@@ -33,7 +33,8 @@ public record GpuSample(
      *
      * @param utilizationQuality how far {@code utilization} may be trusted
      * @param utilization share of time in which a kernel ran; a fraction
-     * @param smActivity share of streaming multiprocessors at work; a fraction, valid under MIG where the device has GPM
+     * @param smActivity share of streaming multiprocessors at work; a fraction, valid under MIG where the device has
+     *     GPM
      * @param dramActivity share of the memory's bandwidth that was used; a fraction
      * @param memoryUtilization share of time in which memory was read or written; a fraction
      * @param tensorActivity share of time in which tensor cores were at work; a fraction
@@ -88,8 +89,8 @@ public record GpuSample(
      *
      * @param smClockHertz of the streaming multiprocessors
      * @param memoryClockHertz of the memory
-     * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap}; empty where they are
-     *     not, or that is not known
+     * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap};
+     *     empty where they are not, or that is not known
      */
     public record Clocks(Optional<Long> smClockHertz, Optional<Long> memoryClockHertz, List<String> throttleReasons) {
         public Clocks {

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A {@link GpuSample} in the making: whatever is not given is absent, and utilisation that is not given is unsupported. For one
- * thread.
+ * A {@link GpuSample} in the making: whatever is not given is absent, and utilisation that is not given is unsupported.
+ * For one thread.
  */
 public final class GpuSampleBuilder {
     private final GpuId gpuId;

@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param replicaConcurrency requests that one replica runs at a time, where that is what limits it
  * @param floorReplicas replicas that are kept whatever the demand
  * @param warmUp from the decision to a replica that answers
- * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be planned onto MIG
- *     instances with as much, and otherwise only onto those with as much as it has run in
+ * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
+ *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  */
 public record InferenceService(
         ServiceId service,

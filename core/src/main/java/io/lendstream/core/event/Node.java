@@ -14,7 +14,8 @@ import java.util.Optional;
  * @param bootId changes whenever the agent starts; with a sequence it tells duplicates apart
  * @param driverVersion of the GPUs' driver, where it told
  * @param sequence 1, 2, 3, ... of its inventories since the agent's boot; 0 where it does not count them
- * @param why what is the matter with the node, for operators; empty where nothing is. A node may be READY and something of it not
+ * @param why what is the matter with the node, for operators; empty where nothing is. A node may be READY and something
+ *     of it not
  */
 public record Node(
         NodeId nodeId,

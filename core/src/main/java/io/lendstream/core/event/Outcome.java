@@ -21,8 +21,8 @@ public enum Outcome {
     /** Taken up and not achieved in time. */
     TIMED_OUT,
     /**
-     * Nothing became of it just now: the tenant runs on the GPUs named, or nobody where none is named. Said every so often, so
-     * that a difference from what is believed is found.
+     * Nothing became of it just now: the tenant runs on the GPUs named, or nobody where none is named. Said every so
+     * often, so that a difference from what is believed is found.
      */
     HOLDS
 }

@@ -10,8 +10,8 @@ import java.util.Optional;
  *
  * @param service a {@link ServiceName}, or the name of a service that a later version has
  * @param positions end offset, exclusive, of what it has written of this domain so far, by {@code topic-partition}. The
- *     scheduler cannot know offsets before its transaction ends; it says under {@value #DECISIONS} how many decisions it
- *     has made, which is the sequence of the last
+ *     scheduler cannot know offsets before its transaction ends; it says under {@value #DECISIONS} how many decisions
+ *     it has made, which is the sequence of the last
  * @param nextEventAt when it next has something to do by itself, where it knows
  */
 public record Progress(

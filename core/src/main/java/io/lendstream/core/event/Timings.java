@@ -6,7 +6,8 @@ import java.util.Optional;
 /**
  * How long the parts of carrying out a decision took, each from the one before it.
  *
- * @param pause how long a job did not train for it, where that was measured; from the order where it did not train before
+ * @param pause how long a job did not train for it, where that was measured; from the order where it did not train
+ *     before
  */
 public record Timings(
         Optional<Duration> prepare,

@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param priority greater goes first; 0 is usual
  * @param deadline when its owner needs it done, if there is such a time
  * @param driver the actuator's driver that runs it
- * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so, the job may
- *     be lent a MIG instance with as much while it would wait otherwise
+ * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so,
+ *     the job may be lent a MIG instance with as much while it would wait otherwise
  */
 public record TrainingJob(
         JobId job,

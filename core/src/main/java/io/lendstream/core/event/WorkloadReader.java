@@ -1,6 +1,9 @@
 package io.lendstream.core.event;
 
-/** What a reader does with events about services and jobs; it passes over those about nodes, actuators, commands and schedulers. */
+/**
+ * What a reader does with events about services and jobs; it passes over those about nodes, actuators, commands and
+ * schedulers.
+ */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
     public final Runnable node(Node node) {

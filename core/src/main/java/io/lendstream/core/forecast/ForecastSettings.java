@@ -16,7 +16,10 @@ public record ForecastSettings(String model, Duration step, List<Duration> horiz
     private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
     private static final Duration LONGEST_STEP = Duration.ofHours(1);
 
-    /** Short enough to see a rise before a reclaim must start, long enough that a step of a quiet service is not all noise. */
+    /**
+     * Short enough to see a rise before a reclaim must start, long enough that a step of a quiet service is not all
+     * noise.
+     */
     public static final ForecastSettings DEFAULT = new ForecastSettings(
             "lendstream",
             Duration.ofMinutes(1),

@@ -8,14 +8,14 @@ import java.util.stream.DoubleStream;
 /**
  * The seven throughput parameters that explain measured step times best, as Pollux fits them while a job runs.
  *
- * <p>Every fit starts afresh from the same point. A parameter that nothing measured tells of stays at its lower bound, so
- * that a job is expected to scale perfectly to placements it has not been on: the network's constant and slope before the
- * job has run on several nodes, or on several GPUs of one node; the slopes before it has run on more than two GPUs. With a
- * single local batch half of the mean accumulation time counts as constant. Before anything is known of several nodes, they
- * are taken for at least a tenth slower than one.
+ * <p>Every fit starts afresh from the same point. A parameter that nothing measured tells of stays at its lower bound,
+ * so that a job is expected to scale perfectly to placements it has not been on: the network's constant and slope
+ * before the job has run on several nodes, or on several GPUs of one node; the slopes before it has run on more than
+ * two GPUs. With a single local batch half of the mean accumulation time counts as constant. Before anything is known
+ * of several nodes, they are taken for at least a tenth slower than one.
  *
- * <p>The problem is not convex, and badly conditioned: starts that differ by a billionth may lead to other parameters that
- * fit as well. The same observations in the same order always give the same parameters.
+ * <p>The problem is not convex, and badly conditioned: starts that differ by a billionth may lead to other parameters
+ * that fit as well. The same observations in the same order always give the same parameters.
  *
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.1</a>
  */
@@ -58,8 +58,9 @@ public final class ThroughputFit {
     }
 
     /**
-     * Fits what was seen together with what was declared: the declared model, corrected by one factor for computation and one for the
-     * network, stands in for placements that were not seen. So a job that has run on one GPU only is not expected to scale perfectly.
+     * Fits what was seen together with what was declared: the declared model, corrected by one factor for computation
+     * and one for the network, stands in for placements that were not seen. So a job that has run on one GPU only is
+     * not expected to scale perfectly.
      *
      * @throws IllegalArgumentException when nothing was seen
      */

@@ -60,7 +60,10 @@ final class AnswerRule implements HistoryRule {
         }
     }
 
-    /** A release that is not reported in time puts its GPU out of service, until an operator resets it. So no reclaim is forgotten. */
+    /**
+     * A release that is not reported in time puts its GPU out of service, until an operator resets it. So no reclaim is
+     * forgotten.
+     */
     private void allReleased(ClusterState state) {
         for (GpuState gpu : state.gpus().values()) {
             gpu.owner()

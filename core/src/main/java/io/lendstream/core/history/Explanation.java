@@ -47,8 +47,8 @@ public record Explanation(
      * @param safetyRules how rules stood when the step began to decide; empty where it was not asked
      * @param needs what services needed
      * @param plannedBy the event at which the plan was made that it follows; empty where it follows none
-     * @param alternatives what the policy weighed, the chosen ones first; empty where a rule left no choice, or the policy does
-     *     not tell
+     * @param alternatives what the policy weighed, the chosen ones first; empty where a rule left no choice, or the
+     *     policy does not tell
      * @param vetoes why jobs did not get what the plan gave them, by job
      */
     public record Made(

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Whether jobs have as many GPUs as they run on, or none. A job may be left with fewer where no decision is to blame: nothing could
- * be decided when it lost them, or its owner has asked for more since.
+ * Whether jobs have as many GPUs as they run on, or none. A job may be left with fewer where no decision is to blame:
+ * nothing could be decided when it lost them, or its owner has asked for more since.
  */
 final class Gangs {
     private final Set<JobId> broken = new HashSet<>();

@@ -16,10 +16,10 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, no more lent than
- * allowed, every decision answered or timed out and taken up once, none of an old epoch after one of a newer, every release
- * reported or its GPU put out of service, inference never under its floor, no job on fewer GPUs than it can run on, and the log
- * replayed through the core gives exactly the decisions that were published.
+ * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, no more lent
+ * than allowed, every decision answered or timed out and taken up once, none of an old epoch after one of a newer,
+ * every release reported or its GPU put out of service, inference never under its floor, no job on fewer GPUs than it
+ * can run on, and the log replayed through the core gives exactly the decisions that were published.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */

@@ -6,12 +6,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a server has counted since it started of batches of one size: an entry of {@code batch_stats} of Triton's statistics.
+ * What a server has counted since it started of batches of one size: an entry of {@code batch_stats} of Triton's
+ * statistics.
  *
  * @param input copying inputs to the GPU
  * @param infer the computation itself
  * @param output copying outputs back
- * @see <a href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
+ * @see <a
+ *     href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
  *     statistics extension</a>
  */
 public record BatchCounter(Phase input, Phase infer, Phase output) {
@@ -56,8 +58,9 @@ public record BatchCounter(Phase input, Phase infer, Phase output) {
     /**
      * What an instance served between two readings; nothing where they are the same.
      *
-     * <p>A counter that is lower than before, or gone, means that the server started anew: then all that it counts now came since.
-     * A restart after which every counter has already passed its old value cannot be told; read more often than that.
+     * <p>A counter that is lower than before, or gone, means that the server started anew: then all that it counts now
+     * came since. A restart after which every counter has already passed its old value cannot be told; read more often
+     * than that.
      *
      * @param before by batch size; empty for a server that has just started
      * @param now by batch size

@@ -3,10 +3,11 @@ package io.lendstream.core.latency;
 import java.util.Optional;
 
 /**
- * What was measured in a bin. Each newer batch takes half a per cent off the weight of the older ones, so that about 200 count.
+ * What was measured in a bin. Each newer batch takes half a per cent off the weight of the older ones, so that about
+ * 200 count.
  *
- * <p>A server tells sums, of which no quantile can be counted; times of batches vary little, and in proportion. So a mean and a
- * variance of logarithms are kept, and quantiles are those of a lognormal.
+ * <p>A server tells sums, of which no quantile can be counted; times of batches vary little, and in proportion. So a
+ * mean and a variance of logarithms are kept, and quantiles are those of a lognormal.
  *
  * @param batches how many there were
  * @param weight of them after the forgetting, in batches
@@ -34,7 +35,9 @@ public record MeasuredBin(
 
     private static final double KEPT = .995;
     private static final double HEARSAY = 5;
-    /** Reports of more batches do not vary as little as independent batches would: they share clocks and temperatures. */
+    /**
+     * Reports of more batches do not vary as little as independent batches would: they share clocks and temperatures.
+     */
     private static final int MOST_INDEPENDENT = 25;
 
     private static final double MOST_DEGREES = 1 / (1 - KEPT);
@@ -92,7 +95,9 @@ public record MeasuredBin(
         return batches >= ENOUGH;
     }
 
-    /** Standard deviation of the logarithm of a batch's time; as if two batches more had been off by the usual noise. */
+    /**
+     * Standard deviation of the logarithm of a batch's time; as if two batches more had been off by the usual noise.
+     */
     double noise() {
         return Math.sqrt((squares + 2 * LatencyFit.NOISE * LatencyFit.NOISE) / (degrees + 2));
     }

@@ -7,7 +7,8 @@ import java.util.Optional;
 import java.util.function.BiPredicate;
 
 /**
- * Learns which batches of one model fit the memory of an instance, on one kind of GPU: a value; each observation makes the next.
+ * Learns which batches of one model fit the memory of an instance, on one kind of GPU: a value; each observation makes
+ * the next.
  *
  * <pre>
  * mem(b, s) = W + k b s       by least squares of what was used
@@ -17,14 +18,15 @@ import java.util.function.BiPredicate;
  *
  * <ul>
  *   <li>it is less than all that ran out of memory on an instance of as much memory or more: these are hard limits;
- *   <li>it is no more than what has run on an instance of as much memory or less, or n times what has run in an n-th of the
- *       memory, as {@code W} is needed but once; or, where memory was measured with two different loads, no more than twice
- *       what has run anywhere;
- *   <li>where memory was measured so, its memory with a reserve of 5 % is no more than there is, unless it has run already.
+ *   <li>it is no more than what has run on an instance of as much memory or less, or n times what has run in an n-th of
+ *       the memory, as {@code W} is needed but once; or, where memory was measured with two different loads, no more
+ *       than twice what has run anywhere;
+ *   <li>where memory was measured so, its memory with a reserve of 5 % is no more than there is, unless it has run
+ *       already.
  * </ul>
  *
- * Twice, because a line that holds for small batches need not hold for large ones, and each step is measured again. It keeps six
- * sums, and no more points than the kind of GPU has sizes of memory.
+ * Twice, because a line that holds for small batches need not hold for large ones, and each step is measured again. It
+ * keeps six sums, and no more points than the kind of GPU has sizes of memory.
  *
  * @param ran the most work that ran, by memory; ascending in both
  * @param ranOut the least work that did not, by memory; ascending in both
@@ -42,7 +44,9 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     /** Work on an instance of so much memory. */
     public record Point(double memoryGib, double work) {}
 
-    /** Of a straight line of bytes over work: how many, and sums of work, gibibytes, squared work, and their product. */
+    /**
+     * Of a straight line of bytes over work: how many, and sums of work, gibibytes, squared work, and their product.
+     */
     public record Sums(long count, double work, double gib, double workSquared, double product) {
         private Sums with(double moreWork, double moreGib) {
             return new Sums(

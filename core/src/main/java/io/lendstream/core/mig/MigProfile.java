@@ -39,7 +39,9 @@ public record MigProfile(
         }
     }
 
-    /** Whether it has NVDEC, JPEG and OFA engines beside its compute slices: {@code +me}. A GPU has one such instance. */
+    /**
+     * Whether it has NVDEC, JPEG and OFA engines beside its compute slices: {@code +me}. A GPU has one such instance.
+     */
     public boolean hasMediaEngines() {
         return name.endsWith("+me");
     }

@@ -16,8 +16,8 @@ public interface Policy {
     Duration planEvery();
 
     /**
-     * How long a replica that demand no longer needs is kept out of everybody's reach: as DeepBoot has it, 30 s and 15 s more
-     * with every hit, up to 120 s, and the second in which it is noticed.
+     * How long a replica that demand no longer needs is kept out of everybody's reach: as DeepBoot has it, 30 s and 15
+     * s more with every hit, up to 120 s, and the second in which it is noticed.
      *
      * @param warmHits how often in a row it was needed again while protected
      */
@@ -36,7 +36,8 @@ public interface Policy {
     List<GpuId> victims(ClusterView cluster, int count);
 
     /**
-     * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than the plan.
+     * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than
+     * the plan.
      */
     default List<Alternative> sizes(ClusterView cluster, JobId job) {
         return List.of();

@@ -3,10 +3,11 @@ package io.lendstream.core.repartition;
 import java.util.Arrays;
 
 /**
- * Which column each row takes, no column twice, so that the costs are least together: the Hungarian method with potentials, one
- * shortest augmenting path a row. O(rows^2 columns).
+ * Which column each row takes, no column twice, so that the costs are least together: the Hungarian method with
+ * potentials, one shortest augmenting path a row. O(rows^2 columns).
  *
- * @see <a href="https://doi.org/10.1007/BF02278710">Jonker and Volgenant, A shortest augmenting path algorithm, 1987</a>
+ * @see <a href="https://doi.org/10.1007/BF02278710">Jonker and Volgenant, A shortest augmenting path algorithm,
+ *     1987</a>
  */
 final class Hungarian {
     private static final int NONE = -1;

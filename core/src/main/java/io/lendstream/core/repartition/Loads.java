@@ -50,7 +50,10 @@ final class Loads {
         return demand == null ? 0 : Math.min(demand.ratePerSecond(), atStart(service));
     }
 
-    /** The requests that an instance of the start answers, over those of an average one; each as much as it can of its service's. */
+    /**
+     * The requests that an instance of the start answers, over those of an average one; each as much as it can of its
+     * service's.
+     */
     double relative(Instance instance) {
         double share = atStart(instance.service()) == 0 ? 0 : capacity(instance) / atStart(instance.service());
         return perInstance == 0 ? 0 : share * needed(instance.service()) / perInstance;

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How long steps take. NVIDIA publishes no figures: those of the default are what operators report, to be replaced by what is
- * measured on site.
+ * How long steps take. NVIDIA publishes no figures: those of the default are what operators report, to be replaced by
+ * what is measured on site.
  *
  * @param create making a GPU instance with its compute instance
  * @param destroy removing it

@@ -5,12 +5,12 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Whether to change to a new plan: at once where the one in force does not suffice any more; to fewer GPUs only after some
- * agreeing periods in a row, and where that lasts; else not at all.
+ * Whether to change to a new plan: at once where the one in force does not suffice any more; to fewer GPUs only after
+ * some agreeing periods in a row, and where that lasts; else not at all.
  *
- * <p>A period agrees if the new plan saves GPUs for long enough. The first proposal that does so counts for the first period, and
- * the next one a period or more later for the second; one in between that disagrees starts the count anew, and so does a pause
- * of more than two periods.
+ * <p>A period agrees if the new plan saves GPUs for long enough. The first proposal that does so counts for the first
+ * period, and the next one a period or more later for the second; one in between that disagrees starts the count anew,
+ * and so does a pause of more than two periods.
  *
  * @param agreed periods in a row that have agreed so far
  * @param counted when the last of them was counted; of no meaning without one

@@ -11,10 +11,10 @@ import java.util.List;
  * @param target the plan's instances on the GPUs that were chosen for them, in order
  * @param end what runs after the last step, in order: the target, or where a transition is partial what lies on the way
  * @param free GPUs without an instance then, by name: they can be lent
- * @param shortfalls services that fall below what is asked for: on the way, where this was allowed; otherwise on the next step
- *     that was left out; in order of their names
- * @param duration if stages follow each other at once; within a stage, instances of one GPU are made or removed one after the
- *     other, and all else happens at once
+ * @param shortfalls services that fall below what is asked for: on the way, where this was allowed; otherwise on the
+ *     next step that was left out; in order of their names
+ * @param duration if stages follow each other at once; within a stage, instances of one GPU are made or removed one
+ *     after the other, and all else happens at once
  */
 public record Transition(
         List<RepartitionStep> steps,

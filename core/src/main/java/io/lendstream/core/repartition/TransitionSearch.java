@@ -19,8 +19,8 @@ import java.util.function.Function;
 /**
  * A transition in the making: what is there, what is still to come and what is still to go.
  *
- * <p>It ends: each round makes at least one instance of the target, which then stays, or removes one that is not of it without
- * making another.
+ * <p>It ends: each round makes at least one instance of the target, which then stays, or removes one that is not of it
+ * without making another.
  */
 final class TransitionSearch {
     /** Rounding, as a share of a service's rate. */
@@ -38,7 +38,9 @@ final class TransitionSearch {
     private final List<RepartitionStep> steps = new ArrayList<>();
     private int stages;
 
-    /** What lets instances of the target be made: those in their way go, once others that serve for a while are warm. */
+    /**
+     * What lets instances of the target be made: those in their way go, once others that serve for a while are warm.
+     */
     private final class Exchange {
         private final TreeSet<Instance> coming = new TreeSet<>();
         private final TreeSet<Instance> going = new TreeSet<>();
@@ -204,7 +206,10 @@ final class TransitionSearch {
         return ordered;
     }
 
-    /** Where an instance can serve for a while: rather where nothing else is to come, on the fullest GPU, and at its end. */
+    /**
+     * Where an instance can serve for a while: rather where nothing else is to come, on the fullest GPU, and at its
+     * end.
+     */
     private Optional<Instance> room(Exchange exchange, String service, MigProfile profile) {
         List<GpuId> gpus = present.keySet().stream()
                 .sorted(Comparator.comparing(this::isAwaited)
@@ -269,7 +274,10 @@ final class TransitionSearch {
         return !exchange.going.isEmpty();
     }
 
-    /** What comes next where no step is safe; where only old instances are left that the target cannot do without, all of them. */
+    /**
+     * What comes next where no step is safe; where only old instances are left that the target cannot do without, all
+     * of them.
+     */
     private Exchange leastHarmful() {
         Exchange last = new Exchange();
         last.going.addAll(surplus);

@@ -40,8 +40,8 @@ final class Deadlines {
     /**
      * Acts on everything whose time has come.
      *
-     * @param decides whether decisions are made; otherwise a unit that is not bound in time is quarantined, because its bind
-     *     cannot be undone
+     * @param decides whether decisions are made; otherwise a unit that is not bound in time is quarantined, because its
+     *     bind cannot be undone
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();

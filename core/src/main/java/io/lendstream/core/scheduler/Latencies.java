@@ -21,7 +21,9 @@ public interface Latencies {
                     && !batches.learned().bins().isEmpty())
             .map(batches -> learned(service, batches, gpu));
 
-    /** Of a service's model on instances of a kind of GPU, margins included; empty where too little has been learned. */
+    /**
+     * Of a service's model on instances of a kind of GPU, margins included; empty where too little has been learned.
+     */
     Optional<ModelLatency> learned(ServiceState service, MigGpu gpu);
 
     private static ModelLatency learned(ServiceState service, ServiceBatches batches, MigGpu gpu) {

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A step that is made and not put in force: a tick at which all phases run and a plan of training is due. It is the scheduler's own
- * step, so that it decides what the scheduler would decide.
+ * A step that is made and not put in force: a tick at which all phases run and a plan of training is due. It is the
+ * scheduler's own step, so that it decides what the scheduler would decide.
  */
 final class Rehearsal {
     private final StepBuilder before;

@@ -5,12 +5,13 @@ import io.lendstream.core.state.SlicePlan;
 import java.util.Optional;
 
 /**
- * Serves services whose latency is known on MIG instances: plans the cuts, and decides the next stage of the way there from what
- * is there now. It remembers the plan and nothing of the way, so that faults, late reports and restarts need no care.
+ * Serves services whose latency is known on MIG instances: plans the cuts, and decides the next stage of the way there
+ * from what is there now. It remembers the plan and nothing of the way, so that faults, late reports and restarts need
+ * no care.
  *
- * <p>Instances that are to come are made as soon as nobody is in their place; loans that are in it are taken back. An instance
- * drains when all that is to come before it has come. A GPU that the plan empties leaves MIG mode, or where that may not be switched
- * becomes one instance as large as it is, and can be lent.
+ * <p>Instances that are to come are made as soon as nobody is in their place; loans that are in it are taken back. An
+ * instance drains when all that is to come before it has come. A GPU that the plan empties leaves MIG mode, or where
+ * that may not be switched becomes one instance as large as it is, and can be lent.
  */
 final class Repartitioning {
     private final StepBuilder builder;

@@ -213,7 +213,10 @@ final class RepartitioningStage {
         return java.util.Objects.requireNonNull(gpus.gpus().get(gpu));
     }
 
-    /** Puts instances to work that are there and free, cuts GPUs where there is room, and makes room where loans are in it. */
+    /**
+     * Puts instances to work that are there and free, cuts GPUs where there is room, and makes room where loans are in
+     * it.
+     */
     private void create(List<RepartitionStep> steps) {
         Map<ServiceId, List<GpuId>> ready = new TreeMap<>();
         Map<GpuId, List<Instance>> missing = new TreeMap<>();

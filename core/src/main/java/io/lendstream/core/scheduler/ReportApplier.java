@@ -70,8 +70,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     /**
-     * What is, with what we believe; where something is under way we are about to hear of it. Another actuator than the one that
-     * bound a unit may see that something runs there, but not that nothing does.
+     * What is, with what we believe; where something is under way we are about to hear of it. Another actuator than the
+     * one that bound a unit may see that something runs there, but not that nothing does.
      */
     private void compare(ActuationReport report, GpuState gpu) {
         boolean isSettled = gpu.isFree() || gpu.owner().isUp();

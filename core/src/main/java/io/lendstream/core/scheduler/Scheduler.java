@@ -14,17 +14,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The centre: a state and an event give the next state and the decisions. Equal inputs give equal outputs, whoever asks:
- * the Streams topology, the simulator, the history checker, the tests.
+ * The centre: a state and an event give the next state and the decisions. Equal inputs give equal outputs, whoever
+ * asks: the Streams topology, the simulator, the history checker, the tests.
  *
- * <p>A step has four parts: the state follows the event, {@link WorkDue} says which phases that can concern, these are run in the
- * order of {@link Phase}, and the builder gives the next state with the decisions. Most events only say that all is as it was, or
- * that a service has what it needs: for those no phase is due.
+ * <p>A step has four parts: the state follows the event, {@link WorkDue} says which phases that can concern, these are
+ * run in the order of {@link Phase}, and the builder gives the next state with the decisions. Most events only say that
+ * all is as it was, or that a service has what it needs: for those no phase is due.
  *
  * @param latencies what is known of models; services of which nothing is are not served on MIG instances
- * @param decidesFrom before which nothing is decided, for it is over: nobody could keep the deadlines of such decisions, and what
- *     they asked for would be put out of service. What happened then is observed; approvals of then are void. Empty where no
- *     events had waited for this scheduler
+ * @param decidesFrom before which nothing is decided, for it is over: nobody could keep the deadlines of such
+ *     decisions, and what they asked for would be put out of service. What happened then is observed; approvals of then
+ *     are void. Empty where no events had waited for this scheduler
  */
 public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
     public Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {

@@ -17,8 +17,8 @@ import java.util.TreeMap;
  * @param changeLimits how much plans may change, how fast, and when
  * @param repartition whether GPUs in MIG mode are cut anew as services need
  * @param repartitionEvery how often their cuts are planned while those in force suffice
- * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the domains that
- *     one process looks after do not all plan at once
+ * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the
+ *     domains that one process looks after do not all plan at once
  */
 public record SchedulerSettings(
         boolean lending,

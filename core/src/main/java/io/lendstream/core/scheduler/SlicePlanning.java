@@ -24,15 +24,18 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Plans how services share the GPUs that can be cut: every period, and at once when what is in force no longer suffices. */
+/**
+ * Plans how services share the GPUs that can be cut: every period, and at once when what is in force no longer
+ * suffices.
+ */
 final class SlicePlanning {
     /** For how long a new plan has to suffice. */
     private static final Duration AHEAD = Duration.ofMinutes(30);
     /** How long a plan that does not suffice is left alone: another one would not be different. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     /**
-     * What the plan in force has to answer. It is made for more, as long as more is forecast, so that it is not made anew at every
-     * step of a rise.
+     * What the plan in force has to answer. It is made for more, as long as more is forecast, so that it is not made
+     * anew at every step of a rise.
      */
     private static final PlannedRate LEAST = new PlannedRate(0.95, 1.15);
     /** Share of an instance's capacity that is given to it. */

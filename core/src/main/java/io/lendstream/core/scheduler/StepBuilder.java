@@ -89,8 +89,8 @@ final class StepBuilder {
     }
 
     /**
-     * The step of a domain in which decisions are only advice: the state knows what was observed, and nothing of what was
-     * advised. Advice is given when a plan is due, not at every event.
+     * The step of a domain in which decisions are only advice: the state knows what was observed, and nothing of what
+     * was advised. Advice is given when a plan is due, not at every event.
      *
      * @param observed the step as far as observation went
      */
@@ -237,8 +237,8 @@ final class StepBuilder {
     }
 
     /**
-     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, what inference
-     * has. That GPUs go from one job to another, as the last plan had it, does not count.
+     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, what
+     * inference has. That GPUs go from one job to another, as the last plan had it, does not count.
      */
     boolean changesPlans() {
         return changes.changesPlans();

@@ -13,9 +13,10 @@ import java.util.SplittableRandom;
 /**
  * How long elastic training and model servers take to let GPUs go and to come up on others.
  *
- * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are in; a
- * restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what {@link RescaleCosts}
- * say; a change on top of one that is not over does not shorten it. A replica serves after its service's warm-up time.
+ * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are
+ * in; a restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what
+ * {@link RescaleCosts} say; a change on top of one that is not over does not shorten it. A replica serves after its
+ * service's warm-up time.
  *
  * @param afeRelease from an AFE shrink to the step at whose end workers leave; zero leaves the step out too
  * @param restartRelease from a restart to the last of the old processes being gone
@@ -82,7 +83,8 @@ public record SimulatedDelays(
     }
 
     /**
-     * As DeepBoot's published simulator has it: GPUs change hands at once, and a job's pause starts anew with every change.
+     * As DeepBoot's published simulator has it: GPUs change hands at once, and a job's pause starts anew with every
+     * change.
      *
      * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
      */

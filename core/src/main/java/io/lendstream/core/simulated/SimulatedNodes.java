@@ -37,9 +37,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Nodes with GPUs that do not exist. It is told who uses which GPU, by reports or by leases, and gives samples as an agent
- * on such nodes would: busy and full of memory where a job trains, half busy where a replica serves, idle but loaded
- * where one sleeps.
+ * Nodes with GPUs that do not exist. It is told who uses which GPU, by reports or by leases, and gives samples as an
+ * agent on such nodes would: busy and full of memory where a job trains, half busy where a replica serves, idle but
+ * loaded where one sleeps.
  */
 public final class SimulatedNodes {
     private static final String MODEL = "NVIDIA A100-SXM4-80GB";

@@ -6,8 +6,8 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 
 /**
- * The GPUs, jobs, nodes and services of a state in the orders in which a step looks for them, so that no step looks at all of
- * them. It says nothing that the state does not say otherwise, and is kept along with it in O(log n) a change.
+ * The GPUs, jobs, nodes and services of a state in the orders in which a step looks for them, so that no step looks at
+ * all of them. It says nothing that the state does not say otherwise, and is kept along with it in O(log n) a change.
  *
  * @param trainingCapacity what training has or may be given
  * @param heard nodes, by when they were last sampled

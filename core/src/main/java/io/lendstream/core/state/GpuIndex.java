@@ -9,7 +9,8 @@ import java.util.Optional;
  *
  * @param seats all GPUs, by node
  * @param free whole GPUs that nobody has, by node
- * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
+ * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by
+ *     when
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
  * @param sleeping those of them whose replica sleeps

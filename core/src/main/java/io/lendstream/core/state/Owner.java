@@ -45,7 +45,10 @@ public sealed interface Owner {
         return isReleasing() ? Optional.empty() : holdingService();
     }
 
-    /** When the state ends by itself unless something happens before; empty where it lasts, and for loans, which are renewed. */
+    /**
+     * When the state ends by itself unless something happens before; empty where it lasts, and for loans, which are
+     * renewed.
+     */
     default Optional<Instant> dueAt() {
         return match(OwnerParts.DUE_AT);
     }
@@ -249,8 +252,8 @@ public sealed interface Owner {
     }
 
     /**
-     * A MIG instance that its GPU is being cut into, or that is being removed. It ends when the node's inventory says that this
-     * is done.
+     * A MIG instance that its GPU is being cut into, or that is being removed. It ends when the node's inventory says
+     * that this is done.
      *
      * @param decision what cuts the GPU
      * @param deadline until when that has to be done
@@ -282,8 +285,8 @@ public sealed interface Owner {
     }
 
     /**
-     * What an owner state of a newer version is taken for: owned, and never free. Newer versions rely on it. An instance of this
-     * version that takes over from a newer one binds nothing there, and a reset frees the unit.
+     * What an owner state of a newer version is taken for: owned, and never free. Newer versions rely on it. An
+     * instance of this version that takes over from a newer one binds nothing there, and a reset frees the unit.
      */
     static Owner unknown() {
         return new Quarantined(

@@ -5,7 +5,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Where a job stands with a policy that serves jobs in queues. The scheduler keeps it; only the policy reads and renews it.
+ * Where a job stands with a policy that serves jobs in queues. The scheduler keeps it; only the policy reads and renews
+ * it.
  *
  * @param queue the job's queue; 0 is served first
  * @param since when it joined that queue

@@ -7,8 +7,8 @@ import java.time.Instant;
 /**
  * The latest that one source said of a service's requests.
  *
- * @param window the longest window that it reported by since its boot: it may report early, but is silent only when a whole
- *     window passes without a word
+ * @param window the longest window that it reported by since its boot: it may report early, but is silent only when a
+ *     whole window passes without a word
  * @param event the domain's event that said so
  */
 public record SourceRate(

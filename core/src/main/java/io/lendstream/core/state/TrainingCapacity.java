@@ -11,8 +11,8 @@ import java.util.Optional;
 /**
  * Whole GPUs that training has or may be given, kept so that a reclaim looks at loans, job by job, and at nothing else.
  *
- * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node can be
- *     reached or not
+ * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node
+ *     can be reached or not
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot

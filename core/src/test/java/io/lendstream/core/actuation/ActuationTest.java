@@ -48,7 +48,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** An actuator of GPUs t1..t4 (training) and i1..i4 (inference); a release takes 2 s, a bind 3 s, a first start 20 s. */
+/**
+ * An actuator of GPUs t1..t4 (training) and i1..i4 (inference); a release takes 2 s, a bind 3 s, a first start 20 s.
+ */
 class ActuationTest {
     private static final DomainId DOMAIN = new DomainId("d");
     private static final JobId JOB = new JobId("job");

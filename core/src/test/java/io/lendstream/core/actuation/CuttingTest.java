@@ -31,8 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An actuator of a node of one whole GPU, and of one whose GPU may be cut and is one instance; a create takes 2 s, a destroy 1 s,
- * and switching MIG mode 20 s.
+ * An actuator of a node of one whole GPU, and of one whose GPU may be cut and is one instance; a create takes 2 s, a
+ * destroy 1 s, and switching MIG mode 20 s.
  */
 class CuttingTest {
     private static final DomainId DOMAIN = new DomainId("d");

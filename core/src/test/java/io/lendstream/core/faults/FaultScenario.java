@@ -56,8 +56,8 @@ import java.util.stream.IntStream;
 
 /**
  * Some minutes of one or two domains in which schedulers are killed, replaced and come back, actuators fall silent and
- * start anew, and messages between them are delayed, repeated, reordered and lost; and then enough quiet time for everything to
- * settle. It keeps the recorded history, for the checker, and watches what really runs where.
+ * start anew, and messages between them are delayed, repeated, reordered and lost; and then enough quiet time for
+ * everything to settle. It keeps the recorded history, for the checker, and watches what really runs where.
  */
 final class FaultScenario {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -172,7 +172,10 @@ final class FaultScenario {
         return broken;
     }
 
-    /** What the history checker has to say of what was recorded; what the network lost for good, it cannot have found answered. */
+    /**
+     * What the history checker has to say of what was recorded; what the network lost for good, it cannot have found
+     * answered.
+     */
     List<Violation> violations() {
         return wards.stream().flatMap(ward -> ward.violations().stream()).toList();
     }
@@ -445,8 +448,9 @@ final class FaultScenario {
         }
 
         /**
-         * Where the scheduler knows who has a GPU, nobody else runs there. A GPU that a replaced scheduler has had moved, before
-         * the actuator could know that it was replaced, may run something that the new one hears of only later.
+         * Where the scheduler knows who has a GPU, nobody else runs there. A GPU that a replaced scheduler has had
+         * moved, before the actuator could know that it was replaced, may run something that the new one hears of only
+         * later.
          */
         void compareWithTruth() {
             Map<GpuId, Tenant> running = hand.running();
@@ -467,9 +471,9 @@ final class FaultScenario {
         }
 
         /**
-         * After a long quiet time the scheduler knows exactly what runs, whatever the network lost and whoever meddled: actuators take
-         * stock. And nothing is out of service if nothing went wrong; a scheduler that takes over late decides for times that
-         * are over.
+         * After a long quiet time the scheduler knows exactly what runs, whatever the network lost and whoever meddled:
+         * actuators take stock. And nothing is out of service if nothing went wrong; a scheduler that takes over late
+         * decides for times that are over.
          */
         void conclude() {
             boolean untroubled =

@@ -12,7 +12,9 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Plays a transition's steps, and says what is wrong with them: an oracle that knows nothing of how they were found. */
+/**
+ * Plays a transition's steps, and says what is wrong with them: an oracle that knows nothing of how they were found.
+ */
 final class Reached {
     private final MigLayouts layouts;
     private final List<Packing.Demand> demands;

@@ -33,7 +33,10 @@ class ReportsTest {
         assertThat(story.settled().verdict().violations()).isEmpty();
     }
 
-    /** Two training GPUs, four of inference, one service that needs one replica, and a job that was just lent two, which it has not yet. */
+    /**
+     * Two training GPUs, four of inference, one service that needs one replica, and a job that was just lent two, which
+     * it has not yet.
+     */
     private Decision lending() {
         story.node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)

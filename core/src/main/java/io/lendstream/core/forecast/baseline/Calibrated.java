@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A point model with quantiles around it: its forecast times the quantiles of its own recent log errors at that horizon,
- * read at levels that are corrected until they keep their promise. Only errors already known count.
+ * A point model with quantiles around it: its forecast times the quantiles of its own recent log errors at that
+ * horizon, read at levels that are corrected until they keep their promise. Only errors already known count.
  *
- * <p>{@code log error = ln((actual + offset) / (forecast + offset))}, the offset being one request a step and 5 % of mean
- * demand, so that hours without a request do not make every other forecast boundless.
+ * <p>{@code log error = ln((actual + offset) / (forecast + offset))}, the offset being one request a step and 5 % of
+ * mean demand, so that hours without a request do not make every other forecast boundless.
  */
 public final class Calibrated implements ForecastModel {
     private static final double OFFSET_REQUESTS = 1;
@@ -31,7 +31,10 @@ public final class Calibrated implements ForecastModel {
     private static final double TAIL_GAIN = 0.003;
     private static final double RECENT_STEPS = 200;
     private static final double LARGEST_LEVEL = 40;
-    /** Requests in recent steps to which no error can be compared; what is remembered of a demand that ended fades below. */
+    /**
+     * Requests in recent steps to which no error can be compared; what is remembered of a demand that ended fades
+     * below.
+     */
     private static final double NO_DEMAND = 1e-6;
 
     private final PointModel point;

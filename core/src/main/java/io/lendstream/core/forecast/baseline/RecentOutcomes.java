@@ -17,7 +17,10 @@ final class RecentOutcomes {
         return Arrays.stream(horizonSteps).mapToObj(RecentOutcomes::new).toArray(RecentOutcomes[]::new);
     }
 
-    /** What was noted one horizon before this step, as long as this step's own note has not replaced it; NaN for nothing. */
+    /**
+     * What was noted one horizon before this step, as long as this step's own note has not replaced it; NaN for
+     * nothing.
+     */
     double at(long step) {
         return ring[slot(step)];
     }

@@ -35,8 +35,8 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
     }
 
     /**
-     * What would have erred least on a series, in requests: the moving average at each horizon for itself, Holt-Winters over all
-     * horizons, each in proportion to the error of the first candidate there.
+     * What would have erred least on a series, in requests: the moving average at each horizon for itself, Holt-Winters
+     * over all horizons, each in proportion to the error of the first candidate there.
      *
      * @param firstStep number of the series' first step
      * @param requests of each step, NaN for missing

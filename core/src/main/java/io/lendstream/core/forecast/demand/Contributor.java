@@ -42,8 +42,8 @@ final class Contributor {
     }
 
     /**
-     * Takes note of a record; false if it was seen before, or is so old that nobody can tell, or tells again of a time that has been told
-     * of, as after a clock was set back.
+     * Takes note of a record; false if it was seen before, or is so old that nobody can tell, or tells again of a time
+     * that has been told of, as after a clock was set back.
      */
     boolean isNew(RequestRate rate) {
         long end = rate.windowEnd().toEpochMilli();

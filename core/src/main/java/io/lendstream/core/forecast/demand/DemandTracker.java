@@ -14,12 +14,13 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * Adds up what several sources report of one service into steps of demand. A step is closed as soon as everybody who still
- * reports has reported beyond its end; what comes for it afterwards is late. A window that reaches over the edge of a step
- * counts to both sides in proportion.
+ * Adds up what several sources report of one service into steps of demand. A step is closed as soon as everybody who
+ * still reports has reported beyond its end; what comes for it afterwards is late. A window that reaches over the edge
+ * of a step counts to both sides in proportion.
  *
- * <p>Clocks of sources differ. Whether one is silent is told by how far the service's clock has moved since it was heard of, and
- * not by the times it reports: one that is ahead makes no other silent. One that is far behind most is not waited for.
+ * <p>Clocks of sources differ. Whether one is silent is told by how far the service's clock has moved since it was
+ * heard of, and not by the times it reports: one that is ahead makes no other silent. One that is far behind most is
+ * not waited for.
  */
 public final class DemandTracker {
     /** What became of a record. */
@@ -94,7 +95,9 @@ public final class DemandTracker {
         return first < next ? Intake.LATE : Intake.COUNTED;
     }
 
-    /** The arrivals of the first so many milliseconds of a window, rounded down, so that the parts add up to the whole. */
+    /**
+     * The arrivals of the first so many milliseconds of a window, rounded down, so that the parts add up to the whole.
+     */
     private static long share(RequestRate rate, long millis) {
         return Math.multiplyExact(rate.requests().arrivals(), millis) / Limits.millis(rate.window());
     }
@@ -241,8 +244,8 @@ public final class DemandTracker {
         }
 
         /**
-         * Arrivals over the time that the source with the fewest gaps covered; empty if that is less than half of the step,
-         * unless it is the first step of all, where a rough number is better than none.
+         * Arrivals over the time that the source with the fewest gaps covered; empty if that is less than half of the
+         * step, unless it is the first step of all, where a rough number is better than none.
          */
         OptionalDouble arrivalsPerSecond() {
             long covered = covered();

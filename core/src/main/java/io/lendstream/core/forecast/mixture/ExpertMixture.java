@@ -12,18 +12,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Our own model: at each horizon a {@link Mixture} of experts, four that let a mean of the level over some time go on and two that add to
- * the {@link Season} what is left of a deviation, and around it a {@link Spread}.
+ * Our own model: at each horizon a {@link Mixture} of experts, four that let a mean of the level over some time go on
+ * and two that add to the {@link Season} what is left of a deviation, and around it a {@link Spread}.
  *
- * <p>The two work out by regression, with forgetting, how much of the deviations from the season over some minutes to hours is
- * still there a horizon later; one knows what is usual at a time of day, the other what was there a day before.
+ * <p>The two work out by regression, with forgetting, how much of the deviations from the season over some minutes to
+ * hours is still there a horizon later; one knows what is usual at a time of day, the other what was there a day
+ * before.
  */
 public final class ExpertMixture implements ForecastModel {
     private static final Duration BETWEEN_FITS = Duration.ofHours(1);
     private static final double RECENT_STEPS = 200;
     /**
-     * Requests in recent steps to which no error can be compared, and a day's mean that is none: what is remembered of a demand that
-     * ended fades below.
+     * Requests in recent steps to which no error can be compared, and a day's mean that is none: what is remembered of
+     * a demand that ended fades below.
      */
     private static final double NO_DEMAND = 1e-6;
 

@@ -4,9 +4,9 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * Sees that demand has moved to another level: three steps in a row far from what was expected, all on the same side, and farther than
- * ever lately; until three in a row are as expected again. A single outlier is none, and a series that often jumps soon gives no
- * alarm.
+ * Sees that demand has moved to another level: three steps in a row far from what was expected, all on the same side,
+ * and farther than ever lately; until three in a row are as expected again. A single outlier is none, and a series that
+ * often jumps soon gives no alarm.
  */
 final class LevelShift {
     private static final int STEPS = 3;

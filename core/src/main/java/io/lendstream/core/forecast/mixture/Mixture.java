@@ -5,14 +5,15 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Arrays;
 
 /**
- * Weighs experts by how much better than the mixture each would have been lately: polynomial weights on regrets that fade.
+ * Weighs experts by how much better than the mixture each would have been lately: polynomial weights on regrets that
+ * fade.
  *
- * <p>An expert's regret is the sum of what every request less of error would have saved along the mixture's own mistake,
- * {@code sign(mixture - actual) * (mixture - expert)}; its weight is its positive regret over its squared regrets. So weights go
- * to experts that stand on the right side of the mixture, not to those that are near it.
+ * <p>An expert's regret is the sum of what every request less of error would have saved along the mixture's own
+ * mistake, {@code sign(mixture - actual) * (mixture - expert)}; its weight is its positive regret over its squared
+ * regrets. So weights go to experts that stand on the right side of the mixture, not to those that are near it.
  *
- * @see <a href="https://arxiv.org/abs/1402.2044">Gaillard, Stoltz and van Erven, A second-order bound with excess losses, COLT
- *     2014 (ML-Poly)</a>
+ * @see <a href="https://arxiv.org/abs/1402.2044">Gaillard, Stoltz and van Erven, A second-order bound with excess
+ *     losses, COLT 2014 (ML-Poly)</a>
  */
 final class Mixture {
     /** A regret counts as no more than so many mean errors of the mixture. */

@@ -4,8 +4,8 @@ import io.lendstream.core.forecast.Compact;
 import java.util.Optional;
 
 /**
- * A row of what is {@link Pending}: what was known at a step, what the experts said, what was said, and how large an error was
- * expected.
+ * A row of what is {@link Pending}: what was known at a step, what the experts said, what was said, and how large an
+ * error was expected.
  */
 record PendingRow(Pending rows, int start) {
     private static final int USUAL = SeenDemand.DEVIATIONS;

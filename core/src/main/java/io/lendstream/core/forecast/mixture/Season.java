@@ -11,8 +11,9 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * What a time of day and of the week brings to the level: waves of a day and of a week, fitted anew every day, and beside them,
- * bin by bin of the day, what the waves leave. A window far out of line pulls at neither with more than a fixed force.
+ * What a time of day and of the week brings to the level: waves of a day and of a week, fitted anew every day, and
+ * beside them, bin by bin of the day, what the waves leave. A window far out of line pulls at neither with more than a
+ * fixed force.
  */
 final class Season {
     private static final Duration MEMORY = Duration.ofDays(21);

@@ -6,7 +6,10 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What is known of a service's demand so far, whichever horizon is looked at: its level, its {@link Season}, how far off that it is. */
+/**
+ * What is known of a service's demand so far, whichever horizon is looked at: its level, its {@link Season}, how far
+ * off that it is.
+ */
 final class SeenDemand {
     private static final double[] MEAN_GAINS = {1, 0.4, 0.15, 0.05};
     private static final Duration[] SPANS = {

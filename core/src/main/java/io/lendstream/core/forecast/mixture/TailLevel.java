@@ -5,20 +5,21 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * The probability at which a spread must be read so that p99 really is passed once in a hundred steps. What is left above it
- * shrinks and grows with the share of steps that lately passed:
+ * The probability at which a spread must be read so that p99 really is passed once in a hundred steps. What is left
+ * above it shrinks and grows with the share of steps that lately passed:
  *
  * <p>{@code 1 - level = 0.01 * exp(-force * (passed / 0.01 - 1))}, {@code passed} being a mean with forgetting.
  *
- * <p>Unlike a {@link Level}'s, the force is the same whatever the step: a share that stays off the promise for a week is answered by
- * as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err together and the share is less certain.
- * Levels end where ten days of errors tell little more of how far out the spread reaches.
+ * <p>Unlike a {@link Level}'s, the force is the same whatever the step: a share that stays off the promise for a week
+ * is answered by as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err
+ * together and the share is less certain. Levels end where ten days of errors tell little more of how far out the
+ * spread reaches.
  *
- * <p>An answer takes evidence: it grows with the forecasts judged and is whole when five of them should have been passed; and the mean
- * is over so many forecasts, however long the step, that none is worth the whole range.
+ * <p>An answer takes evidence: it grows with the forecasts judged and is whole when five of them should have been
+ * passed; and the mean is over so many forecasts, however long the step, that none is worth the whole range.
  *
- * @see <a href="https://arxiv.org/abs/2307.16895">Angelopoulos, Candès and Tibshirani, Conformal PID control for time series
- *     prediction, NeurIPS 2023: error integration</a>
+ * @see <a href="https://arxiv.org/abs/2307.16895">Angelopoulos, Candès and Tibshirani, Conformal PID control for time
+ *     series prediction, NeurIPS 2023: error integration</a>
  */
 final class TailLevel {
     private static final double PROMISED = 0.01;

@@ -76,8 +76,8 @@ public final class Models {
     }
 
     /**
-     * A new model without history whose settings, where it has any that are not named, did best on a part of the series. That takes
-     * two passes over a hundred candidates, so it is for evaluations.
+     * A new model without history whose settings, where it has any that are not named, did best on a part of the
+     * series. That takes two passes over a hundred candidates, so it is for evaluations.
      *
      * @param firstStep number of the part's first step
      * @param arrivalsPerSecond of each step, NaN for missing

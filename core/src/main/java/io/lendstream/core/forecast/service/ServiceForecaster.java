@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Everything that is known of one service's demand: request rates go in, record by record, and each time a step of demand
- * is complete a forecast comes out. The Flink job and the replay both run this.
+ * Everything that is known of one service's demand: request rates go in, record by record, and each time a step of
+ * demand is complete a forecast comes out. The Flink job and the replay both run this.
  */
 public final class ServiceForecaster {
     private static final int OLDEST_FORMAT = 2;
@@ -36,7 +36,9 @@ public final class ServiceForecaster {
     private long lastStep = Long.MIN_VALUE;
     private long duplicates;
     private long late;
-    /** What the last forecast said of the step after it, NaN where the first horizon is longer; and when it was issued. */
+    /**
+     * What the last forecast said of the step after it, NaN where the first horizon is longer; and when it was issued.
+     */
     private double toldP99 = Double.NaN;
 
     private long toldAt = Long.MIN_VALUE;
@@ -116,10 +118,10 @@ public final class ServiceForecaster {
     }
 
     /**
-     * A forecast in the middle of a step, if demand in it is above the p99 that was told, by more than chance: as if the
-     * step went on like that. It is issued at the time that everybody has reported to, at most one for each window. The
-     * step is learned from when it is over, as always. On a fall nobody needs to hurry. There is none where the first horizon is
-     * longer than a step, as nothing was told of the step in hand.
+     * A forecast in the middle of a step, if demand in it is above the p99 that was told, by more than chance: as if
+     * the step went on like that. It is issued at the time that everybody has reported to, at most one for each window.
+     * The step is learned from when it is over, as always. On a fall nobody needs to hurry. There is none where the
+     * first horizon is longer than a step, as nothing was told of the step in hand.
      */
     public Optional<DemandForecast> early() {
         return tracker.part().filter(this::isBeyondBand).map(this::toldEarly);
@@ -142,8 +144,8 @@ public final class ServiceForecaster {
     }
 
     /**
-     * When {@link #advanceTo} has to be called at the latest, in case no record comes before: the step in hand is closed
-     * then, whoever is silent. Empty if there is no step in hand.
+     * When {@link #advanceTo} has to be called at the latest, in case no record comes before: the step in hand is
+     * closed then, whoever is silent. Empty if there is no step in hand.
      */
     public Optional<Instant> closesBy() {
         OptionalLong by = tracker.closesBy();

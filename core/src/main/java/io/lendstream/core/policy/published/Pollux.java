@@ -24,11 +24,11 @@ import java.util.TreeMap;
 
 /**
  * Searches for the allocation in which all jobs get on best, batch sizes included. The search starts from the present
- * allocation each time, seeded with the time of the plan: published runs also keep the last search's population, but a plan
- * depends on nothing but what is seen.
+ * allocation each time, seeded with the time of the plan: published runs also keep the last search's population, but a
+ * plan depends on nothing but what is seen.
  *
- * @param original whether the search and the price of a restart are those of the paper's artefact: 100 generations of 100,
- *     and 30 s; else those of the evaluation of DeepBoot: 50 of 50, 10 s, and a tenth of the speedup for a move
+ * @param original whether the search and the price of a restart are those of the paper's artefact: 100 generations of
+ *     100, and 30 s; else those of the evaluation of DeepBoot: 50 of 50, 10 s, and a tenth of the speedup for a move
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.2</a>
  */
 public record Pollux(boolean original) implements ReclaimsByLeastLoss {

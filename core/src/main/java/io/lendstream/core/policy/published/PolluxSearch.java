@@ -8,14 +8,14 @@ import java.util.SplittableRandom;
 /**
  * Pollux's search for an allocation: NSGA-II over matrices that say how many GPUs of each node each job has.
  *
- * <p>The first objective is the power mean (p = -1) of the jobs' speedups, each weighed by its restart factor if its row
- * differs from what it has now; it rewards that all jobs get on. The second is the sum of speedups. The result is the
- * matrix with the best first objective. Published speedups also carry the share of the cluster that a GPU is, which is the
- * same for all jobs here and left out.
+ * <p>The first objective is the power mean (p = -1) of the jobs' speedups, each weighed by its restart factor if its
+ * row differs from what it has now; it rewards that all jobs get on. The second is the sum of speedups. The result is
+ * the matrix with the best first objective. Published speedups also carry the share of the cluster that a GPU is, which
+ * is the same for all jobs here and left out.
  *
  * <p>Children take each job's row from one parent or the other, and change about two rows: back to what it is now, to
- * fewer on some nodes, or to more. Then they are repaired: no node has two jobs that span nodes, no job has more
- * GPUs or nodes than it may, no node gives more than it has, and jobs that come first in the list win. Equal problems,
+ * fewer on some nodes, or to more. Then they are repaired: no node has two jobs that span nodes, no job has more GPUs
+ * or nodes than it may, no node gives more than it has, and jobs that come first in the list win. Equal problems,
  * starts and seeds give equal results. O(generations x population x (jobs x nodes + population)).
  *
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, sections 4.2 and 4.3</a>

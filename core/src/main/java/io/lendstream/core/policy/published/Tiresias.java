@@ -22,12 +22,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Serves jobs that have had little service first, without knowing how long they run: two queues, and a job moves to the second
- * when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job gets what its
- * owner asked for or nothing; one that runs stays where it is.
+ * Serves jobs that have had little service first, without knowing how long they run: two queues, and a job moves to the
+ * second when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job
+ * gets what its owner asked for or nothing; one that runs stays where it is.
  *
- * <p>Follows the form in which the Pollux and DeepBoot evaluations compare with it: no way back to the first queue, and a
- * job that lost GPUs goes on with the rest.
+ * <p>Follows the form in which the Pollux and DeepBoot evaluations compare with it: no way back to the first queue, and
+ * a job that lost GPUs goes on with the rest.
  *
  * @param demoteGpuHours GPU time after which a job moves to the second queue
  * @see <a href="https://www.usenix.org/conference/nsdi19/presentation/gu">Tiresias, NSDI 2019, discretised 2D-LAS</a>

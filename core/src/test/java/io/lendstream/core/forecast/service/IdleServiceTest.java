@@ -42,7 +42,9 @@ class IdleServiceTest {
                 .allSatisfy(horizon -> assertThat(horizon.p99() * SECONDS).isBetween(0.0, 0.01));
     }
 
-    /** After days or weeks without demand as much of it as before comes back; p99 is neither absurd nor on the forecast. */
+    /**
+     * After days or weeks without demand as much of it as before comes back; p99 is neither absurd nor on the forecast.
+     */
     @ParameterizedTest
     @CsvSource({"1440, 1440", "1440, 14400", "1440, 30000", "10080, 1440", "10080, 7200", "10080, 14400", "10080, 45000"
     })

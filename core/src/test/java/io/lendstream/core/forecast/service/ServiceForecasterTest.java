@@ -72,7 +72,10 @@ class ServiceForecasterTest {
         assertThat(forecaster.observe(left.next(900))).isEmpty();
     }
 
-    /** The p99 of five minutes is far above demand of the next one, or far below; in neither case it was told of the step in hand. */
+    /**
+     * The p99 of five minutes is far above demand of the next one, or far below; in neither case it was told of the
+     * step in hand.
+     */
     @Test
     void tellsNothingEarlyWhereNothingWasToldOfTheStepInHand() {
         var fiveMinutesAhead = new ServiceForecaster(
@@ -149,9 +152,9 @@ class ServiceForecasterTest {
     }
 
     /**
-     * What is kept of a service: its model, 7,405 bytes whatever it has seen; settings, counts and clocks, 128; its own names; of each
-     * source 42 and its names; of each step in hand 16, and 8 for each source. The bound holds for two sources and two steps, all names as long as
-     * those of Kubernetes may be, and boot ids that are UUIDs.
+     * What is kept of a service: its model, 7,405 bytes whatever it has seen; settings, counts and clocks, 128; its own
+     * names; of each source 42 and its names; of each step in hand 16, and 8 for each source. The bound holds for two
+     * sources and two steps, all names as long as those of Kubernetes may be, and boot ids that are UUIDs.
      */
     @Test
     void staysSmallAlsoWithTwoSourcesOfLongNames() {

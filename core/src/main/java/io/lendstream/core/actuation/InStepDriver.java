@@ -15,7 +15,7 @@ public interface InStepDriver extends ChangeDriver {
     /**
      * Takes an order.
      *
-     * @param subject what is known about the subject of the order
+     * @param subject the known facts about the subject of the order
      */
     void take(Order order, OrderSubject subject, Instant now);
 

@@ -19,7 +19,7 @@ import java.util.Optional;
  * @param decision the decision under which it is reported
  * @param tenant the tenant that it is about; empty if MIG instances are changed
  * @param gpus the GPUs that it is about; if MIG instances are changed, the GPU and the instances that are destroyed
- * @param timings what is known so far about the times of the parts of the change
+ * @param timings the times of the parts of the change, as far as they are known
  * @param reason what the report says about it; usually empty
  */
 public record PendingStep(

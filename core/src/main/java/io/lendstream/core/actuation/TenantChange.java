@@ -10,7 +10,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * What a decision changes of what its tenant holds. Each GPU that the decision names is in one of the lists.
+ * The change of a tenant's GPUs by a decision. Each GPU that the decision names is in one of the lists.
  *
  * @param kept GPUs that the tenant has and keeps
  * @param leaving GPUs that the tenant has and is to leave
@@ -37,7 +37,7 @@ record TenantChange(
     }
 
     /**
-     * The change of a tenant that keeps some of what it has, leaves the rest, and gets other GPUs.
+     * The change of a tenant that keeps some of its GPUs, leaves the rest, and gets other GPUs.
      *
      * @param named the GPUs that the decision asks to release or to bind
      * @param kept some of the GPUs that the tenant has and is not leaving

@@ -57,7 +57,7 @@ public record BatchPlan(
         return new BatchPlan(used, services, packing, instances, PackingBounds.of(used, demands));
     }
 
-    /** Without the profiles that nobody can use, there are fewer ways to cut a GPU. */
+    /** Without the profiles that no service can use, there are fewer ways to cut a GPU. */
     private static MigGpu usable(MigGpu gpu, List<Packing.Demand> demands) {
         return gpu.only(profile -> demands.stream().anyMatch(demand -> demand.capacity(profile) > 0));
     }

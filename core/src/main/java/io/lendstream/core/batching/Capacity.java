@@ -41,11 +41,11 @@ public record Capacity(double ratePerSecond, double p99Millis) {
     private static final double SKEW = (QUANTILE_99 * QUANTILE_99 - 1) / 6;
 
     /**
-     * The most that an instance can be given.
+     * The highest rate that an instance can take.
      *
      * @param sloMillis within which 99 of 100 requests are to be answered
      * @param cv2 squared coefficient of variation of the times between requests; 1 for Poisson
-     * @param load most share of what the instance can do with largest batches, above 0, at most 1; less than 1 keeps a
+     * @param load greatest share of the instance's rate with largest batches, above 0, at most 1; less than 1 keeps a
      *     reserve
      */
     public static Capacity of(BatchLatency latency, double sloMillis, double cv2, double load) {
@@ -66,7 +66,7 @@ public record Capacity(double ratePerSecond, double p99Millis) {
     }
 
     /**
-     * About the most that an instance can be given: each bucket takes its share of what the instance would do with it
+     * An estimate of the highest rate: each bucket takes its share of the rate that the instance would reach with it
      * alone.
      */
     static Capacity of(Mix mix, double sloMillis, double cv2, double load) {

@@ -29,7 +29,7 @@ public interface ModelLatency {
     /** The largest input that the model takes; 1 for models whose inputs are all alike. */
     int largestSize();
 
-    /** The same with every batch longer by a factor, as a margin for what is not known. */
+    /** The same with every batch longer by a factor, as a margin for unknowns. */
     default ModelLatency times(double factor) {
         ModelLatency plain = this;
         return new ModelLatency() {

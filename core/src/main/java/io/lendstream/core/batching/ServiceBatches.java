@@ -19,8 +19,7 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * What servers have told of a service's batches, and how it was told to batch: plain values; each report makes the
- * next.
+ * The reported batches of a service and the batching decided for it, as immutable values; each report gives the next.
  *
  * <p>Times are learned for inputs as shares of a power of two, the first that no input has exceeded. When one does, or
  * the service moves to another kind of GPU, they are learned from the start; the former happens less than once for each
@@ -30,9 +29,9 @@ import java.util.function.IntFunction;
  * @param largest input so far, rounded up to where a bucket may end; 1 where all are alike
  * @param learned of the time that batches take
  * @param sizes of the inputs that requests came with; rounded up alike, so that they are a hundred at most
- * @param decided what the service was last told
- * @param at when it was; before the first decision, when the first batches came
- * @param guard what came of it
+ * @param decided the last decided setting
+ * @param at the time of that decision; before the first decision, the time of the first batches
+ * @param guard the results since then
  */
 public record ServiceBatches(
         String gpu,
@@ -153,7 +152,7 @@ public record ServiceBatches(
         return new ServiceBatches(gpu, largest, learned, sizes, Optional.of(next), now, nextGuard);
     }
 
-    /** What was learned, for margins and drifts. */
+    /** The learned latencies, for margins and drifts. */
     public LatencyLearner learner() {
         return LatencyLearner.of(LatencyPrior.WIDE, learned);
     }
@@ -171,7 +170,7 @@ public record ServiceBatches(
     /**
      * The same.
      *
-     * @param fits whether somebody vouches that what has run on any instance has enough memory on this one
+     * @param fits whether it is declared that all work that has run on any instance fits the memory of this one
      */
     public Optional<IntFunction<BatchLatency>> on(Slice slice, boolean fits) {
         LatencyLearner learner = learner();

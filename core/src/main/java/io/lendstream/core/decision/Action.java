@@ -167,7 +167,7 @@ public sealed interface Action {
     }
 
     /**
-     * Cuts GPUs anew. Instances that stay are not touched; the others must be free.
+     * Changes the MIG instances of GPUs. Instances that stay are not touched; the others must be free.
      *
      * @param gpus the GPUs, not their instances
      * @param profiles the MIG instances of each afterwards, biggest first, by profile and first memory slice:

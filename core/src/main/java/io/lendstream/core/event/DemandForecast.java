@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param horizons quantiles at increasing horizons; not empty
  * @param recentError mean absolute error over mean demand of its recent forecasts at the first horizon
  * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon;
- *     that of each horizon, and of p99, is said there
+ *     {@link HorizonQuantiles#recent} has it for each horizon, and for p99
  */
 public record DemandForecast(
         ServiceId service,

@@ -11,8 +11,8 @@ import java.util.Optional;
  * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support
  * is absent, never zero.
  *
- * @param usedBy who has it, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty where nobody
- *     has, absent where that is not known
+ * @param usedBy its users, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty if it is
+ *     unused, absent if that is not known
  */
 public record GpuSample(
         GpuId gpuId,

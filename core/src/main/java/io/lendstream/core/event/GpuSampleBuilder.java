@@ -40,7 +40,7 @@ public final class GpuSampleBuilder {
         this.gpuId = gpuId;
     }
 
-    /** Measured utilisation; of what is not measured, give the {@link #utilizationQuality quality} alone. */
+    /** Measured utilisation; without a measurement, give the {@link #utilizationQuality quality} alone. */
     public GpuSampleBuilder utilization(double fraction) {
         this.utilization = Optional.of(fraction);
         this.utilizationQuality = Quality.MEASURED;

@@ -41,7 +41,7 @@ public final class Limits {
     public static final Duration LONGEST_WINDOW = Duration.ofHours(1);
     /** The most characters of a name. */
     public static final int LONGEST_NAME = 249;
-    /** The most characters of a text of an input record; what is longer is cut. */
+    /** The most characters of a text of an input record; longer texts are cut. */
     public static final int LONGEST_TEXT = 4096;
     /** The most entries of a list or a map of an input record. */
     public static final int MOST_ENTRIES = 100_000;
@@ -189,12 +189,12 @@ public final class Limits {
     }
 
     /**
-     * What others may call something: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes (double,
-     * single and back) and backslashes, and with no part between slashes that is {@code .} or {@code ..}.
+     * A name in input records: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes (double, single
+     * and back) and backslashes, and with no part between slashes that is {@code .} or {@code ..}.
      *
-     * @param kind what is named, for the message
+     * @param kind the kind of object, for the message
      * @return the name
-     * @throws IllegalArgumentException where it is none, with what is wrong and what would be right
+     * @throws IllegalArgumentException if it is not a name; the message says what is wrong and what is allowed
      */
     public static String name(String kind, String text) {
         if (text.isEmpty() || text.length() > LONGEST_NAME) {
@@ -241,8 +241,8 @@ public final class Limits {
     }
 
     /**
-     * Rules that no bound of one component can express. They hold for what arrives and not for what is loaded, so they
-     * are not part of the constructors.
+     * Rules across several components. They apply to records that arrive and not to loaded state, so they are not part
+     * of the constructors.
      *
      * @throws IllegalArgumentException where the event breaks one
      */

@@ -18,7 +18,7 @@ public record Timings(
     public static final Timings NONE =
             new Timings(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
-    /** Where nobody measured a pause. */
+    /** For a pause that was not measured. */
     public Timings(
             Optional<Duration> prepare, Optional<Duration> release, Optional<Duration> bind, Optional<Duration> ready) {
         this(prepare, release, bind, ready, Optional.empty());

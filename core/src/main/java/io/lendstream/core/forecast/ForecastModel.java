@@ -19,7 +19,7 @@ public interface ForecastModel {
      */
     void observe(long step, double arrivalsPerSecond);
 
-    /** A step whose demand nobody reported. */
+    /** A step without reported demand. */
     void miss(long step);
 
     /** What it expects as of the last step, a line a horizon; empty until it has seen demand. */

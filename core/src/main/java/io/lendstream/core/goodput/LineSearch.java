@@ -6,7 +6,7 @@ package io.lendstream.core.goodput;
  *
  * <p>The caller evaluates the function at {@link #step()} and tells the search what it found, until it is over. The
  * search keeps an interval between the best step so far and another one; each trial is the minimum of a cubic or a
- * parabola through what is known of its ends.
+ * parabola through the known values at its ends.
  *
  * @see <a href="https://doi.org/10.1145/192115.192132">Moré, Thuente: Line search algorithms with guaranteed sufficient
  *     decrease, 1994</a>

@@ -64,7 +64,7 @@ public final class Explainer {
         return log.last() >= trigger();
     }
 
-    /** What is known, from the events taken so far. */
+    /** The explanation from the events taken so far. */
     public Explanation explanation() {
         List<Long> missing = recorded.reason().inputs().stream()
                 .filter(input -> !inputs.containsKey(input))
@@ -126,7 +126,7 @@ public final class Explainer {
 
     private record Planned(DomainEvent by, ClusterView view) {}
 
-    /** What was seen of the present step, and of the last plan. */
+    /** The notes on the present step and on the last plan. */
     private static final class Notes implements StepListener {
         private Optional<DomainEvent> event = Optional.empty();
         private Optional<Planned> plan = Optional.empty();

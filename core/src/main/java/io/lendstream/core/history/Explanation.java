@@ -18,13 +18,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Why a decision was made.
+ * The explanation of a decision.
  *
  * @param recorded the decision as it was published
  * @param inputs the events it rests on, as far as the log still has them, in their order
  * @param missing sequences of those that the log no longer has
- * @param made what is seen when the step that made it is made again; empty where that cannot be done
- * @param obstacle why it cannot; empty where it can
+ * @param made the result of repeating the step that made it; empty if that is not possible
+ * @param obstacle why that is not possible; empty if it is
  */
 public record Explanation(
         Decision recorded,

@@ -75,7 +75,7 @@ public final class HistoryChecker {
      * Judges a history.
      *
      * @param log the domain's events in the order of {@code domain-events}
-     * @param decisions what was published on {@code decisions}, in its order
+     * @param decisions the records of the topic {@code decisions}, in their order
      * @param leases the records of {@code leases} about the domain, as far as compaction left them, in their order
      */
     public static Verdict check(DomainId domain, List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {
@@ -129,14 +129,14 @@ public final class HistoryChecker {
         }
     }
 
-    /** The judgement on the log so far, and on what was published besides. */
+    /** The verdict on the log so far, and on the published decisions and leases. */
     public Verdict verdict(List<Decision> published, List<Lease> leases) {
         HistoryEnd end = new HistoryEnd(state, replayed, published, leases);
         rules.forEach(rule -> rule.end(end));
         return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, releases, violations.found());
     }
 
-    /** Takes a report as it stands on {@code actuation-reports}, after the log: the scheduler must have heard of it. */
+    /** Takes a report from {@code actuation-reports}, after the log: the log must contain it. */
     public void heard(ActuationReport report) {
         rules.forEach(rule -> rule.heard(report));
     }

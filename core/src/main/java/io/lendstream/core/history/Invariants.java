@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 public final class Invariants {
     private Invariants() {}
 
-    /** What is wrong with a state; empty when nothing is. */
+    /** The faults of a state; empty if there are none. */
     public static List<Violation> check(ClusterState state) {
         return check(state, Set.of());
     }
@@ -102,7 +102,7 @@ public final class Invariants {
                 .formatted(job.spec().job(), job.gpus(), job.spec().scaling().least()));
     }
 
-    /** Units that can be given to somebody do not share memory. */
+    /** Units that can be assigned do not share memory. */
     private static void overlaps(ClusterState state, List<Violation> violations) {
         Map<GpuId, List<MigInstance>> there = new HashMap<>();
         Set<GpuId> whole = new HashSet<>();

@@ -56,10 +56,10 @@ public record BatchCounter(Phase input, Phase infer, Phase output) {
     }
 
     /**
-     * What an instance served between two readings; nothing where they are the same.
+     * The batches that an instance served between two readings; none if the readings are equal.
      *
-     * <p>A counter that is lower than before, or gone, means that the server started anew: then all that it counts now
-     * came since. A restart after which every counter has already passed its old value cannot be told; read more often
+     * <p>A counter that is lower than before, or gone, means that the server restarted: then all that it counts now
+     * came since. A restart after which every counter has already passed its old value is not detected; read more often
      * than that.
      *
      * @param before by batch size; empty for a server that has just started

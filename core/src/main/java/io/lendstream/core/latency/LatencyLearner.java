@@ -78,7 +78,7 @@ public final class LatencyLearner {
         return new LatencyLearner(prior, new State(List.of(), List.of(), Optional.empty(), 0, false, 0));
     }
 
-    /** Goes on from what was kept, with the same prior. */
+    /** Continues from a kept state, with the same prior. */
     public static LatencyLearner of(LatencyPrior prior, State state) {
         return new LatencyLearner(prior, state);
     }
@@ -99,7 +99,7 @@ public final class LatencyLearner {
         return draft.learner();
     }
 
-    /** With what one report of a server tells; each batch must be told once. */
+    /** With one report of a server; each batch must be reported once. */
     public LatencyLearner observed(ServedBatches served) {
         return observed(List.of(served));
     }
@@ -112,15 +112,15 @@ public final class LatencyLearner {
     }
 
     /**
-     * By how much to plan with longer batches than the model says: a fraction of 0.05 to 0.3.
+     * The margin by which plans assume longer batches than the model: a fraction of 0.05 to 0.3.
      *
-     * <p>1.64 standard deviations of what is off, so that one batch in twenty takes longer, with what is not known of
+     * <p>It is 1.64 standard deviations of the error, so that one batch in twenty takes longer, with the uncertainty of
      * the parameters at this point; but at least 0.1, and 0.15 for a model that is new or has drifted and of which
      * there were too few probes since. The latter shrink with each batch that the slice served no slower than planned
      * for, and are down to 0.05 after 500.
      *
-     * <p>Times with their margins can fall as batches grow, where one that was measured follows one that was not; who
-     * needs them to rise takes the most of all up to a batch.
+     * <p>Times with their margins can fall as batches grow, if a measured batch follows an unmeasured one. A caller
+     * that needs rising times takes the maximum up to a batch.
      */
     public double margin(Slice slice, int batch, double size) {
         double first = needsProbes() ? UNPROBED_MARGIN : NEW_MARGIN;

@@ -90,8 +90,8 @@ public final class LatencyModel {
     }
 
     /**
-     * How far what is said of two batches is wrong together, for want of knowledge of the parameters: the covariance of
-     * the logarithms of {@link #millis}.
+     * The common error of the predictions for two batches from uncertain parameters: the covariance of the logarithms
+     * of {@link #millis}.
      */
     double together(Slice slice, int batch, double size, Slice otherSlice, int otherBatch, double otherSize) {
         double[] slopes = hinge.slopes(slice, batch, size);

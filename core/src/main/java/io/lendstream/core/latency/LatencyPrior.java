@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What is expected of a model before it has been measured, from models that have been: where their parameters lie and
- * how far apart, and by how much the hinge is usually off on a slice with a batch.
+ * The expectation for a model before measurements, from measured models: where their parameters lie and how far apart,
+ * and the usual error of the hinge on a slice with a batch.
  *
  * @param means of five figures: log of fixed to proportional part, exponents of compute and memory, log of floor to
  *     fixed part, log of curvature
  * @param spreads standard deviations of these
- * @param corrections what is added to the logarithm of the hinge's milliseconds, by slice, batch and size; only where
+ * @param corrections the terms added to the logarithm of the hinge's milliseconds, by slice, batch and size; only where
  *     known models were measured
  */
 public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, Double> corrections) {

@@ -3,18 +3,19 @@ package io.lendstream.core.latency;
 import java.util.Optional;
 
 /**
- * What was measured in a bin. Each newer batch takes half a per cent off the weight of the older ones, so that about
- * 200 count.
+ * The measurements in a bin. Each newer batch takes half a per cent off the weight of the older ones, so that about 200
+ * count.
  *
- * <p>A server tells sums, of which no quantile can be counted; times of batches vary little, and in proportion. So a
- * mean and a variance of logarithms are kept, and quantiles are those of a lognormal.
+ * <p>A server reports sums, which give no quantiles; times of batches vary little, and in proportion. So a mean and a
+ * variance of logarithms are kept, and quantiles are those of a lognormal.
  *
  * @param batches how many there were
  * @param weight of them after the forgetting, in batches
  * @param batch their mean size
  * @param size mean of their inputs' sizes
  * @param logMillis mean of the logarithms of reported means
- * @param squares sum of squares of single batches' logarithms from what was expected, older reports counting less
+ * @param squares sum of squares of the deviations of single batches' logarithms from the expectation; older reports
+ *     count less
  * @param degrees degrees of freedom of that sum
  * @param at number of the last report, by which the bin that has been idle for longest is known
  * @param fitted the mean when the model was last fitted; empty before

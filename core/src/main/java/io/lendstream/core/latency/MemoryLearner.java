@@ -11,16 +11,16 @@ import java.util.function.BiPredicate;
  * the next.
  *
  * <pre>
- * mem(b, s) = W + k b s       by least squares of what was used
+ * mem(b, s) = W + k b s       by least squares of the memory used
  * </pre>
  *
  * A batch is thought to fit if all of this holds of its work {@code b s}, in inputs of the largest size:
  *
  * <ul>
  *   <li>it is less than all that ran out of memory on an instance of as much memory or more: these are hard limits;
- *   <li>it is no more than what has run on an instance of as much memory or less, or n times what has run in an n-th of
- *       the memory, as {@code W} is needed but once; or, where memory was measured with two different loads, no more
- *       than twice what has run anywhere;
+ *   <li>it is no more than the work that has run on an instance of as much memory or less, or n times the work that has
+ *       run in an n-th of the memory, because {@code W} is needed only once; or, if memory was measured with two
+ *       different loads, no more than twice the work that has run anywhere;
  *   <li>where memory was measured so, its memory with a reserve of 5 % is no more than there is, unless it has run
  *       already.
  * </ul>
@@ -30,7 +30,7 @@ import java.util.function.BiPredicate;
  *
  * @param ran the most work that ran, by memory; ascending in both
  * @param ranOut the least work that did not, by memory; ascending in both
- * @param used sums over what was measured
+ * @param used sums over the measurements
  */
 public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     public static final MemoryLearner EMPTY = new MemoryLearner(List.of(), List.of(), new Sums(0, 0, 0, 0, 0));
@@ -81,7 +81,7 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     }
 
     /**
-     * With a batch that an instance held, or that somebody vouches for.
+     * With a batch that an instance held, or that is declared to fit.
      *
      * @param memoryGib of the instance
      * @param size of each input, as a share of the model's largest
@@ -152,7 +152,7 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
         return Math.min(batch, below);
     }
 
-    /** The most work that ought to fit by what was measured; 0 where that does not tell. */
+    /** The most work that should fit by the measurements; 0 if they are not sufficient. */
     private double expected(double memoryGib) {
         if (!used.makesALine()) {
             return 0;

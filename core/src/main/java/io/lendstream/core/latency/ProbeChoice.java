@@ -8,8 +8,8 @@ import java.util.Optional;
 /**
  * Which measurement of a model tells most about a plan: that after which the model's spread, at the batches with which
  * the plan reckons, is expected to be least. A measurement moves the parameters of the hinge, by as much as it depends
- * on them, and with them what is said of all other batches; how much smaller their spread becomes does not depend on
- * what it shows.
+ * on them, and with them the predictions for all other batches; how much smaller their spread becomes does not depend
+ * on what it shows.
  */
 public final class ProbeChoice {
     private ProbeChoice() {}

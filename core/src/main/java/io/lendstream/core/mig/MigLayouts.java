@@ -187,11 +187,10 @@ public final class MigLayouts {
     }
 
     /**
-     * Where to put more instances, explicitly and biggest first, as NVML has to be told: left to itself the driver puts
-     * small ones where big ones would have fitted. Of all ways the one that leaves room for most, by what the rest of
-     * the GPU could still be cut into.
+     * The places for more instances, biggest first. NVML needs explicit places, because by itself the driver puts small
+     * instances where big ones would have fitted. The choice leaves the rest of the GPU the most ways to be cut.
      *
-     * @param layout what is there and stays
+     * @param layout the instances that exist and stay
      * @return a place for each, in the order in which they are to be created; empty where there is no room for all
      */
     public Optional<List<MigPlace>> place(List<MigPlace> layout, List<MigProfile> more) {

@@ -69,7 +69,7 @@ final class Hungarian {
         return columnOf;
     }
 
-    /** Potentials of what has been reached go up, so that the next column costs nothing more. */
+    /** Potentials of the reached rows go up, so that the next column costs nothing more. */
     private static void raise(
             double by, int row, int[] rowOf, boolean[] done, double[] ofRow, double[] ofColumn, double[] distance) {
         ofRow[row] += by;

@@ -13,7 +13,7 @@ final class Loads {
     private final Map<String, Double> atStart = new TreeMap<>();
     private final double perInstance;
 
-    /** @param running at the start; services among them that nobody demands any more have a rate of 0 */
+    /** @param running the instances at the start; services without demand have a rate of 0 */
     Loads(List<Packing.Demand> demands, List<Instance> running) {
         this.demands = demands;
         for (Packing.Demand demand : demands) {

@@ -17,10 +17,10 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * A transition in the making: what is there, what is still to come and what is still to go.
+ * The search for a transition: the present instances, those still to make and those still to remove.
  *
- * <p>It ends: each round makes at least one instance of the target, which then stays, or removes one that is not of it
- * without making another.
+ * <p>It ends: each round makes at least one instance of the target, which then stays, or removes another instance
+ * without making one.
  */
 final class TransitionSearch {
     /** Rounding, as a share of a service's rate. */
@@ -131,7 +131,7 @@ final class TransitionSearch {
     /**
      * Makes room for as many missing instances as can be.
      *
-     * @param mayAdd whether others may serve for a while in place of what goes
+     * @param mayAdd whether temporary instances may serve in place of those that go
      * @return whether there was any
      */
     private boolean exchange(boolean mayAdd) {
@@ -238,7 +238,7 @@ final class TransitionSearch {
                 .sum();
     }
 
-    /** Whether there is room before the exchange, and still when what is to come has come. */
+    /** Whether there is room before the exchange, and still after the expected instances have come. */
     private boolean hasRoom(Exchange exchange, Instance added) {
         List<MigPlace> before = new ArrayList<>(List.of(added.place()));
         there(added.gpu()).forEach(each -> before.add(each.place()));
@@ -261,7 +261,7 @@ final class TransitionSearch {
         instances.stream().filter(each -> each.gpu().equals(gpu)).forEach(each -> places.add(each.place()));
     }
 
-    /** Removes what is not of the target and can be done without. */
+    /** Removes instances that are not in the target and not needed. */
     private boolean compact() {
         Exchange exchange = new Exchange();
         for (Instance each : surplus) {
@@ -301,7 +301,7 @@ final class TransitionSearch {
         make(fitting());
     }
 
-    /** What is missing and has room. */
+    /** The missing instances that have room. */
     private Collection<Instance> fitting() {
         Exchange none = new Exchange();
         missing.stream().filter(each -> hasRoom(none, each)).forEach(none.coming::add);

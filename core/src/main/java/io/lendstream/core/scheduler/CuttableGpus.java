@@ -45,7 +45,7 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
      * @param switchable whether it may leave MIG mode, or be brought into it
      */
     record Cuttable(GpuId gpu, NodeId node, long memoryBytes, boolean switchable, List<Unit> units) {
-        /** Units that keep their GPU from being cut anew, or not. */
+        /** Whether a unit prevents a new cut of its GPU. */
         Stream<Unit> there() {
             return units.stream().filter(unit -> !unit.isGoing());
         }

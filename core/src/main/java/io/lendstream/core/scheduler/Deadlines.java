@@ -62,7 +62,7 @@ final class Deadlines {
                 .forEach(builder::remove);
     }
 
-    /** What is due by a time, soonest first. */
+    /** The keys due at a time, soonest first. */
     private static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> clusterIndex, Instant time) {
         List<K> due = new ArrayList<>();
         Optional<DueKey<K>> first = clusterIndex.firstKey();

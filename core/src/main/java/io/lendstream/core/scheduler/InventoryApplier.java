@@ -84,7 +84,7 @@ record InventoryApplier(StepBuilder builder) {
         if (isAnother && !gpu.isFree()) {
             quarantine(
                     builder.gpu(gpu.gpuId()),
-                    "its GPU was cut anew while it was " + gpu.owner().label());
+                    "the cut of its GPU changed while it was " + gpu.owner().label());
         }
     }
 

@@ -9,7 +9,7 @@ import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
 
-/** What is known of how long the batches of services take. */
+/** The known batch times of services. */
 @FunctionalInterface
 public interface Latencies {
     /** In bytes. */

@@ -37,7 +37,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
     }
 
-    /** A GPU is not cut anew after all: its instances are those that its node last reported. */
+    /** The cut of a GPU failed: its instances are those that its node last reported. */
     private void notRecut(DecisionId decision) {
         Set<NodeId> nodes = new TreeSet<>();
         for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
@@ -70,8 +70,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     /**
-     * What is, with what we believe; where something is under way we are about to hear of it. Another actuator than the
-     * one that bound a unit may see that something runs there, but not that nothing does.
+     * Compares a report with the state. Units in transfer are left out, because their own reports follow. Only the
+     * actuator that bound a unit can report that no tenant runs there; others can report that one does.
      */
     private void compare(ActuationReport report, GpuState gpu) {
         boolean isSettled = gpu.isFree() || gpu.owner().isUp();

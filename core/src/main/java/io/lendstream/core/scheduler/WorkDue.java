@@ -73,9 +73,9 @@ class WorkDue {
     /**
      * A step after its event, with what the selection of phases depends on.
      *
-     * @param step with the event applied, and nothing decided yet
+     * @param step with the event applied, and no decisions yet
      * @param isAllDue whether, since the event before, a deadline, a lease, a bound of silence or the time of a backlog
-     *     has passed, or so many nodes are heard of again that changes are allowed
+     *     has passed, or enough nodes report again, so that changes are allowed
      */
     record Situation(Scheduler scheduler, StepBuilder step, boolean isAllDue) {
         static Situation of(Scheduler scheduler, StepBuilder step) {
@@ -106,7 +106,7 @@ class WorkDue {
     /**
      * The phases that are due after the state has followed an event.
      *
-     * @param step with the event applied, and nothing decided yet
+     * @param step with the event applied, and no decisions yet
      */
     final Set<Phase> after(Scheduler scheduler, StepBuilder step) {
         Situation it = Situation.of(scheduler, step);
@@ -142,10 +142,7 @@ class WorkDue {
         return it.step().nextPlanAt().filter(it.step().now()::isBefore).isEmpty();
     }
 
-    /**
-     * Whether GPUs may be cut: what the way to the plan of instances rests on has changed, or the plan is to be made
-     * anew.
-     */
+    /** Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. */
     boolean concernsCuts(Situation it) {
         return it.scheduler().settings().repartition()
                 && (it.step().isTick()

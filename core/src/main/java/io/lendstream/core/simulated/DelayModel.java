@@ -25,7 +25,7 @@ public interface DelayModel {
         return new ChangeTiming(Duration.ZERO, Duration.ZERO, all, ChangeTiming.FailureMode.NONE);
     }
 
-    /** Whether what is done for a decision about a tenant is never reported. */
+    /** Whether the steps of a decision about a tenant are never reported. */
     default boolean isSilent(DecisionId decision, Tenant tenant) {
         return false;
     }

@@ -86,7 +86,7 @@ final class ExpectedEvents {
                         && inForce.tenant().equals(tenant));
     }
 
-    /** Takes units out of all that was to be said about a tenant's starts and stops. */
+    /** Takes units out of all expected events of a tenant's starts and stops. */
     void withdraw(Tenant tenant, Collection<GpuId> units) {
         if (units.isEmpty()) {
             return;

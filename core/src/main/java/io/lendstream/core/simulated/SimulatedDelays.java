@@ -54,7 +54,7 @@ public record SimulatedDelays(
      *
      * @param stuckReleases the tenant has to be killed at the deadline
      * @param failedBinds the tenant does not come up
-     * @param silence what was done is never reported
+     * @param silence the change is never reported
      */
     public record FailureRates(double stuckReleases, double failedBinds, double silence) {
         public static final FailureRates NONE = new FailureRates(0, 0, 0);
@@ -69,7 +69,7 @@ public record SimulatedDelays(
         }
     }
 
-    /** What was measured on real elastic training, without chance. */
+    /** The delays measured on real elastic training, without randomness. */
     public static SimulatedDelays realistic() {
         return new SimulatedDelays(
                 Duration.ofSeconds(1),
@@ -83,8 +83,8 @@ public record SimulatedDelays(
     }
 
     /**
-     * As DeepBoot's published simulator has it: GPUs change hands at once, and a job's pause starts anew with every
-     * change.
+     * The delays of DeepBoot's published simulator: GPUs change their owner at once, and every change restarts a job's
+     * pause.
      *
      * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
      */

@@ -146,10 +146,10 @@ public final class SimulatedDriver implements InStepDriver {
     }
 
     /**
-     * Says when a change is in force.
+     * Reports when a change is in force.
      *
      * @param up when the tenant runs on the units that it gets, or has failed to
-     * @param ready when it would be in force if nothing else were under way
+     * @param ready when it would be in force without other changes
      */
     private void settle(Order.Place place, Instant up, Instant ready, boolean fails) {
         Tenant tenant = place.tenant();

@@ -17,7 +17,7 @@ import java.util.Optional;
 public sealed interface Owner {
     <T> T match(Cases<T> cases);
 
-    /** Which of the states it is, with what is true of all owners in that state. */
+    /** The state, with the properties of all owners in that state. */
     OwnerState state();
 
     /** Who uses the GPU or is about to, or did until just now. */
@@ -130,7 +130,7 @@ public sealed interface Owner {
         return isServing() || (isBinding() && holdingService().isPresent());
     }
 
-    /** Nobody's: the only state from which a GPU may be bound. */
+    /** No owner: the only state from which a GPU may be bound. */
     record Free() implements Owner {
         @Override
         public <T> T match(Cases<T> cases) {
@@ -204,7 +204,7 @@ public sealed interface Owner {
     }
 
     /**
-     * A warm replica that demand does not need now and that nobody may take before {@code until}.
+     * A warm replica that demand does not need now and that is protected until {@code until}.
      *
      * @param warmHits how many times in a row it was needed again while protected
      */
@@ -220,7 +220,7 @@ public sealed interface Owner {
         }
     }
 
-    /** A warm replica that may be stopped when somebody else needs its GPU. */
+    /** A warm replica that may be stopped if another tenant needs its GPU. */
     record Sleeping(ServiceId service) implements Owner {
         @Override
         public <T> T match(Cases<T> cases) {
@@ -234,10 +234,10 @@ public sealed interface Owner {
     }
 
     /**
-     * On its way back to nobody.
+     * On its way from a tenant to the free GPUs.
      *
      * @param by when the actuator has to have released it, by force if need be
-     * @param alarmAt when a release that nobody reported quarantines it
+     * @param alarmAt when a release without a report quarantines it
      */
     record Releasing(Tenant tenant, DecisionId decision, Instant by, Instant alarmAt) implements Owner {
         @Override

@@ -20,7 +20,7 @@ public record SourceRate(
         int inFlight,
         int queueDepth,
         long event) {
-    /** A gateway that was replaced is not heard of again under its name. */
+    /** A replaced gateway sends no more records under its name. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
     /** No source is waited for longer than that, whatever it says of its window. */
     private static final Duration LONGEST_WINDOW = Duration.ofHours(1);

@@ -32,8 +32,7 @@ public final class Calibrated implements ForecastModel {
     private static final double RECENT_STEPS = 200;
     private static final double LARGEST_LEVEL = 40;
     /**
-     * Requests in recent steps to which no error can be compared; what is remembered of a demand that ended fades
-     * below.
+     * Requests in recent steps below which errors are not compared; the memory of a demand that ended fades below it.
      */
     private static final double NO_DEMAND = 1e-6;
 
@@ -191,7 +190,7 @@ public final class Calibrated implements ForecastModel {
             coverage.learn(underP90, underP99);
         }
 
-        /** Forgets what was forecast for this step and notes what is forecast from it. */
+        /** Removes the forecast for this step and notes the forecast made at it. */
         void look(long step, double forecast, double offset) {
             center.put(step, forecast);
             double low = Math.max(0, Math.min(forecast, around(forecast, offset, at10.level())));

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Daily and weekly waves fitted to the level once a day, and beside them, for each horizon, a regression of what the
- * waves leave there on what they left lately and a day before. It has nothing to say on the first day.
+ * Daily and weekly waves fitted to the level once a day, and for each horizon a regression of the waves' residual there
+ * on the latest residual and that of a day before. It makes no forecast on the first day.
  */
 public final class HarmonicAr implements PointModel {
     private static final Duration MEMORY = Duration.ofDays(21);

@@ -29,7 +29,7 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
         ewmaAlphas = List.copyOf(ewmaAlphas);
     }
 
-    /** What is used where nothing is known of a series. */
+    /** The values for an unknown series. */
     public static Tuning untuned(ForecastSettings settings) {
         return new Tuning(Collections.nCopies(settings.horizons().size(), 0.3), 0.03, 0.1, 0.7);
     }

@@ -14,13 +14,13 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * Adds up what several sources report of one service into steps of demand. A step is closed as soon as everybody who
- * still reports has reported beyond its end; what comes for it afterwards is late. A window that reaches over the edge
- * of a step counts to both sides in proportion.
+ * Adds up the reports of several sources of one service into steps of demand. A step closes as soon as all sources that
+ * still report have reported beyond its end; later reports for it are late. A window across the edge of a step counts
+ * to both sides in proportion.
  *
- * <p>Clocks of sources differ. Whether one is silent is told by how far the service's clock has moved since it was
- * heard of, and not by the times it reports: one that is ahead makes no other silent. One that is far behind most is
- * not waited for.
+ * <p>Clocks of sources differ. A source is silent if the service's clock has moved far since its last report; the times
+ * in its reports do not count. So a source whose clock is ahead makes no other source silent. Steps do not wait for a
+ * source that is far behind most others.
  */
 public final class DemandTracker {
     /** What became of a record. */
@@ -44,7 +44,7 @@ public final class DemandTracker {
     private final TreeMap<Long, OpenStep> open = new TreeMap<>();
     /** The step that is closed next. */
     private long next = NONE;
-    /** The latest time that anybody has told. */
+    /** The latest reported time. */
     private long clock = NONE;
 
     private boolean anyDemand;
@@ -102,7 +102,7 @@ public final class DemandTracker {
         return Math.multiplyExact(rate.requests().arrivals(), millis) / Limits.millis(rate.window());
     }
 
-    /** Event time has got this far, whoever said so. */
+    /** Event time has reached this time, from any source. */
     public void advanceTo(long millis) {
         clock = Math.max(clock, millis);
     }
@@ -125,7 +125,9 @@ public final class DemandTracker {
         return closed;
     }
 
-    /** Something is left to close, and everybody who is not silent has reported beyond the end of the next step. */
+    /**
+     * Whether a step is left to close and all sources that are not silent have reported beyond the end of the next one.
+     */
     private boolean nextIsComplete() {
         long end = (next + 1) * stepMillis;
         if (open.isEmpty() || clock < end) {
@@ -157,11 +159,11 @@ public final class DemandTracker {
     }
 
     /**
-     * The step in hand as far as it has been reported.
+     * The open step, as far as it is reported.
      *
      * @param number of the step
-     * @param reportedTo until when everybody has reported
-     * @param windowMillis length of the longest window that somebody reports
+     * @param reportedTo the time up to which all sources have reported
+     * @param windowMillis length of the longest reported window
      * @param coveredMillis time of the step that the source with the fewest gaps covered
      */
     public record Part(long number, long reportedTo, long windowMillis, long arrivals, long coveredMillis) {}
@@ -186,7 +188,9 @@ public final class DemandTracker {
         return Optional.of(new Part(next, reportedTo, window, step.arrivals, step.covered()));
     }
 
-    /** When the next step has to be closed at the latest, whoever is silent; empty if there is nothing to close. */
+    /**
+     * The latest time at which the next step must close, even if sources are silent; empty if there is none to close.
+     */
     public OptionalLong closesBy() {
         if (open.isEmpty()) {
             return OptionalLong.empty();
@@ -255,7 +259,7 @@ public final class DemandTracker {
             return OptionalDouble.of(arrivals * 1000.0 / Math.min(covered, stepMillis));
         }
 
-        /** Whoever reported of it is a contributor still: of each of them, in their order, how much it covered. */
+        /** The covered time of each contributor, in their order; every source that reported is still a contributor. */
         void save(StateWriter out) {
             out.number(arrivals);
             contributors.keySet().forEach(source -> out.number(coveredMillis.getOrDefault(source, 0L)));

@@ -8,8 +8,8 @@ import java.util.Arrays;
  * Weighs experts by how much better than the mixture each would have been lately: polynomial weights on regrets that
  * fade.
  *
- * <p>An expert's regret is the sum of what every request less of error would have saved along the mixture's own
- * mistake, {@code sign(mixture - actual) * (mixture - expert)}; its weight is its positive regret over its squared
+ * <p>An expert's regret is the sum of the savings that each request less of error would bring along the mixture's own
+ * error, {@code sign(mixture - actual) * (mixture - expert)}; its weight is its positive regret over its squared
  * regrets. So weights go to experts that stand on the right side of the mixture, not to those that are near it.
  *
  * @see <a href="https://arxiv.org/abs/1402.2044">Gaillard, Stoltz and van Erven, A second-order bound with excess
@@ -65,7 +65,7 @@ final class Mixture {
         }
     }
 
-    /** The weighted mean of what experts say; NaN if none says anything. */
+    /** The weighted mean of the experts' forecasts; NaN if there is none. */
     double of(double[] experts) {
         double mixed = 0;
         double weights = 0;

@@ -4,8 +4,7 @@ import io.lendstream.core.forecast.Compact;
 import java.util.Optional;
 
 /**
- * A row of what is {@link Pending}: what was known at a step, what the experts said, what was said, and how large an
- * error was expected.
+ * A row of {@link Pending}: the known values at a step, the experts' forecasts, the forecast, and the expected error.
  */
 record PendingRow(Pending rows, int start) {
     private static final int USUAL = SeenDemand.DEVIATIONS;
@@ -52,7 +51,7 @@ record PendingRow(Pending rows, int start) {
         number(span, value);
     }
 
-    /** What was usual at the step, and what was there a day before. */
+    /** The usual deviation at the step, and that of a day before. */
     void here(double usual, double yesterday) {
         number(USUAL, usual);
         number(YESTERDAY, yesterday);
@@ -84,7 +83,7 @@ record PendingRow(Pending rows, int start) {
         return amount(MIXED);
     }
 
-    /** The median that was said, which after a shift is not what the experts said. */
+    /** The forecast median, which after a shift differs from the experts' forecasts. */
     double p50() {
         return amount(P50);
     }

@@ -6,9 +6,9 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * The quantiles of one horizon around a forecast. An error is expected to be as large as errors were over the last day,
- * over the last hours and at this time of day, mixed; what is left, in units of that, is spread as it lately was; and
- * the levels at which the spread is read are corrected until each quantile keeps its promise.
+ * The quantiles of one horizon around a forecast. The expected size of an error mixes the errors of the last day, of
+ * the last hours and at this time of day. Errors in units of that size are assumed to spread as they recently did. The
+ * levels at which the spread is read are corrected until each quantile covers its share.
  *
  * <p>{@code quantile = forecast + size * spread(level)} with {@code size = unit * day^0.5 * recent^0.2 * timeOfDay^0.3}
  * and {@code unit = mean^0.65 * (forecast + 0.05 mean)^0.35}: errors grow with demand, but slower.
@@ -46,8 +46,8 @@ final class Spread {
     private static final double RISE_GAIN = 0.02;
     private static final double OFFSET_OF_RISE = 0.05;
     /**
-     * This share of steep rises may pass p99. It is less than the one in twenty that is promised: steep is what is so
-     * at the time, and of the steepest rises of weeks more come in hours when demand is restless.
+     * The share of steep rises that may pass p99. It is less than the promised one in twenty: steep is relative to the
+     * recent past, and the steepest rises of weeks come in hours of restless demand.
      */
     private static final double PASSING = 0.02;
     /** Where only a steep rise can pass p99 it is put farther away, at first by this share. */

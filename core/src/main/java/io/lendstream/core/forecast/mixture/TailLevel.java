@@ -5,13 +5,13 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * The probability at which a spread must be read so that p99 really is passed once in a hundred steps. What is left
- * above it shrinks and grows with the share of steps that lately passed:
+ * The probability at which a spread must be read so that p99 really is passed once in a hundred steps. The probability
+ * above it shrinks and grows with the share of steps that recently passed:
  *
  * <p>{@code 1 - level = 0.01 * exp(-force * (passed / 0.01 - 1))}, {@code passed} being a mean with forgetting.
  *
  * <p>Unlike a {@link Level}'s, the force is the same whatever the step: a share that stays off the promise for a week
- * is answered by as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err
+ * changes the level by as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err
  * together and the share is less certain. Levels end where ten days of errors tell little more of how far out the
  * spread reaches.
  *

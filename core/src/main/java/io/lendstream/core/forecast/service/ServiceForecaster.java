@@ -25,7 +25,7 @@ import java.util.OptionalLong;
  */
 public final class ServiceForecaster {
     private static final int OLDEST_FORMAT = 2;
-    /** Standard deviations of a count by which demand must be above its p99 to be told of before its step is over. */
+    /** The standard deviations of a count by which demand must exceed its p99 for a forecast within the step. */
     private static final double BEYOND_CHANCE = 3;
 
     private final ForecastSettings settings;
@@ -76,7 +76,7 @@ public final class ServiceForecaster {
         return look();
     }
 
-    /** Event time has got this far: whoever should have reported by then and has not is no longer waited for. */
+    /** Event time has reached this time: steps no longer wait for sources that should have reported before it. */
     public Optional<DemandForecast> advanceTo(Instant now) {
         tracker.advanceTo(now.toEpochMilli());
         return look();
@@ -118,10 +118,10 @@ public final class ServiceForecaster {
     }
 
     /**
-     * A forecast in the middle of a step, if demand in it is above the p99 that was told, by more than chance: as if
-     * the step went on like that. It is issued at the time that everybody has reported to, at most one for each window.
-     * The step is learned from when it is over, as always. On a fall nobody needs to hurry. There is none where the
-     * first horizon is longer than a step, as nothing was told of the step in hand.
+     * A forecast within a step, if its demand exceeds the forecast p99 by more than chance; it assumes that the step
+     * goes on like that. It is issued at the time up to which all sources have reported, at most one for each window.
+     * The models learn from the step after its end, as always. A fall causes no such forecast. If the first horizon is
+     * longer than a step, there is no such forecast either, because the open step had no forecast.
      */
     public Optional<DemandForecast> early() {
         return tracker.part().filter(this::isBeyondBand).map(this::toldEarly);
@@ -144,8 +144,8 @@ public final class ServiceForecaster {
     }
 
     /**
-     * When {@link #advanceTo} has to be called at the latest, in case no record comes before: the step in hand is
-     * closed then, whoever is silent. Empty if there is no step in hand.
+     * The latest time at which {@link #advanceTo} must be called if no record comes before: the open step closes then,
+     * even if sources are silent. Empty if there is no open step.
      */
     public Optional<Instant> closesBy() {
         OptionalLong by = tracker.closesBy();

@@ -23,9 +23,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Searches for the allocation in which all jobs get on best, batch sizes included. The search starts from the present
- * allocation each time, seeded with the time of the plan: published runs also keep the last search's population, but a
- * plan depends on nothing but what is seen.
+ * Searches for the allocation with the best mean speed of all jobs, batch sizes included. Each search starts from the
+ * present allocation, seeded with the time of the plan. Published runs also keep the last search's population; here a
+ * plan depends only on the view of the cluster.
  *
  * @param original whether the search and the price of a restart are those of the paper's artefact: 100 generations of
  *     100, and 30 s; else those of the evaluation of DeepBoot: 50 of 50, 10 s, and a tenth of the speedup for a move

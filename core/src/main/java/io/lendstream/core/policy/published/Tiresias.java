@@ -51,7 +51,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
         return Duration.ofSeconds(60);
     }
 
-    /** O(jobs that run + jobs that start + GPUs): nobody looks further down the queue than there is room for. */
+    /** O(jobs that run + jobs that start + GPUs): the plan reads the queue only as far as there is room. */
     @Override
     public Plan plan(ClusterView cluster) {
         return new Planning(cluster).plan();

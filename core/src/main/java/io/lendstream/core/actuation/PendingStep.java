@@ -36,7 +36,7 @@ public record PendingStep(
     private static final Comparator<PendingStep> ORDER =
             Comparator.comparing(PendingStep::due).thenComparingLong(PendingStep::order);
 
-    /** What the step does. */
+    /** The kinds of steps. */
     public enum Kind {
         RELEASE,
         FORCE,

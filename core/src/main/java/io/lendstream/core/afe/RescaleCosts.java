@@ -3,7 +3,7 @@ package io.lendstream.core.afe;
 import java.time.Duration;
 
 /**
- * What it costs a job to start and to change its GPUs.
+ * The time that a job loses when it starts and when its GPUs change.
  *
  * @param first a start from nothing, or a restart on other GPUs
  * @param next a change in place with AFE

@@ -1,6 +1,6 @@
 package io.lendstream.core.batching;
 
-/** How long an instance takes for a batch. */
+/** The time that an instance takes for a batch. */
 public interface BatchLatency {
     /**
      * Milliseconds of a batch; never falls as batches grow.

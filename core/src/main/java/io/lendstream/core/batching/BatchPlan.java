@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How services share GPUs: on which instances they run, and how they batch there.
+ * A plan by which services share GPUs: their instances and their batches.
  *
  * @param services as planned for
  * @param instances by GPU and place; those of a service share its requests in proportion to what each can do

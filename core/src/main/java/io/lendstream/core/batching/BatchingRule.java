@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * Proposes how a service batches, from the learned times of its batches.
+ * Proposes the batching of a service from the learned times of its batches.
  *
  * <ul>
  *   <li><b>Buckets</b> by input size, where sizes differ, as {@link Bucketizer} finds them.

@@ -20,7 +20,7 @@ import java.util.function.IntToDoubleFunction;
  */
 public record LearnedLatency(LatencyModel model, MigGpu gpu, int largestSize, MemoryLearner memory, Margin margin)
         implements ModelLatency {
-    /** How far to trust a model. */
+    /** The trust in a model. */
     public interface Margin {
         /**
          * A fraction: 0.1 for ten per cent longer than the model says.

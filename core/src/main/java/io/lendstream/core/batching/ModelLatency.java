@@ -3,7 +3,7 @@ package io.lendstream.core.batching;
 import io.lendstream.core.mig.MigProfile;
 import java.util.Optional;
 
-/** How long batches of a model take on the instances of a kind of GPU, as far as it is known or learned. */
+/** The known or learned times of a model's batches on the instances of a kind of GPU. */
 public interface ModelLatency {
     /** Of a model of which nothing is known. */
     ModelLatency UNKNOWN = new ModelLatency() {

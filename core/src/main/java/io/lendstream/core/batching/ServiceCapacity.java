@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What one instance of each profile does for a service.
+ * The capacity of one instance of each profile for a service.
  *
  * @param edges of its buckets, ascending; the largest size of the model last
  * @param byProfile only profiles on which it is in time

@@ -6,8 +6,8 @@ import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 
 /**
- * What a replica of a service answers, and how many replicas are kept: what turns requests per second into GPUs. A
- * replica holds one GPU.
+ * The capacity of a replica and the floor of a service, which turn requests per second into GPUs. A replica holds one
+ * GPU.
  *
  * @param perSecond requests per second that one replica answers within the SLO; above 0
  * @param floor replicas that are kept whatever the demand

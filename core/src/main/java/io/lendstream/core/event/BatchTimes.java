@@ -4,7 +4,7 @@ import io.lendstream.core.id.Checks;
 import java.util.Optional;
 
 /**
- * How long batches of one size took that servers ran in a window: the difference of two readings of Triton's
+ * The times of batches of one size in a window. They are the difference of two readings of Triton's
  * {@code batch_stats}.
  *
  * @param profile MIG profile of the instance; empty for a whole GPU

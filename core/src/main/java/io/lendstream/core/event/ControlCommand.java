@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a person, or their tool, tells the scheduler.
+ * A command of an operator to the scheduler.
  *
  * @param id a name for the command, unique, by which decisions refer to it
  * @param issuer who gave it

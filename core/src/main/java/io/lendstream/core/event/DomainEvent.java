@@ -6,8 +6,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * An accepted event with its place in its domain's order: a line of the log from which every decision can be made
- * again.
+ * An accepted event with its place in its domain's log. The log alone gives every decision again.
  *
  * @param epoch the scheduler's term of office over the domain in which it accepted the event
  * @param sequence 1, 2, 3, ... within the domain, over all epochs

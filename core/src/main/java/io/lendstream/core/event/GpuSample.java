@@ -29,7 +29,7 @@ public record GpuSample(
     }
 
     /**
-     * How busy its engines are.
+     * The utilisation of its engines.
      *
      * @param utilizationQuality how far {@code utilization} may be trusted
      * @param utilization share of time in which a kernel ran; a fraction
@@ -55,7 +55,7 @@ public record GpuSample(
         }
     }
 
-    /** Its memory (DCGM's framebuffer): how much is in use, and how much there is. */
+    /** Its memory (DCGM's framebuffer): the memory in use and the total. */
     public record Memory(Optional<Long> memoryUsedBytes, Optional<Long> memoryTotalBytes) {
         public Memory {
             Checks.notNegative("memoryUsedBytes", memoryUsedBytes);
@@ -64,7 +64,7 @@ public record GpuSample(
     }
 
     /**
-     * What it draws.
+     * Its power draw.
      *
      * @param powerWatts drawn now
      * @param energyJoules drawn since the driver was loaded
@@ -76,7 +76,7 @@ public record GpuSample(
         }
     }
 
-    /** How hot the GPU and its memory are. */
+    /** The temperatures of the GPU and its memory. */
     public record Temperature(Optional<Double> temperatureCelsius, Optional<Double> memoryTemperatureCelsius) {
         public Temperature {
             Checks.finite("temperatureCelsius", temperatureCelsius);
@@ -85,7 +85,7 @@ public record GpuSample(
     }
 
     /**
-     * How fast it is clocked.
+     * Its clock rates.
      *
      * @param smClockHertz of the streaming multiprocessors
      * @param memoryClockHertz of the memory
@@ -100,7 +100,7 @@ public record GpuSample(
         }
     }
 
-    /** What it sends (tx) and receives (rx) over PCIe, and over all its NVLinks together. */
+    /** Its traffic, sent (tx) and received (rx), over PCIe and over all its NVLinks together. */
     public record Links(
             Optional<Double> pcieTxBytesPerSecond,
             Optional<Double> pcieRxBytesPerSecond,

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an inference service is and promises.
+ * The declaration of an inference service.
  *
  * @param models the models it serves, for batch and MIG plans
  * @param slo the latency it promises, at the 99th percentile

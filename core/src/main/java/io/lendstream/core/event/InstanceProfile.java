@@ -7,7 +7,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 
 /**
- * A size of MIG instance that a GPU offers, as its driver tells.
+ * A size of MIG instance that a GPU offers, as its driver reports it.
  *
  * @param name NVIDIA's, such as {@code 3g.40gb}
  * @param id by which the driver makes one

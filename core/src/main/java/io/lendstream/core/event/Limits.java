@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The bounds of everything that a record may say, by record class and component, and by Java type where a component has
- * no entry of its own. A new component of an input record is bounded without an entry here.
+ * The bounds of values in input records. They are given by record class and component, or by Java type for components
+ * without an entry. A new component of an input record is bounded without an entry here.
  *
  * <p>The codec enforces the bounds. What others write is refused where it breaks them; what this system wrote is
  * clamped to the nearest legal value, because a state, a log or a file of an earlier version must load:

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** What became of a decision, or of a part of it. */
+/** The outcome of a decision, or of a part of it. */
 public enum Outcome {
     /** Not known to this version; logged, changes nothing. */
     UNKNOWN,

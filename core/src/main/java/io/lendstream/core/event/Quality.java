@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** How far a measurement may be trusted. */
+/** The quality of a measurement. */
 public enum Quality {
     /** Not known to this version; treated as unsupported. */
     UNKNOWN,

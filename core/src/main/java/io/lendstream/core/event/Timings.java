@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long the parts of carrying out a decision took, each from the one before it.
+ * The times of the parts of a change, each from the end of the part before.
  *
  * @param pause how long a job did not train for it, where that was measured; from the order where it did not train
  *     before

@@ -37,7 +37,7 @@ public record TrainingJob(
     }
 
     /**
-     * How many GPUs its owner asks for, and how far a policy may depart from that.
+     * The number of GPUs that its owner asks for, and the range that a policy may use.
      *
      * @param requestedGpus what its owner asked for; policies that do not scale jobs give exactly this
      * @param minGpus least it can run on; at least 1

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How demand is cut into steps, how far ahead it is looked for, and by which model.
+ * The steps of demand, the horizons and the model of forecasts.
  *
  * @param model name and settings of the model, as {@link Models} reads them: {@code ewma:alpha=0.2}
  * @param step length of a step; steps lie on whole multiples of it since 1970

@@ -5,7 +5,7 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * A way to say the one most likely value at each horizon; {@link Calibrated} makes quantiles of it. It works on the
+ * Forecasts the most likely value at each horizon; {@link Calibrated} makes quantiles of it. It works on the
  * <em>level</em> of demand, the natural logarithm of one plus the requests of a step.
  */
 public interface PointModel {

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What became of a decision.
+ * The outcome of a decision.
  *
  * @param reports what actuators said of it, in the order of their times
  * @param until up to when it is known

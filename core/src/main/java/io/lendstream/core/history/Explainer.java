@@ -25,7 +25,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Explains a decision: replays its domain's log up to the step that made it, and looks on when that is made again. */
+/** Explains a decision: replays its domain's log up to the step that made it, and observes that step. */
 public final class Explainer {
     private final Decision recorded;
     private final LogReplay log;

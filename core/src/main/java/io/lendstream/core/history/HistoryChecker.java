@@ -16,10 +16,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, no more lent
- * than allowed, every decision answered or timed out and taken up once, none of an old epoch after one of a newer,
- * every release reported or its GPU put out of service, inference never under its floor, no job on fewer GPUs than it
- * can run on, and the log replayed through the core gives exactly the decisions that were published.
+ * Checks a domain's history against the promises of the scheduler. No GPU has two owners at any time, no bind comes
+ * before a release, and no more is lent than allowed. Every decision is answered or timed out and taken up once, and
+ * none of an old epoch after one of a newer. Every release is reported, or its GPU is out of service. Inference is
+ * never under its floor, and no job has fewer GPUs than it can run on. The log replayed through the core gives exactly
+ * the published decisions.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */

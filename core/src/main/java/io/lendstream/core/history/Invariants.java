@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What has to be true of every state. */
+/** The invariants of every state. */
 public final class Invariants {
     private Invariants() {}
 

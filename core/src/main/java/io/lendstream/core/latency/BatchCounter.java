@@ -6,8 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a server has counted since it started of batches of one size: an entry of {@code batch_stats} of Triton's
- * statistics.
+ * A server's count of batches of one size since its start: an entry of {@code batch_stats} of Triton's statistics.
  *
  * @param input copying inputs to the GPU
  * @param infer the computation itself

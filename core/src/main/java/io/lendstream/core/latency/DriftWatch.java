@@ -1,7 +1,7 @@
 package io.lendstream.core.latency;
 
 /**
- * Detects whether batches on slices of one size have become slower or faster, by Page and Hinkley's test on the
+ * Detects whether batches on slices of one size have become slower or faster. It uses Page and Hinkley's test on the
  * logarithms of their time over the known time of their bin. It sums the excess over 3 %, restarts when a sum falls
  * below 0, and gives an alarm at 0.4.
  *

@@ -1,8 +1,8 @@
 package io.lendstream.core.latency;
 
 /**
- * Milliseconds of a batch as a hinge: a floor while kernels are launched faster than they run, and above it a fixed and
- * a proportional part that shrink with the slice.
+ * The milliseconds of a batch as a hinge. The minimum holds while kernels are launched faster than they run; above it
+ * are a fixed and a proportional part that shrink with the slice.
  *
  * <pre>
  * w(b, s) = b s (1 + k s) / (1 + k)                     work, in inputs of the largest size

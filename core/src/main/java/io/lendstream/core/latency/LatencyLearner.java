@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Learns the latency of one model on one kind of GPU while it serves: a value; each observation makes the next.
+ * The learned latency of one model on one kind of GPU, as an immutable value; each observation gives the next.
  *
  * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to
  * the bins, again only when a bin is new or its mean has moved by more than one per cent and by more than chance, and

@@ -8,8 +8,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * How long batches of a model take, and how sure that is. Where batches of a slice and an input size were measured
- * often enough, that counts; elsewhere the hinge does.
+ * The predicted times of a model's batches, and their uncertainty. Where batches of a slice and an input size were
+ * measured often enough, that counts; elsewhere the hinge does.
  */
 public final class LatencyModel {
     private final Hinge hinge;

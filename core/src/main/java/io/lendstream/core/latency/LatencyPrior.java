@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The expectation for a model before measurements, from measured models: where their parameters lie and how far apart,
- * and the usual error of the hinge on a slice with a batch.
+ * The expectation for a model before measurements, from measured models. It has the means and spreads of their
+ * parameters, and the usual error of the hinge on a slice with a batch.
  *
  * @param means of five figures: log of fixed to proportional part, exponents of compute and memory, log of floor to
  *     fixed part, log of curvature

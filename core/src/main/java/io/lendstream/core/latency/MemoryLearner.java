@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.BiPredicate;
 
 /**
- * Learns which batches of one model fit the memory of an instance, on one kind of GPU: a value; each observation makes
- * the next.
+ * The batches of one model that fit the memory of instances of one kind of GPU. It is an immutable value; each
+ * observation gives the next.
  *
  * <pre>
  * mem(b, s) = W + k b s       by least squares of the memory used
@@ -38,7 +38,7 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     private static final double RESERVE = 1.05;
     private static final double BEYOND = 2;
     private static final double BYTES_PER_GIB = 1L << 30;
-    /** So that a batch that ran is not lost to rounding when it is divided by a size. */
+    /** The tolerance for rounding, so that a batch that ran still fits after a division by its size. */
     private static final double ROUNDING = 1e-9;
 
     /** Work on an instance of so much memory. */

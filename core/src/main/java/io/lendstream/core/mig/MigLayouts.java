@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Every way in which a kind of GPU can be cut: a state is a set of places, kept as bits. Places must not share a memory
- * slice, and of a profile there are no more than it allows; that compute slices are then not exceeded follows from the
- * places NVIDIA offers.
+ * All layouts of a kind of GPU; a layout is a set of places, kept as bits. Places must not share a memory slice, and of
+ * a profile there are no more than it allows; that compute slices are then not exceeded follows from the places NVIDIA
+ * offers.
  *
  * <p>O(states x places) to make, a few hundred by twenty; every question is answered from tables.
  */

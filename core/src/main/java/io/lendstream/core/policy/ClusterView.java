@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.stream.StreamSupport;
 
 /**
- * What a policy may see and give away, in an order that is the same for equal states. There may be thousands of jobs: a
- * policy that serves them in queues had better look at those whose turn it is ({@link #queue}) than at all
- * ({@link #jobs}).
+ * A policy's view of the cluster: the jobs and the GPUs that it may give, in the same order for equal states. There may
+ * be thousands of jobs: a policy that serves them in queues had better look at those whose turn it is ({@link #queue})
+ * than at all ({@link #jobs}).
  */
 public final class ClusterView {
     private final Instant now;

@@ -26,7 +26,7 @@ public record DescribedJob(
     }
 
     /**
-     * What it was given so far.
+     * The GPUs that it has had so far.
      *
      * @param largestRun most GPUs it has trained on
      * @param changes how often its GPUs were changed after its first start

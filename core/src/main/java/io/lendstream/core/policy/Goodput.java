@@ -1,6 +1,6 @@
 package io.lendstream.core.policy;
 
-/** How much a job learns per second on any number of GPUs, with the batch that suits them best. */
+/** The goodput of a job on any number of GPUs, with the best batch for them. */
 @FunctionalInterface
 public interface Goodput {
     /**

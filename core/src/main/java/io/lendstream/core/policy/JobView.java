@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** What a policy may know of a job. */
+/** A policy's view of a job. */
 public interface JobView {
     JobId job();
 

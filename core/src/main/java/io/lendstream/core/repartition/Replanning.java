@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Decides whether to change to a new plan: at once if the plan in force no longer suffices; to fewer GPUs only after
- * some agreeing periods in a row, if the saving lasts; else not at all.
+ * Decides whether to change to a new plan. It changes at once if the plan in force no longer suffices, and to fewer
+ * GPUs only after some agreeing periods in a row, if the saving lasts.
  *
  * <p>A period agrees if the new plan saves GPUs for long enough. The first proposal that does so counts for the first
  * period, and the next one a period or more later for the second; a proposal in between that disagrees restarts the

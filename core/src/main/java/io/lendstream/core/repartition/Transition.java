@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The steps from the instances that run to those of a plan.
+ * The steps from the running instances to the instances of a plan.
  *
  * @param steps by stage
  * @param target the plan's instances on the GPUs that were chosen for them, in order

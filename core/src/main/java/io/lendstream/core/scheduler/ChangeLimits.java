@@ -3,8 +3,8 @@ package io.lendstream.core.scheduler;
 import java.time.Duration;
 
 /**
- * How much plans may change, how fast, and when: the blast radius of a mistake. What inference needs is never kept
- * waiting by it.
+ * The limits of changes by plans: their number, rate and times, which bound the effect of a mistake. They never delay a
+ * reclaim for inference.
  *
  * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
  * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans

@@ -40,12 +40,13 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     }
 
     /**
-     * A GPU and its units by place, biggest first; those that are going with those that are to come.
+     * A GPU and its units by place, biggest first; units that are being removed and units that are being made are both
+     * in it.
      *
      * @param switchable whether it may leave MIG mode, or be brought into it
      */
     record Cuttable(GpuId gpu, NodeId node, long memoryBytes, boolean switchable, List<Unit> units) {
-        /** Whether a unit prevents a new cut of its GPU. */
+        /** The units without those that are being removed. */
         Stream<Unit> there() {
             return units.stream().filter(unit -> !unit.isGoing());
         }

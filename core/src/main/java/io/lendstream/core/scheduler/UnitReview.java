@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param until the time at which that ends without a change, if any
  */
 public record UnitReview(GpuId unit, Cause cause, String reason, Optional<Instant> until) {
-    /** What keeps a unit from being lent. */
+    /** The causes that keep a unit from being lent. */
     public enum Cause {
         /** Nothing: it is lent. */
         LENT,

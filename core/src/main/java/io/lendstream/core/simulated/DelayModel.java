@@ -5,7 +5,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.repartition.RepartitionTimes;
 import java.time.Duration;
 
-/** How long changes take in simulation, and what goes wrong. Equal facts give equal timings. */
+/** The simulated times and failures of changes. Equal facts give equal timings. */
 @FunctionalInterface
 public interface DelayModel {
     /** How a change of a tenant goes. */

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 
 /**
- * How long elastic training and model servers take to let GPUs go and to come up on others.
+ * The times that elastic training and model servers take to leave GPUs and to start on others.
  *
  * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are
  * in; a restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what

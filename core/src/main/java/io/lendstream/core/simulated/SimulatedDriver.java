@@ -24,8 +24,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A driver of tenants that do not exist: each change takes as long as a {@link DelayModel} says, and goes wrong where
- * it says so. It is ordered and heard like any other driver.
+ * A driver of simulated tenants: a {@link DelayModel} gives the time and the failures of each change. It is ordered and
+ * heard like any other driver.
  *
  * <p>A job's older changes are in force together with its newest. A service's changes are in force in their order, and
  * not before its replicas have started.

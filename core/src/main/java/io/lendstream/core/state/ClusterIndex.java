@@ -6,8 +6,8 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 
 /**
- * Indexes of the GPUs, jobs, nodes and services of a state, so that a step need not read all of them. They follow from
- * the state, and each change updates them in O(log n).
+ * Indexes of a state, so that a step need not read all GPUs, jobs, nodes and services. They follow from the state, and
+ * each change updates them in O(log n).
  *
  * @param trainingCapacity the GPUs that training has or may get
  * @param heard nodes, by when they were last sampled

@@ -29,7 +29,7 @@ public record ClusterState(
         Optional<Advice> advice,
         @Flat ClusterEntities entities) {
 
-    /** What people have ordered, by control commands. */
+    /** The orders of operators, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
 
     public static ClusterState empty(DomainId domain) {

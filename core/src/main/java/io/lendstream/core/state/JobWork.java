@@ -5,7 +5,7 @@ import io.lendstream.core.event.TrainingProgress;
 import java.util.Optional;
 
 /**
- * How far a job has come, by its own reports.
+ * The work done by a job, by its own reports.
  *
  * @param progress work done, in iterations at the initial batch
  * @param totalProgress work to be done in all, once the job has told

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whole GPUs that training has or may be given, kept so that a reclaim looks at loans, job by job, and at nothing else.
+ * The whole GPUs that training has or may get. A reclaim reads only the loans, job by job.
  *
  * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node
  *     can be reached or not

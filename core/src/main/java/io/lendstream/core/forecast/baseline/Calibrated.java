@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A point model with quantiles around it: its forecast times the quantiles of its own recent log errors at that
- * horizon, read at levels that are corrected until they keep their promise. Only errors already known count.
+ * A point model with quantiles around it. A quantile is the forecast times a quantile of the model's recent log errors
+ * at that horizon. The levels at which these are read are corrected until they cover their share. Only errors already
+ * known count.
  *
  * <p>{@code log error = ln((actual + offset) / (forecast + offset))}, the offset being one request a step and 5 % of
  * mean demand, so that hours without a request do not make every other forecast boundless.

@@ -12,8 +12,9 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Daily and weekly waves fitted to the level once a day, and for each horizon a regression of the waves' residual there
- * on the latest residual and that of a day before. It makes no forecast on the first day.
+ * Daily and weekly waves with a regression of their residuals. The waves are fitted to the level once a day. For each
+ * horizon, a regression gives the residual there from the latest residual and that of a day before. It makes no
+ * forecast on the first day.
  */
 public final class HarmonicAr implements PointModel {
     private static final Duration MEMORY = Duration.ofDays(21);

@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * source that is far behind most others.
  */
 public final class DemandTracker {
-    /** What became of a record. */
+    /** The outcome of a record. */
     public enum Intake {
         COUNTED,
         /** Seen before. */

@@ -58,7 +58,7 @@ public final class Models {
     private Models() {}
 
     /**
-     * What can be named.
+     * A model that settings can name.
      *
      * @param summary what it expects, in a line
      * @param settings its settings with their defaults, by name; every one a number in (0, 100]

@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Everything that is known of one service's demand: request rates go in, record by record, and each time a step of
- * demand is complete a forecast comes out. The Flink job and the replay both run this.
+ * Forecasts the demand of one service. It takes request rates, and gives a forecast each time a step of demand is
+ * complete. The Flink job and the replay both run this.
  */
 public final class ServiceForecaster {
     private static final int OLDEST_FORMAT = 2;

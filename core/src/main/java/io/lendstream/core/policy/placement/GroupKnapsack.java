@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Chooses one size for every job so that the sum of values is greatest and the sizes fit: exact, and with the ties of
+ * Chooses one size for every job so that the sum of values is greatest and the sizes fit. It is exact, with the ties of
  * the plain dynamic program over jobs and room.
  *
  * <p>A price per GPU, at which jobs that buy what suits them best use about the whole capacity, bounds what any plan

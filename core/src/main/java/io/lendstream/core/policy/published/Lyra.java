@@ -29,9 +29,9 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Starts as many jobs as it can with what each needs at least, the shortest first, and gives the rest to elastic jobs
- * where it shortens them most. Extra workers go to lent GPUs, so that a reclaim mostly shrinks jobs and seldom stops
- * one. Needs to know how long jobs run.
+ * Starts as many jobs as possible on their least GPUs, the shortest first. Elastic jobs get the rest, where it shortens
+ * them most. Extra workers go to lent GPUs, so that a reclaim mostly shrinks jobs and seldom stops one. It needs the
+ * run times of jobs.
  *
  * <p>The base demand of a job is its least number of GPUs if it is elastic, else its requested number. The rest is
  * divided by a multiple-choice knapsack: {@code k} extra workers for a job weigh {@code k} and are worth the seconds by

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Pollux's search for an allocation: NSGA-II over matrices that say how many GPUs of each node each job has.
+ * Pollux's search for an allocation: NSGA-II over matrices of the GPUs of each node for each job.
  *
  * <p>The first objective is the power mean (p = -1) of the jobs' speedups, each weighed by its restart factor if its
  * row differs from what it has now; it rewards that all jobs get on. The second is the sum of speedups. The result is
@@ -79,7 +79,7 @@ public final class PolluxSearch {
     }
 
     /**
-     * How to search.
+     * The settings of the search.
      *
      * @param moveFactor the share of a job's speedup that is left if it gains GPUs on some nodes and loses some on
      *     others

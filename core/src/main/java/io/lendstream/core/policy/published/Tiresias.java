@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Serves jobs that have had little service first, without knowing how long they run: two queues, and a job moves to the
+ * Serves the jobs with the least GPU time first, without their run times. There are two queues; a job moves to the
  * second when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job
  * gets what its owner asked for or nothing; one that runs stays where it is.
  *

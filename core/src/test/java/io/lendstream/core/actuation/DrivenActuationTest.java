@@ -253,7 +253,7 @@ class DrivenActuationTest {
     }
 
     @Test
-    void aLeaseThatRunsOutIsEndedThoughNobodyDecidesIt() {
+    void aLeaseThatRunsOutEndsWithoutADecision() {
         DecisionId lend = take(0, new Action.Lend(JOB.job(), List.of(LENT), at(100), allocation(LENT)));
         done(1, new DriverEvent.Started(JOB, List.of(LENT)));
         actuation.orders();
@@ -344,7 +344,7 @@ class DrivenActuationTest {
     }
 
     @Test
-    void silenceOfADriverThatAsksOthersCallsForNothing() {
+    void silenceOfARemoteDriverCausesNoChange() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
         actuation = RandomDecisions.restarted(actuation, ScriptedDriver.ABLE);
@@ -363,7 +363,7 @@ class DrivenActuationTest {
         double second = 0;
         for (DriverEvent vouching : List.of(
                 new DriverEvent.InForce(JOB, decision),
-                new DriverEvent.Failed(JOB, decision, "nobody knows its program"))) {
+                new DriverEvent.Failed(JOB, decision, "its program is unknown"))) {
             second += 1000;
             restart(second);
 

@@ -25,7 +25,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rules that a log or what was published besides can break; {@link FaultySchedulerTest} has those that take a faulty
+ * Rules that a log, or other published records, can break; {@link FaultySchedulerTest} has those that take a faulty
  * scheduler.
  */
 class HistoryCheckerTest {
@@ -295,7 +295,7 @@ class HistoryCheckerTest {
 
     @Test
     @Breaks("answer")
-    void noticesADecisionThatNobodyAnswers() {
+    void noticesADecisionWithoutAnAnswer() {
         story.job("a", 1);
         for (int i = 0; i < 16; i++) {
             story.after(ofSeconds(15)).rate("chat", 1);

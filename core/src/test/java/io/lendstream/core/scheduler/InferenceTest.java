@@ -310,7 +310,7 @@ class InferenceTest {
     }
 
     @Test
-    void whatFreeGpusDoNotCoverIsReclaimedForTheServiceThatWasHeardOfLast() {
+    void theNeedBeyondFreeGpusIsReclaimedForTheServiceWithTheLatestRate() {
         allLent();
         moment.service("search", 0).rate("search", 15).rate("chat", 5);
         long rate = moment.state().eventSequence();

@@ -73,7 +73,7 @@ class RepartitioningChurnTest {
         churn(random);
     }
 
-    /** What was decided about instances. */
+    /** The decisions about instances. */
     private Set<String> kinds() {
         Set<String> kinds = new TreeSet<>();
         for (Decision decision : story.decisions()) {

@@ -46,7 +46,7 @@ class RepartitioningLoopTest {
     private static final Map<String, Double> RATES = Map.of("chat", 2500.0, "search", 1500.0, "vision", 3700.0);
     private static final Duration PROMISED = Duration.ofMillis(120);
     private static final int MINUTES = 110;
-    /** By then replicas have come up that the first rates call for. */
+    /** The time at which the replicas for the first rates have started. */
     private static final int UP = 10;
     /**
      * From then on requests are in time. At full load they are not, as services begin on whole GPUs, one each and chat
@@ -190,7 +190,7 @@ class RepartitioningLoopTest {
 
     /** Instances that serve a service, and what it was asked for then, in requests per second. */
     private record Moment(String service, List<MigProfile> instances, double rate) {
-        /** What the instances can do at most over what is asked for. */
+        /** The greatest rate of the instances over the demand. */
         double share() {
             return instances.stream()
                             .mapToDouble(profile -> most(service, profile))

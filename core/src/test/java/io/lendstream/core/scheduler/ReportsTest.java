@@ -62,7 +62,7 @@ class ReportsTest {
     void aLoanThatIsBoundIsTakenBackAtOnceForAServiceThatWaitedForIt() {
         Decision lend = lending();
         story.rate("chat", 35);
-        assertThat(story.lastKinds()).as("loans under way cannot be taken back").containsExactly("serve");
+        assertThat(story.lastKinds()).as("loans in transfer cannot be taken back").containsExactly("serve");
 
         tell(story.answers(lend));
 
@@ -73,7 +73,7 @@ class ReportsTest {
     }
 
     @Test
-    void whereNobodyWaitsABoundLoanIsNoReasonToAskWhatServicesNeed() {
+    void aBoundLoanIsNoReasonToComputeNeedsWhereNoServiceWaits() {
         Decision lend = lending();
 
         for (ActuationReport report : story.answers(lend)) {

@@ -430,7 +430,7 @@ class TrainingTest {
     }
 
     @Test
-    void aJobThatIsOverIsNotFixedThoughItsLastChangeIsStillUnderWay() {
+    void aJobThatHasEndedIsNotFixedWhileItsLastChangeIsInTransfer() {
         state = new EditedState(story.tell(finished("a")));
         state.owner("train-g0", new Owner.Training(new JobId("a")));
         state.job("a", job -> holding(job, state.now(), "train-g0"));
@@ -474,7 +474,7 @@ class TrainingTest {
         return job.costs().next();
     }
 
-    // What is adopted.
+    // The part that is adopted.
 
     @Test
     void aPlanThatLeavesAJobAsItIsChangesNothingOfIt() {
@@ -626,7 +626,7 @@ class TrainingTest {
     // How jobs move.
 
     @Test
-    void aChangeSaysWhyAndHowMuchTheJobHadAndRestsOnWhatWasHeardOfIt() {
+    void aChangeNamesItsReasonAndTheJobsGpusAndRestsOnTheJobsLatestEvent() {
         trainsOn("a", "train-g0");
         state.job(
                 "a",
@@ -691,7 +691,7 @@ class TrainingTest {
     }
 
     @Test
-    void aTargetThatCannotBeReachedAnyMoreIsGivenUpAndPlannedAnewSoon() {
+    void aTargetThatCannotBeReachedAnyMoreIsGivenUpAndPlannedAgainSoon() {
         for (Owner taken : List.of(
                 new Owner.Serving(CHAT),
                 new Owner.Protected(CHAT, minutes(1), 0),

@@ -70,7 +70,7 @@ class IdleServiceTest {
         assertThat(passed).isLessThanOrEqualTo(30);
     }
 
-    /** What was said is kept to within 0.1 %: 50 comes back as a little less, and 100 as a little more. */
+    /** Forecasts are kept to within 0.1 %: 50 comes back as a little less, and 100 as a little more. */
     @ParameterizedTest
     @ValueSource(doubles = {50, 100})
     void demandThatNeverChangesIsUnderItsQuantiles(double demand) {

@@ -303,7 +303,7 @@ final class ActuationState {
         units.forEach(vacated::remove);
     }
 
-    /** A tenant must not be started on these units again, unless a new decision says so. */
+    /** A tenant must not be started on these units again, unless a new decision does so. */
     void displace(Tenant tenant, Collection<GpuId> units) {
         orders.takeOut(tenant, units);
         forgetIfGone(tenant);

@@ -20,7 +20,7 @@ import java.util.Optional;
  * @param tenant the tenant that it is about; empty if MIG instances are changed
  * @param gpus the GPUs that it is about; if MIG instances are changed, the GPU and the instances that are destroyed
  * @param timings the times of the parts of the change, as far as they are known
- * @param reason what the report says about it; usually empty
+ * @param reason the text of the report; usually empty
  */
 public record PendingStep(
         Instant due,

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param judgedAt when the p99 was last compared with the objective
  * @param share of the largest batches that the model allows; at most 1
  * @param lateAt when the p99 last was above the objective
- * @param p99Seconds the longest that a source has told since
+ * @param p99Seconds the longest that a source has reported since
  */
 public record BatchingGuard(Instant judgedAt, double share, Optional<Instant> lateAt, Optional<Double> p99Seconds) {
     private static final double KEPT = .9;

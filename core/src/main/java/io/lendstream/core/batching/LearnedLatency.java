@@ -23,7 +23,7 @@ public record LearnedLatency(LatencyModel model, MigGpu gpu, int largestSize, Me
     /** The trust in a model. */
     public interface Margin {
         /**
-         * A fraction: 0.1 for ten per cent longer than the model says.
+         * A fraction: 0.1 for ten per cent longer than the model.
          *
          * @param size as a share of the largest
          */

@@ -43,15 +43,15 @@ public record ServiceBatches(
         BatchingGuard guard) {
     private static final double LARGEST_SIZE = 1e9;
     /**
-     * A batch may have this many times the work of those that ran, so that a service that had few requests is not kept
-     * at small batches for ever; each step is measured before the next. Servers have limits of their own, which this
-     * does not lift.
+     * A batch may have this many times the work of the batches that ran, so that a service that had few requests is not
+     * kept at small batches for ever; each step is measured before the next. Servers have limits of their own, which
+     * this does not lift.
      */
     private static final double BEYOND = 2;
     /** So that a batch that ran is not lost to rounding when it is divided by a size. */
     private static final double ROUNDING = 1e-9;
 
-    /** Of a service whose servers have told nothing yet. */
+    /** The batches of a service before the first report of its servers. */
     public static ServiceBatches of(MigGpu gpu, Instant at) {
         return new ServiceBatches(
                 gpu.model(),
@@ -63,7 +63,7 @@ public record ServiceBatches(
                 BatchingGuard.fresh(at));
     }
 
-    /** With what a source tells of sizes and of latency: all but its batches. */
+    /** With the sizes and the latency that a source reports: all but its batches. */
     public ServiceBatches heard(RequestRate rate) {
         Map<Integer, Double> counts = new TreeMap<>();
         for (SizeCount bar : rate.inputSizes()) {

@@ -47,7 +47,7 @@ public record ReplicaCapacity(double perSecond, int floor) {
         return forecast.with(forecast.horizons().stream().map(this::inGpus).toList());
     }
 
-    /** What one horizon says, in GPUs, too. */
+    /** One horizon with its values in GPUs. */
     public HorizonQuantiles inGpus(HorizonQuantiles at) {
         return at.in(new GpuQuantiles(gpusFor(at.p10()), gpusFor(at.p50()), gpusFor(at.p90()), gpusFor(at.p99())));
     }

@@ -46,7 +46,7 @@ public record DemandForecast(
         return issuedAt;
     }
 
-    /** The same with other words at its horizons. */
+    /** The same with other horizons. */
     public DemandForecast with(List<HorizonQuantiles> others) {
         return new DemandForecast(service, domain, issuedAt, step, model, others, recentError, recentCoverage90);
     }

@@ -89,7 +89,7 @@ public record GpuSample(
      *
      * @param smClockHertz of the streaming multiprocessors
      * @param memoryClockHertz of the memory
-     * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap};
+     * @param throttleReasons why clocks are lower than they could be, by NVML's names, such as {@code sw-power-cap};
      *     empty where they are not, or that is not known
      */
     public record Clocks(Optional<Long> smClockHertz, Optional<Long> memoryClockHertz, List<String> throttleReasons) {
@@ -141,7 +141,7 @@ public record GpuSample(
         return new GpuSample(gpuId, activity, memory, power, temperature, clocks, links, errors, Optional.of(users));
     }
 
-    /** Collects what a device tells, piece by piece. */
+    /** Collects the readings of a device, piece by piece. */
     public static GpuSampleBuilder of(GpuId gpuId) {
         return new GpuSampleBuilder(gpuId);
     }

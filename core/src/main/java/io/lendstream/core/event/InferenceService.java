@@ -45,7 +45,7 @@ public record InferenceService(
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
     }
 
-    /** One that does not say how much memory it needs. */
+    /** A service without a declared memory need. */
     public InferenceService(
             ServiceId service,
             DomainId domain,

@@ -13,8 +13,8 @@ import java.util.OptionalInt;
  * @param id by which the driver makes one
  * @param computeSlices that one has; at least 1
  * @param memorySlices that one covers; at least 1
- * @param memoryBytes that one can use; 0 where the driver does not tell
- * @param multiprocessors that one has; 0 where the driver does not tell
+ * @param memoryBytes that an instance can use; 0 if not known
+ * @param multiprocessors that an instance has; 0 if not known
  * @param starts memory slices at which one may begin; at least one
  * @param most how many a GPU may have
  */

@@ -167,10 +167,7 @@ public final class Limits {
         return Optional.ofNullable(REALS_OF.getOrDefault(key(record, component), isInput(record) ? REALS : null));
     }
 
-    /**
-     * The most characters of a text. What the scheduler says of itself is not bounded: a replay has to find it as it
-     * was.
-     */
+    /** The most characters of a text. Texts of the scheduler are not bounded: a replay must find them unchanged. */
     public static int text(Class<?> record) {
         return isInput(record) && record != SchedulerStarted.class ? LONGEST_TEXT : Integer.MAX_VALUE;
     }

@@ -11,8 +11,8 @@ import java.util.Optional;
 /**
  * A node's inventory, as its agent found it.
  *
- * @param bootId changes whenever the agent starts; with a sequence it tells duplicates apart
- * @param driverVersion of the GPUs' driver, where it told
+ * @param bootId changes whenever the agent starts; with a sequence it identifies duplicates
+ * @param driverVersion of the GPUs' driver, if known
  * @param sequence 1, 2, 3, ... of its inventories since the agent's boot; 0 where it does not count them
  * @param why the faults of the node, for operators; empty if there are none. A node may be READY although a part of it
  *     is faulty

@@ -75,7 +75,7 @@ public record RequestRate(
         }
     }
 
-    /** The same with what servers told of their batches. */
+    /** The same with the batches that servers reported. */
     public RequestRate with(List<BatchTimes> times) {
         return new RequestRate(
                 service,

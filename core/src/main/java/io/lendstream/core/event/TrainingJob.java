@@ -58,7 +58,7 @@ public record TrainingJob(
     }
 
     /**
-     * How it trains, by its owner's word.
+     * Its training traits, declared by its owner.
      *
      * @param batch the batch sizes it may train with
      * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed

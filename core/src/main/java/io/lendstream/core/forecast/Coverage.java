@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * The recent coverage of a horizon's p90 and p99. It is a share with forgetting of all judged forecasts, including
- * those that the levels do not learn from. A level cannot tell it: it ends somewhere.
+ * those that the levels do not learn from. A level cannot replace it, because a level has a range.
  */
 public final class Coverage {
     /** About so many forecasts count: a share of 0.99 is known to within 0.002 then (one standard deviation). */

@@ -13,7 +13,7 @@ public interface PointModel {
 
     void miss(long step);
 
-    /** The level it expects at the horizon of this index; NaN as long as it cannot say. */
+    /** The level it expects at the horizon of this index; NaN while it has no forecast. */
     double ahead(int horizon);
 
     void save(StateWriter out);

@@ -111,7 +111,9 @@ final class BoundedMinimizer {
         return most;
     }
 
-    /** Goes along the projected gradient to the model's first local minimum; says which variables are free there. */
+    /**
+     * Goes along the projected gradient to the model's first local minimum; returns the variables that are free there.
+     */
     private void findCauchyPoint() {
         System.arraycopy(x, 0, goal, 0, size);
         for (int i = 0; i < size; i++) {

@@ -158,7 +158,7 @@ final class Curvature {
         return bend;
     }
 
-    /** Computes the transposed root's product with a direction; tells how much the function bends along it. */
+    /** Computes the transposed root's product with a direction; returns the curvature of the function along it. */
     private double image(double[] right) {
         Arrays.fill(image, 0);
         for (int i = 0; i < size; i++) {

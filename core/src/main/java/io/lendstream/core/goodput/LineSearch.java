@@ -4,7 +4,7 @@ package io.lendstream.core.goodput;
  * Looks along a line that leads downhill for a step after which the function is lower and flatter: Moré and Thuente's
  * search, with the constants that L-BFGS-B uses.
  *
- * <p>The caller evaluates the function at {@link #step()} and tells the search what it found, until it is over. The
+ * <p>The caller evaluates the function at {@link #step()} and passes the result to the search, until it ends. The
  * search keeps an interval between the best step so far and another one; each trial is the minimum of a cubic or a
  * parabola through the known values at its ends.
  *

@@ -154,7 +154,7 @@ public final class ThroughputFit {
         return new ThroughputParameters(x[0], x[1], x[2], x[3], x[4], x[5], x[6]);
     }
 
-    /** What observations can tell of. */
+    /** The parameters that observations determine. */
     private record Known(
             boolean severalBatches,
             boolean severalNodes,

@@ -15,7 +15,7 @@ import java.util.Set;
 /**
  * The outcome of a decision.
  *
- * @param reports what actuators said of it, in the order of their times
+ * @param reports the reports of actuators on it, in the order of their times
  * @param until up to when it is known
  */
 public record DecisionOutcome(Decision decision, List<ActuationReport> reports, Instant until) {

@@ -75,7 +75,7 @@ public final class Explainer {
         return new Explanation(recorded, List.copyOf(inputs.values()), missing, made, why);
     }
 
-    /** The last event that it rests on is the one that led to it. */
+    /** The latest of its input events is the event that led to it. */
     private long trigger() {
         return recorded.reason().inputs().stream()
                 .mapToLong(input -> input)

@@ -16,7 +16,7 @@ import java.util.Set;
 
 /**
  * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor
- * needs. Of a service that is planned onto MIG instances, how many there are says little.
+ * needs. A service that is planned onto MIG instances is not checked, because the number of its replicas means little.
  */
 final class FloorRule implements HistoryRule {
     private final Violations violations;

@@ -65,8 +65,8 @@ public final class LatencyFit {
     }
 
     /**
-     * How far a sample of weight 1 pulls the hinge to itself: 1 where it alone tells a parameter, so that it cannot be
-     * off.
+     * How far a sample of weight 1 pulls the hinge to itself: 1 if it alone determines a parameter, so that it cannot
+     * be off.
      */
     private static double pull(Point sample, Hinge hinge, double[][] covariance) {
         double[] slopes = hinge.slopes(sample.slice(), sample.batch(), sample.size());

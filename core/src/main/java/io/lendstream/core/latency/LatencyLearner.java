@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
 /**
  * The learned latency of one model on one kind of GPU, as an immutable value; each observation gives the next.
  *
- * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to
- * the bins, again only when a bin is new or its mean has moved by more than one per cent and by more than chance, and
- * at most once a call; bins of at least 50 batches then tell their own latency. In which order reports come matters
- * little: models of the same reports of a steady service differ by no more than those reports' noise, at most two per
- * cent where it is two.
+ * <p>Measurements of probes and servers are kept by {@link LatencyBin}, with more weight for newer ones. A
+ * {@link Hinge} is fitted to the bins, again only when a bin is new or its mean has moved by more than one per cent and
+ * by more than chance, and at most once a call; bins of at least 50 batches then give their own latency. In which order
+ * reports come matters little: models of the same reports of a steady service differ by no more than those reports'
+ * noise, at most two per cent where it is two.
  *
  * <p>A {@link DriftWatch} for each slice compares served batches with bins that know their latency. When it alarms, the
  * bins of that slice are moved by as much as was seen, and weigh no more than five batches, so that they are soon
@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  * watched; after a speedup these stay, as it is safe to think them slow. Then all margins are wide, and probes are
  * called for.
  *
- * <p>At most {@value #MOST_BINS} bins are kept, about 100 bytes each; the one that was idle for longest goes first.
+ * <p>At most {@value #MOST_BINS} bins are kept, about 100 bytes each; the bin that was idle for longest goes first.
  */
 public final class LatencyLearner {
     static final int MOST_BINS = 512;
@@ -92,7 +92,7 @@ public final class LatencyLearner {
         return model;
     }
 
-    /** With a batch that was measured on purpose, as often as its count says. */
+    /** With a batch that was measured on purpose, as often as its count. */
     public LatencyLearner probed(ServedBatches probe) {
         Draft draft = new Draft();
         draft.probe(probe);
@@ -104,7 +104,7 @@ public final class LatencyLearner {
         return observed(List.of(served));
     }
 
-    /** With all that a reading of a server's counters tells. */
+    /** With a reading of a server's counters. */
     public LatencyLearner observed(List<ServedBatches> served) {
         Draft draft = new Draft();
         served.forEach(draft::serve);

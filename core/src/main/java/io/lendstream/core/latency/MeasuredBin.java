@@ -31,7 +31,7 @@ public record MeasuredBin(
         double degrees,
         long at,
         Optional<Double> fitted) {
-    /** From so many batches on, a bin tells its latency better than the hinge does. */
+    /** The number of batches from which a bin gives a better latency than the hinge. */
     static final int ENOUGH = 50;
 
     private static final double KEPT = .995;

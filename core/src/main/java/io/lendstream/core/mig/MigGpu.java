@@ -130,8 +130,8 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
     }
 
     /**
-     * One of those we know, by what NVML says of it: {@code NVIDIA A100-SXM4-80GB} of 80 GiB is an {@code A100-80GB}.
-     * Its memory must be within a tenth of the name's; of an H100 that says nothing of NVL or PCIe, the SXM5 is meant.
+     * A known kind by its NVML name: {@code NVIDIA A100-SXM4-80GB} of 80 GiB is an {@code A100-80GB}. Its memory must
+     * be within a tenth of the name's; an H100 without NVL or PCIe in its name is an SXM5.
      *
      * @param product name, as NVML gives it
      * @param memoryBytes all of its memory
@@ -148,12 +148,11 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
     }
 
     /**
-     * What a driver tells of a GPU. Of a kind that we know, it goes by our name and has the multiprocessors that we
-     * know of.
+     * The kind that a driver reports. A known kind has its own name and the multiprocessors that we know of.
      *
      * @param product name, as NVML gives it
      * @param memoryBytes all of its memory
-     * @param profiles that the driver offers; where it tells none, those that we know
+     * @param profiles that the driver offers; if it offers none, the known ones
      */
     public static Optional<MigGpu> reported(String product, long memoryBytes, List<MigProfile> profiles) {
         Optional<MigGpu> known = ofProduct(product, memoryBytes);

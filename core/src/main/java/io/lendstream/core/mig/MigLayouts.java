@@ -191,7 +191,7 @@ public final class MigLayouts {
      * instances where big ones would have fitted. The choice leaves the rest of the GPU the most ways to be cut.
      *
      * @param layout the instances that exist and stay
-     * @return a place for each, in the order in which they are to be created; empty where there is no room for all
+     * @return a place for each, in the order of creation; empty if there is no room for all
      */
     public Optional<List<MigPlace>> place(List<MigPlace> layout, List<MigProfile> more) {
         int before = state(layout);

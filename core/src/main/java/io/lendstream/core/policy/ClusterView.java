@@ -16,8 +16,7 @@ import java.util.stream.StreamSupport;
 
 /**
  * A policy's view of the cluster: the jobs and the GPUs that it may give, in the same order for equal states. There may
- * be thousands of jobs: a policy that serves them in queues had better look at those whose turn it is ({@link #queue})
- * than at all ({@link #jobs}).
+ * be thousands of jobs: a policy with queues should read the next jobs of {@link #queue} and not all {@link #jobs}.
  */
 public final class ClusterView {
     private final Instant now;
@@ -127,7 +126,7 @@ public final class ClusterView {
         return queue.size();
     }
 
-    /** The same by queue and by their time in it; those that are in none yet behind the others of the first. */
+    /** The same by queue and by their time in it; jobs without a queue are the last of the first queue. */
     public Iterable<JobView> queue() {
         return queue.inOrder();
     }

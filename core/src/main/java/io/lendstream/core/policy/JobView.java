@@ -15,13 +15,13 @@ public interface JobView {
 
     Instant submittedAt();
 
-    /** What its owner asked for. */
+    /** The GPUs that its owner asked for. */
     int requestedGpus();
 
     /** Least it can run on; at least 1. */
     int minGpus();
 
-    /** Most it can use, by its owner's word and its batch sizes. */
+    /** The most GPUs that it can use, by its owner's declaration and its batch sizes. */
     int maxGpus();
 
     /** Whether its number of GPUs may change while it runs. */

@@ -36,8 +36,8 @@ public interface Policy {
     List<GpuId> victims(ClusterView cluster, int count);
 
     /**
-     * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than
-     * the plan.
+     * The sizes that {@link #plan} weighed for a job, for {@code explain}; empty if a policy gives none. Takes longer
+     * than the plan.
      */
     default List<Alternative> sizes(ClusterView cluster, JobId job) {
         return List.of();

@@ -37,7 +37,7 @@ public record TransitionPlanner(MigLayouts layouts, RepartitionTimes times, bool
     /**
      * A transition; the same for the same input.
      *
-     * @param gpus those that may be used: where instances run, and spare ones
+     * @param gpus the GPUs that may be used: those with instances, and spare ones
      * @param running instances that are warm
      * @param target the packing to be reached, its services by index into {@code demands}
      * @param demands rates to be served on the way, and what instances can answer

@@ -77,7 +77,7 @@ final class Deadlines {
         return due;
     }
 
-    /** Renews loans that are to stay, or takes back those that must not. */
+    /** Renews loans that stay, or takes back loans that must end. */
     void keepLeases() {
         Safety safety = new Safety(settings);
         Optional<String> back = safety.againstKeepingLoans(builder);

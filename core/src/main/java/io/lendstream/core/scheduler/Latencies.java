@@ -15,7 +15,7 @@ public interface Latencies {
     /** In bytes. */
     double GIB = 1L << 30;
 
-    /** What servers have told of the batches that they ran, on that kind of GPU. */
+    /** The reported batches of servers on that kind of GPU. */
     Latencies LEARNED = (service, gpu) -> service.batches()
             .filter(batches -> batches.gpu().equals(gpu.model())
                     && !batches.learned().bins().isEmpty())

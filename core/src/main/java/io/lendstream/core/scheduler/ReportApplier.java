@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Takes into the state what an actuator says has become of a decision, or of a GPU. Decides nothing. */
+/** Applies an actuator's report on a decision or a GPU to the state. It makes no decisions. */
 record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     /** How long no GPU is cut after one could not be. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
@@ -138,7 +138,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                 .filter(lent -> lent.decision().equals(report.decision()))
                 .isPresent();
         if (releasing.isPresent()) {
-            // An older release of the same tenant, which has come back since, says nothing of this one.
+            // An older release of the same tenant, which has come back since, does not concern this one.
             if (report.decision().compareTo(releasing.get().decision()) >= 0) {
                 builder.own(gpu.gpuId(), new Owner.Free());
             }

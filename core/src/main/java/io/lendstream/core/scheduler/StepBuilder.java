@@ -56,7 +56,7 @@ final class StepBuilder {
     private Optional<Pacing> pacing;
     private Optional<SlicePlan> slices;
     private Optional<Advice> advice;
-    private boolean inEarnest;
+    private boolean binding;
     private Set<GpuId> awaited = Set.of();
 
     StepBuilder(ClusterState before, DomainEvent event, StepListener listener) {
@@ -72,7 +72,7 @@ final class StepBuilder {
         this.pacing = before.pacing();
         this.slices = before.slices();
         this.advice = before.advice();
-        this.inEarnest = !mode.advisory();
+        this.binding = !mode.advisory();
     }
 
     Step finished() {
@@ -138,8 +138,8 @@ final class StepBuilder {
     void mode(Mode next) {
         changes.invalidatePlan();
         mode = next;
-        inEarnest = !next.advisory();
-        if (inEarnest) {
+        binding = !next.advisory();
+        if (binding) {
             advice = Optional.empty();
         }
     }
@@ -150,7 +150,7 @@ final class StepBuilder {
 
     /** Decisions made after this call are binding, even in advisory mode. */
     void makeBinding() {
-        inEarnest = true;
+        binding = true;
     }
 
     Optional<Pacing> pacing() {
@@ -348,7 +348,7 @@ final class StepBuilder {
     }
 
     void decide(Instant deadline, Reason reason, Action action) {
-        decisions.add(new Decision(nextId(), now, deadline, !inEarnest, reason, action));
+        decisions.add(new Decision(nextId(), now, deadline, !binding, reason, action));
         decisionSequence++;
     }
 

@@ -30,8 +30,8 @@ import java.util.Set;
  *   <li>Cuts of GPUs after a pause, or as leases get shorter: until the next tick, or the next event that changes an
  *       owner.
  *   <li>A plan of training that is due: until the tick at that time ({@link Scheduler#nextTimer}).
- *   <li>A plan that stays the same until later, as its policy says ({@code Plan.holdsUntil}), and holds that say why no
- *       plan is made: until that time, at most an hour.
+ *   <li>A plan that stays the same until later ({@code Plan.holdsUntil}), and holds with the cause why no plan is made:
+ *       until that time, at most an hour.
  * </ul>
  *
  * <p>The next tick is never later than the next plan, so at most an hour away. Deadlines, leases, floors and safety
@@ -66,7 +66,7 @@ class WorkDue {
         }
     };
 
-    /** Phases that run while most nodes are silent: deadlines pass, and a hold says why no plan is made. */
+    /** Phases that run while most nodes are silent: deadlines pass, and a hold gives the cause why no plan is made. */
     private static final Set<Phase> WHILE_NODES_ARE_SILENT =
             EnumSet.of(Phase.DEADLINES, Phase.LOST_GPUS, Phase.PLAN, Phase.NEXT_PLAN);
 

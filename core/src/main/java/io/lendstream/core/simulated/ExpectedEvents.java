@@ -58,7 +58,7 @@ final class ExpectedEvents {
         return inForce(tenant).reduce((earlier, later) -> later).map(ExpectedEvent::at);
     }
 
-    /** A change that was to be in force is superseded by one that the same domain decided. */
+    /** An expected change is superseded by a later one of the same domain. */
     void supersede(Tenant tenant, DomainId domain) {
         inForceBy(tenant, domain).forEach(events::remove);
     }

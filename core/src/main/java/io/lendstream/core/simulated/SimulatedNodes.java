@@ -154,7 +154,7 @@ public final class SimulatedNodes {
     }
 
     /**
-     * Learns how GPUs are to be cut; they are once that is reported applied.
+     * Takes a decided cut of GPUs; it is done once a report says that it is applied.
      *
      * @return the inventories that changed, where the report came before the decision
      */

@@ -80,7 +80,7 @@ public record ClusterIndex(
         return after.isPresent() && value.isPresent() ? rest.put(after.get(), value.get()) : rest;
     }
 
-    /** Only the key counts: nothing is to be done where it stays. */
+    /** Only the key counts: nothing changes while it stays. */
     static <K extends Comparable<K>> PersistentMap<DueKey<K>, K> moved(
             PersistentMap<DueKey<K>, K> map, Optional<DueKey<K>> before, Optional<DueKey<K>> after) {
         return before.equals(after) ? map : moved(map, before, after, after.map(DueKey::what));

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param owed GPUs whose state has a deadline: protected, releasing, binding and recut ones, by deadline
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
- * @param sleeping those of them whose replica sleeps
+ * @param sleeping GPUs whose replica sleeps
  */
 public record GpuIndex(
         PersistentMap<NodeGpuKey, GpuState> seats,

@@ -252,7 +252,7 @@ public record JobState(
                 : Optional.empty();
     }
 
-    /** Whether what it says of its steps may be of a MIG instance, which tells nothing of its speed on GPUs. */
+    /** Whether its reported steps may be from a MIG instance, which gives no speed on GPUs. */
     private boolean mayBeOfSlice() {
         return isOnSlice() || (spec.sliceMemoryBytes().isPresent() && changing().isPresent());
     }

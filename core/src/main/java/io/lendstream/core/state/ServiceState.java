@@ -57,14 +57,14 @@ public record ServiceState(
     }
 
     /**
-     * What all sources of a service say together; kept, since it is asked for at every event of the domain.
+     * The total of all sources of a service; kept, because every event of the domain reads it.
      *
      * @param arrivalsPerSecond requests offered, over all sources
      * @param inFlight requests being computed, at most 2<sup>31</sup> - 1
      * @param queueDepth requests waiting for a replica, at most 2<sup>31</sup> - 1
-     * @param lastRateAt when the latest word came in; empty before the first
+     * @param lastRateAt when the latest rate arrived; empty before the first
      * @param window the longest that a source reports by
-     * @param event the last that told of it; 0 before the first
+     * @param event the last event about it; 0 before the first
      */
     public record Demand(
             double arrivalsPerSecond,
@@ -96,7 +96,7 @@ public record ServiceState(
                     : new Demand(arrivals, atMost(inFlight), atMost(queued), Optional.of(last), window, event);
         }
 
-        /** What an int holds: one source that says too much makes the need greater, and never less. */
+        /** Limited to an int: a source with a huge value makes the need greater, and never less. */
         private static int atMost(long sum) {
             return (int) Math.min(Integer.MAX_VALUE, sum);
         }
@@ -137,7 +137,7 @@ public record ServiceState(
         return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, demand);
     }
 
-    /** The same with other words of its sources. */
+    /** The same with other rates of its sources. */
     public ServiceState with(Map<String, SourceRate> other) {
         return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches);
     }
@@ -162,7 +162,7 @@ public record ServiceState(
         return demand.queueDepth;
     }
 
-    /** When the latest word came in; empty before the first. */
+    /** When the latest rate arrived; empty before the first. */
     public Optional<Instant> lastRateAt() {
         return demand.lastRateAt;
     }
@@ -205,7 +205,7 @@ public record ServiceState(
         return peak;
     }
 
-    /** The events that tell of present demand. */
+    /** The events of the present demand. */
     public List<Long> rateEvents() {
         return sources.values().stream().map(SourceRate::event).toList();
     }

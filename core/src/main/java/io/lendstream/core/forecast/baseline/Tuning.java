@@ -86,7 +86,7 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
         return best;
     }
 
-    /** Mean absolute error at each horizon after settling in; NaN where the model said nothing. */
+    /** Mean absolute error at each horizon after settling in; NaN if the model made no forecast. */
     private static double[] errors(ForecastSettings settings, PointModel model, long firstStep, double... requests) {
         int[] horizons = settings.horizonSteps();
         RecentOutcomes[] said = RecentOutcomes.ofEach(horizons);
@@ -125,7 +125,7 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
         return new HoltWinters(settings, alpha, gamma, phi);
     }
 
-    /** Each with the moving average in its place while it cannot say anything. */
+    /** Each with the moving average in its place while it has no forecast. */
     public PointModel orEwma(PointModel model) {
         return new Fallback(model, ewma());
     }

@@ -34,7 +34,7 @@ public final class DemandTracker {
 
     private static final Duration LONGEST_WINDOW = Duration.ofHours(1);
     private static final double MOST_ARRIVALS_PER_SECOND = 1e8;
-    /** After this long without a word the steps between are not even counted. */
+    /** After this time without a report the steps between are not counted. */
     static final Duration LONGEST_GAP = Duration.ofDays(7);
 
     private static final long NONE = Long.MIN_VALUE;

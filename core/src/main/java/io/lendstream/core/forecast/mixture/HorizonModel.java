@@ -153,7 +153,7 @@ final class HorizonModel {
         PendingRow.begin(pending, step).ifPresent(row -> note(row, seasonal, mixed, size));
     }
 
-    /** Puts what each expert expects at a step into {@link #said}. */
+    /** Writes each expert's forecast at a step into {@link #said}. */
     private void ask(long target, boolean seasonal) {
         for (int i = 0; i < SeenDemand.MEANS; i++) {
             said[i] = Math.expm1(seen.mean(i));

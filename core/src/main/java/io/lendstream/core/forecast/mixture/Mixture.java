@@ -22,7 +22,7 @@ final class Mixture {
     private static final double MOST_ERRORS = 10;
 
     private static final int ERRORS_TO_TRUST = 30;
-    /** Squared regrets that each expert begins with, so that one that was lucky a few times has little weight yet. */
+    /** Squared regrets that each expert begins with, so that a few lucky forecasts give little weight. */
     private static final double FIRST_SQUARES = 15;
 
     private final float[] regrets;
@@ -46,8 +46,8 @@ final class Mixture {
     /**
      * What came is known.
      *
-     * @param experts what each had said; NaN for nothing
-     * @param mixed what the mixture had said
+     * @param experts the forecast of each; NaN for none
+     * @param mixed the forecast of the mixture
      */
     void learn(double[] experts, double mixed, double actual) {
         double error = Math.abs(mixed - actual);

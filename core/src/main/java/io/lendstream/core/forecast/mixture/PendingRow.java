@@ -65,7 +65,7 @@ record PendingRow(Pending rows, int start) {
         return number(YESTERDAY);
     }
 
-    /** Puts what each expert said into {@code said}. */
+    /** Writes each expert's forecast into {@code said}. */
     void readExperts(double[] said) {
         for (int i = 0; i < said.length; i++) {
             said[i] = amount(EXPERT + i);
@@ -78,7 +78,7 @@ record PendingRow(Pending rows, int start) {
         }
     }
 
-    /** What the experts said together. */
+    /** The common forecast of the experts. */
     double mixed() {
         return amount(MIXED);
     }

@@ -18,7 +18,7 @@ final class SeenDemand {
     static final int DEVIATIONS = SPANS.length;
     /** Which mean is the last level itself. */
     static final int LAST = 0;
-    /** Which mean tells the level after a shift. */
+    /** The mean that gives the level after a shift. */
     private static final int CARRIED = 1;
     /** No expert is followed beyond so many times the highest demand, which is forgotten over two weeks. */
     private static final double HIGHEST_TIMES = 3;
@@ -95,7 +95,7 @@ final class SeenDemand {
         yesterdayHere = season.yesterdayBefore();
     }
 
-    /** Takes a step's demand into the season, and tells how far off the season it was. */
+    /** Takes a step's demand into the season, and returns its deviation from the season. */
     double learn(long step, double requests, double level) {
         highest = Math.max(requests, highest * highestKeep);
         return season.learn(step, level);

@@ -31,10 +31,7 @@ final class Spread {
     private static final double GUESS_WEIGHT = 3;
 
     private static final double NOTHING = 1e-12;
-    /**
-     * A forecast of less, in requests, comes after hours without demand, and tells nothing of errors when there is
-     * some.
-     */
+    /** Forecasts below this, in requests, follow idle hours; their errors are not representative and are skipped. */
     private static final double NO_DEMAND = 1e-3;
     /** Demand so many times the day's mean was not there that day: of the size of its errors nothing is known. */
     private static final double UNKNOWN = 30;
@@ -76,7 +73,7 @@ final class Spread {
     /**
      * @param originsPerDay how many forecasts are judged a day
      * @param horizonHours how far ahead
-     * @param overlap how many forecasts judged in a row tell as much as one, because their horizons overlap
+     * @param overlap the number of judged forecasts in a row that count as one, because their horizons overlap
      * @param ofDay how errors differ by time of day, which all horizons share
      */
     Spread(double originsPerDay, double horizonHours, double overlap, ErrorsOfDay ofDay) {
@@ -143,7 +140,7 @@ final class Spread {
         return actual <= quantile || (quantile == forecast && Compact.rounded(actual) == quantile);
     }
 
-    /** How large an error is to be expected, in requests. */
+    /** The expected size of an error, in requests. */
     double size(long target, double forecast, double mean) {
         double unit = unit(forecast, mean);
         if (day == 0 || forecast > UNKNOWN * mean) {

@@ -36,9 +36,7 @@ public final class ServiceForecaster {
     private long lastStep = Long.MIN_VALUE;
     private long duplicates;
     private long late;
-    /**
-     * What the last forecast said of the step after it, NaN where the first horizon is longer; and when it was issued.
-     */
+    /** The last forecast's p99 of the step after it, NaN if the first horizon is longer; and its time of issue. */
     private double toldP99 = Double.NaN;
 
     private long toldAt = Long.MIN_VALUE;
@@ -52,7 +50,7 @@ public final class ServiceForecaster {
         model = Models.create(settings);
     }
 
-    /** Throws, and says why, if no source could have measured this. */
+    /** Throws if no source could have measured this; the message names the cause. */
     public static void check(RequestRate rate) {
         DemandTracker.check(rate);
     }

@@ -226,10 +226,16 @@ final class Training {
             }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
-                change(job, canRunOn(job, kept.size()) ? kept : List.of(), ReasonCode.PLAN, why);
+                List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
+                change(job, rest, ReasonCode.PLAN, first(why, held.size() - rest.size()));
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
+    }
+
+    /** The reason for the first step of a change, in which a job gives up GPUs before it gets others. */
+    private static PlanReason first(PlanReason why, int given) {
+        return new PlanReason(why.text() + "; first it gives up " + Reason.counted(given, "GPU"), why.numbers());
     }
 
     /** The reason for a step towards an earlier plan. */

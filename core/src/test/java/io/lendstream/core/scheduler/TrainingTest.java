@@ -754,7 +754,7 @@ class TrainingTest {
         Action.Reclaim reclaim = (Action.Reclaim) only().action();
         assertThat(reclaim.gpus()).isEqualTo(gpus("infer-g2"));
         assertThat(reclaim.allocation().gpus()).isEqualTo(gpus("infer-g1"));
-        assertThat(only().reason().text()).isEqualTo("the policy wants it for a");
+        assertThat(only().reason().text()).isEqualTo("the policy wants it for a; first it gives up 1 GPU");
         assertThat(owner("train-g0")).isInstanceOf(Owner.Free.class);
         assertThat(job("a").target()).isEqualTo(gpus("infer-g1", "train-g0"));
     }

@@ -48,7 +48,7 @@ import org.apache.kafka.common.serialization.Deserializer;
 final class SchedulerLoad implements AutoCloseable {
     private static final TopicCatalogue TOPICS = TopicCatalogue.standard();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Pattern NEED = Pattern.compile("^service (\\S+) needs (\\d+) ");
+    private static final Pattern SHORT_OF = Pattern.compile("(\\S+) is short of ");
     /** As agents do: what a node has to say at one moment goes in one request. Spikes and bare records wait for nothing. */
     private static final int AGENT_LINGER_MILLIS = 5;
 
@@ -179,16 +179,17 @@ final class SchedulerLoad implements AutoCloseable {
         if (!reclaims && !serves) {
             return;
         }
-        Matcher need = NEED.matcher(decision.reason().text());
-        if (!need.find()) {
+        Matcher service = SHORT_OF.matcher(decision.reason().text());
+        Double needed = decision.reason().numbers().get("needed");
+        if (needed == null || !service.find()) {
             return;
         }
-        var waiting = spikes.get(new ServiceId(need.group(1)));
+        var waiting = spikes.get(new ServiceId(service.group(1)));
         if (waiting == null) {
             return;
         }
         // What comes late may be overtaken by the next spike of its service, and is answered with it.
-        var answered = waiting.headMap(Integer.parseInt(need.group(2)), true);
+        var answered = waiting.headMap(needed.intValue(), true);
         for (long due : answered.values()) {
             if (counts) {
                 synchronized (this) {

@@ -3,12 +3,14 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -25,7 +27,7 @@ import java.util.TreeMap;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
-    /** A plan is made at least this often while jobs are about, though nothing calls for one. */
+    /** The longest time between two plans while there are jobs. */
     private static final Duration LONGEST_REST = Duration.ofHours(1);
 
     private final StepBuilder builder;
@@ -55,13 +57,13 @@ final class Training {
         Optional<String> veto = safety.againstChanges(builder).or(() -> safety.againstPlans(builder.now()));
         if (veto.isPresent()) {
             builder.listener().unplanned(veto.get());
-            hold(ReasonCode.HELD, "no new plan: " + veto.get());
+            hold(ReasonCode.HELD, "no training plan is made: " + veto.get());
             return;
         }
         Optional<String> noLoans = safety.againstLoans(builder);
         if (settings.lending() && noLoans.isPresent()) {
             builder.listener().unlendable(noLoans.get());
-            hold(ReasonCode.STALE, "no new loans: " + noLoans.get());
+            hold(ReasonCode.STALE, "no further GPU is lent: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
         ClusterView view = new TrainingView(builder, settings).view(justChanged());
@@ -75,7 +77,7 @@ final class Training {
         plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);
     }
 
-    /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
+    /** Plans at the next time for plans, if this step has changed facts that plans depend on. */
     void planAfterChange() {
         if (builder.changesPlans()
                 && builder.nextPlanAt().filter(soon()::isBefore).isPresent()) {
@@ -87,7 +89,7 @@ final class Training {
         return nextTime(policy, settings, builder.now());
     }
 
-    /** Plans no more before a time, or before something changes. */
+    /** Makes no plan before a time, or before a change. */
     private void rest(Instant until) {
         Instant latest = builder.now().plus(LONGEST_REST);
         Instant end = until.isBefore(latest) ? until : latest;
@@ -112,7 +114,7 @@ final class Training {
     }
 
     /**
-     * Makes the plan what jobs aim at; returns whether all of it is allowed.
+     * Makes the plan the target of its jobs; returns whether all of it is allowed.
      *
      * @param noLoans why nothing may be newly lent; empty when loans are allowed
      */
@@ -160,16 +162,15 @@ final class Training {
     }
 
     /**
-     * Why a job does not get the GPUs of inference that a plan gives it; empty when it does.
+     * The cause why a job does not get the inference GPUs of a plan; empty if it does.
      *
      * @param loans GPUs that the plan newly lends up to this job
      */
     private Optional<String> vetoOnLoans(JobState job, Optional<String> noLoans, long loans, LoanLimit limit) {
-        return noLoans.map(why -> "no new loans: " + why)
+        return noLoans.map(why -> "no further GPU is lent: " + why)
                 .or(() -> limit.against(loans))
                 .or(() -> safety.againstLoansTo(job, builder.now())
-                        .map(why -> "%s, more than %d s; it is lent more once it reports"
-                                .formatted(why, Safety.PROGRESS_STALE_AFTER.toSeconds())));
+                        .map(why -> why + "; it gets more loans after its next report"));
     }
 
     private void hold(ReasonCode code, String text) {
@@ -179,20 +180,29 @@ final class Training {
                 new Action.Hold(Optional.empty(), Optional.empty()));
     }
 
-    /** Releases what jobs that are over still hold, and moves the others as far as GPUs are free. */
-    void carryOut(Map<JobId, String> reasons) {
+    /** Releases the GPUs of ended jobs, and moves the other jobs as far as GPUs are free. */
+    void carryOut(Map<JobId, PlanReason> reasons) {
         for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
             if (job.isOver()) {
-                String text = "job %s is %s: its GPUs return"
-                        .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));
-                change(job, List.of(), ReasonCode.OVER, text);
+                change(job, List.of(), ReasonCode.OVER, ended(job));
             } else {
                 move(job, Optional.ofNullable(reasons.get(job.spec().job())));
             }
         }
     }
 
-    private void move(JobState job, Optional<String> reason) {
+    private static PlanReason ended(JobState job) {
+        String ended =
+                switch (job.phase()) {
+                    case FAILED -> "failed";
+                    case CANCELLED -> "was cancelled";
+                    default -> "finished";
+                };
+        String held = Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job));
+        return new PlanReason("%s %s and releases %s".formatted(job.spec().job(), ended, held), Map.of());
+    }
+
+    private void move(JobState job, Optional<PlanReason> reason) {
         if (safety.againstChanges(builder).isPresent()) {
             return;
         }
@@ -209,21 +219,40 @@ final class Training {
         boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
-        String why = reason.orElse("job %s goes on towards its plan of %s"
-                .formatted(job.spec().job(), Reason.counted(job.target().size(), "GPU")));
+        PlanReason why = reason.orElseGet(() -> nextStep(job, gained));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
             change(job, job.target(), ReasonCode.PLAN, why);
         } else {
-            stopSleepers(gained, why);
+            stopSleepers(gained, job);
             if (!allFree && job.isOnSlice()) {
                 return;
             }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
-                change(job, canRunOn(job, kept.size()) ? kept : List.of(), ReasonCode.PLAN, why);
+                List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
+                change(job, rest, ReasonCode.PLAN, first(why, held.size() - rest.size()));
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
+    }
+
+    /** The reason for the first step of a change, in which a job gives up GPUs before it gets others. */
+    private static PlanReason first(PlanReason why, int given) {
+        return new PlanReason(why.text() + "; first it gives up " + Reason.counted(given, "GPU"), why.numbers());
+    }
+
+    /** The reason for a step towards an earlier plan. */
+    private PlanReason nextStep(JobState job, List<GpuId> gained) {
+        boolean justFreed = gained.stream()
+                .map(builder::gpu)
+                .anyMatch(gpu -> gpu.isFree() && gpu.changedBy() == builder.eventSequence());
+        return new PlanReason(
+                "%s: next step of the planned move to %s%s"
+                        .formatted(
+                                job.spec().job(),
+                                Reason.counted(job.target().size(), "GPU"),
+                                justFreed ? " (GPUs just became free)" : ""),
+                Map.of("gpusPlanned", (double) job.target().size()));
     }
 
     private static boolean canRunOn(JobState job, int gpus) {
@@ -240,8 +269,8 @@ final class Training {
                         || gpu.get().isTraining());
     }
 
-    /** Stops sleeping replicas on GPUs that the plan gives to training. */
-    private void stopSleepers(List<GpuId> gained, String why) {
+    /** Stops sleeping replicas on GPUs that the plan gives to a job. */
+    private void stopSleepers(List<GpuId> gained, JobState job) {
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
         for (GpuId gpu : gained) {
             Owner owner = builder.gpu(gpu).owner();
@@ -250,12 +279,24 @@ final class Training {
                         .add(gpu);
             }
         }
-        sleeping.forEach((service, gpus) -> new ReplicaChanges(builder, settings)
-                .stop(service, gpus, builder.because(ReasonCode.PLAN, why, Map.of(), Safety.inputs(builder))));
+        int held = job.isOnSlice() ? 0 : job.gpus();
+        String move = "%s, which %s"
+                .formatted(
+                        job.spec().job(),
+                        Wording.resized(held, job.target().size(), job.usage().largestRun() > 0));
+        sleeping.forEach((service, gpus) -> {
+            String text = service + " " + Wording.idles(gpus.size()) + move;
+            Map<String, Double> numbers = Map.of(
+                    "idled", (double) gpus.size(),
+                    "gpusBefore", (double) held,
+                    "gpusAfter", (double) job.target().size());
+            new ReplicaChanges(builder, settings)
+                    .stop(service, gpus, builder.because(ReasonCode.PLAN, text, numbers, Safety.inputs(builder)));
+        });
     }
 
-    private void change(JobState job, List<GpuId> gpus, ReasonCode code, String text) {
-        Map<String, Double> numbers = new TreeMap<>();
+    private void change(JobState job, List<GpuId> gpus, ReasonCode code, PlanReason why) {
+        Map<String, Double> numbers = new TreeMap<>(why.numbers());
         numbers.put("gpusBefore", (double) job.gpus());
         numbers.put("gpusAfter", (double) gpus.size());
         numbers.put("changes", (double) job.usage().changes());
@@ -265,7 +306,7 @@ final class Training {
                         job,
                         gpus,
                         builder.now().plus(settings.notice()),
-                        builder.because(code, text, numbers, List.of(job.lastEvent())));
+                        builder.because(code, why.text(), numbers, List.of(job.lastEvent())));
     }
 
     /** The first time for plans after a time. */

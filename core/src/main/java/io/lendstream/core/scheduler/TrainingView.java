@@ -110,7 +110,10 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 gpusPerNode);
     }
 
-    /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
+    /**
+     * Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than
+     * free ones.
+     */
     private Set<GpuId> reserve(List<GpuState> usable, int inference) {
         int lent = 0;
         List<GpuState> idle = new ArrayList<>();
@@ -129,7 +132,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
             builder.listener()
                     .reserved(
                             kept,
-                            "scheduler.max-share-lent is %s: of %s of inference that can be reached at most %d may be lent at a time, and %d are; raise it to lend more"
+                            "scheduler.max-share-lent is %s: of %s of inference on reachable nodes, at most %d may be lent at a time, and %d are; raise the setting to lend more"
                                     .formatted(
                                             settings.changeLimits().maxShareLent(),
                                             Reason.counted(inference, "GPU"),

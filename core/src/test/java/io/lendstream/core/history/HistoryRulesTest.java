@@ -9,6 +9,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
@@ -69,6 +70,24 @@ class HistoryRulesTest {
         history.tick().report(Outcome.ACCEPTED, REPLICA).report(Outcome.BOUND, REPLICA, "infer-g0");
 
         assertThat(history.verdict()).isEqualTo(new Verdict(4, 4, 2, 1, 1, List.of()));
+    }
+
+    @Test
+    void countsReleasesByEndedJobsApartFromReclaims() {
+        ScriptedHistory history = new ScriptedHistory().job("a", 1).gpu("infer-g0", Pool.INFERENCE, FREE);
+        history.decides(lend(ScriptedHistory.allocation("infer-g0"), "infer-g0"));
+        history.decides(
+                ReasonCode.OVER,
+                new Action.Reclaim(new JobId("a"), gpus("infer-g0"), history.now(), ScriptedHistory.allocation()));
+        history.decides(
+                ReasonCode.OVER, new Action.Resize(new JobId("a"), gpus("train-g0"), ScriptedHistory.allocation()));
+        history.tick();
+
+        Verdict verdict = history.verdict();
+
+        assertThat(verdict.lends()).isEqualTo(1);
+        assertThat(verdict.reclaims()).isZero();
+        assertThat(verdict.releases()).isEqualTo(2);
     }
 
     @Test
@@ -191,10 +210,10 @@ class HistoryRulesTest {
 
             assertThat(broken(history)).isEmpty();
         }
-        ScriptedHistory nobody =
+        ScriptedHistory noTenant =
                 atTheFloor().owner("infer-g1", FREE).report(Outcome.HOLDS, Optional.empty(), "infer-g1");
 
-        assertThat(broken(nobody)).isEmpty();
+        assertThat(broken(noTenant)).isEmpty();
     }
 
     @Test
@@ -242,10 +261,10 @@ class HistoryRulesTest {
 
             assertThat(broken(history)).isEmpty();
         }
-        ScriptedHistory nobody = bound().report(Outcome.HOLDS, Optional.empty(), "infer-g0")
+        ScriptedHistory noTenant = bound().report(Outcome.HOLDS, Optional.empty(), "infer-g0")
                 .report(Outcome.BOUND, OTHER_JOB, "infer-g0");
 
-        assertThat(broken(nobody)).isEmpty();
+        assertThat(broken(noTenant)).isEmpty();
     }
 
     @Test
@@ -335,7 +354,7 @@ class HistoryRulesTest {
     }
 
     private static final String UNANSWERED =
-            "answer: decision test/1/1 (serve) was due at 2026-01-01T00:00:45Z and nobody reported on it";
+            "answer: decision test/1/1 (serve) was due at 2026-01-01T00:00:45Z and no actuator reported on it";
 
     /** A replica is to start; the decision is due after 45 s, and an answer 60 s later at most. */
     private static ScriptedHistory starting() {

@@ -83,7 +83,7 @@ class ChangeLimitsTest {
         nextPlan();
         assertThat(lentNow()).isEqualTo(3);
         nextPlan();
-        assertThat(lentNow()).as("while nobody has reported on the first").isZero();
+        assertThat(lentNow()).as("without a report on the first").isZero();
     }
 
     @Test
@@ -156,7 +156,7 @@ class ChangeLimitsTest {
         for (int minute = 2; minute < 10; minute++) {
             nextPlan();
             assertThat(story.last().get(0).reason().text())
-                    .isEqualTo("no new plan: thu 00:02-00:10 UTC is a quiet window");
+                    .isEqualTo("no training plan is made: the quiet window thu 00:02-00:10 UTC is open");
             assertThat(story.lastKinds()).isSubsetOf("hold", "renew");
         }
         story.rate("chat", 41).settled();

@@ -80,7 +80,7 @@ class GangsTest {
         story.after(ofSeconds(70));
 
         Decision undone = story.last().get(0);
-        assertThat(undone.reason().text()).contains("not reported bound");
+        assertThat(undone.reason().text()).contains("no actuator reported 1 GPU as bound");
         assertThat(allocation(undone).gpus()).isEmpty();
         assertThat(story.job("rigid").gpus()).isZero();
         story.actuated();
@@ -145,7 +145,7 @@ class GangsTest {
         story.actuated();
     }
 
-    /** What is lost while decisions are advice is made good, or given up, when decisions are made again. */
+    /** GPUs lost in advisory mode are replaced, or given up, when decisions are binding again. */
     @Test
     void isWholeOrStoppedSoonAfterALossThatNothingWasDecidedAbout() {
         running().control(ControlCommand.Kind.ADVISORY_ON);

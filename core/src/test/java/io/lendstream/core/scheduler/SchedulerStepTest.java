@@ -187,7 +187,7 @@ class SchedulerStepTest {
     }
 
     @Test
-    void whileTooFewNodesAreHeardOfAChangeStillBringsTheNextPlanForward() {
+    void whileTooFewNodesReportAChangeStillBringsTheNextPlanForward() {
         Scenario story = deaf(Scenario.of("deepboot"));
         Instant rest = story.state().nextPlanAt().orElseThrow();
         assertThat(rest).as("nothing to plan for").isAfter(story.now().plus(ofMinutes(10)));
@@ -198,12 +198,12 @@ class SchedulerStepTest {
         assertThat(story.state().nextPlanAt()).contains(START.plusSeconds(420));
         story.after(ofMinutes(1));
         assertThat(story.last().get(0).reason().text())
-                .isEqualTo("no new plan: 2 of 2 nodes are silent at once, more than 40 %: the fault is likely ours");
+                .isEqualTo("no training plan is made: 2 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
         assertThat(story.job("a").gpus()).isZero();
     }
 
     @Test
-    void whileTooFewNodesAreHeardOfAServiceIsGivenNothing() {
+    void whileTooFewNodesReportAServiceIsGivenNothing() {
         Scenario story = deaf(Scenario.of("deepboot"));
 
         story.service("chat", 1);
@@ -211,7 +211,7 @@ class SchedulerStepTest {
 
         story.sample("infer", Optional.empty()).sample("train", Optional.empty());
         assertThat(story.decisions().get(0).action().target())
-                .as("once they are heard of again, at once")
+                .as("at once when they report again")
                 .isEqualTo("chat");
     }
 
@@ -223,7 +223,7 @@ class SchedulerStepTest {
         story.control(ControlCommand.Kind.ADVISORY_ON).after(ofSeconds(16));
 
         assertThat(story.owner("infer-g0"))
-                .isEqualTo(new Owner.Quarantined("it was not reported bound in time (test/1/1)"));
+                .isEqualTo(new Owner.Quarantined("no actuator reported it as bound in time (test/1/1)"));
         assertThat(story.decisions()).hasSize(1);
     }
 

@@ -172,7 +172,7 @@ class SchedulerTest {
         story.after(ofSeconds(2));
 
         assertThat(story.lastKinds()).containsExactly("hold", "reclaim");
-        assertThat(story.last().get(1).reason().text()).contains("demand of service chat is unknown");
+        assertThat(story.last().get(1).reason().text()).contains("the demand of chat is unknown");
         story.settled();
         assertThat(story.count("lent")).isZero();
     }
@@ -182,11 +182,11 @@ class SchedulerTest {
         smallCluster("deepboot").rate("chat", 1).settled().rigidJob("a", 4).after(ofMinutes(1));
 
         assertThat(story.lastKinds()).containsExactly("hold");
-        assertThat(story.last().get(0).reason().text()).contains("request rates of service chat are stale");
+        assertThat(story.last().get(0).reason().text()).contains("the request rates of chat are");
     }
 
     @Test
-    void undoesABindThatNobodyReports() {
+    void undoesABindWithoutAReport() {
         smallCluster("deepboot")
                 .job("a", 2)
                 .after(ofSeconds(45))
@@ -479,7 +479,7 @@ class SchedulerTest {
     }
 
     @Test
-    void aGpuThatItsNodeNoLongerReportsIsOutOfServiceWhereSomebodyHasIt() {
+    void aGpuThatItsNodeNoLongerReportsIsOutOfServiceIfATenantHasIt() {
         smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
         GpuState replica = first(Owner.Serving.class);
 
@@ -532,18 +532,18 @@ class SchedulerTest {
     void anActuatorThatDidNotBindAReplicaCannotSayThatItIsGone() {
         smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
         GpuState replica = first(Owner.Serving.class);
-        ActuationReport nobody = holds(replica.gpuId(), Optional.empty());
+        ActuationReport noTenant = holds(replica.gpuId(), Optional.empty());
 
         story.tell(new ActuationReport(
-                nobody.domain(),
-                nobody.decision(),
+                noTenant.domain(),
+                noTenant.decision(),
                 "another",
-                nobody.at(),
-                nobody.outcome(),
-                nobody.gpus(),
-                nobody.tenant(),
-                nobody.timings(),
-                nobody.reason()));
+                noTenant.at(),
+                noTenant.outcome(),
+                noTenant.gpus(),
+                noTenant.tenant(),
+                noTenant.timings(),
+                noTenant.reason()));
 
         assertThat(story.state().gpus().get(replica.gpuId())).contains(replica);
     }

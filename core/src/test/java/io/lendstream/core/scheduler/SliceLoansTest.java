@@ -30,7 +30,7 @@ class SliceLoansTest {
         return story.settled();
     }
 
-    /** Time goes by while requests of nobody are reported, and all decisions are carried out. */
+    /** Time passes with rates of 0, and all decisions are carried out. */
     private void pass(int quarters) {
         for (int i = 0; i < quarters; i++) {
             story.after(ofSeconds(15)).settled().rate("chat", 0).settled();
@@ -61,12 +61,12 @@ class SliceLoansTest {
                 .findFirst()
                 .orElseThrow();
         assertThat(lend.reason().text())
-                .isEqualTo("no GPU is planned for job small, which runs on 12.0 GiB: "
-                        + "it borrows 2g.20gb@0 of cut-g0, 19.5 GiB, the smallest that is free");
+                .isEqualTo("small starts on the MIG instance 2g.20gb@0 of cut-g0 (19.5 GiB): no GPU is planned for it,"
+                        + " it needs 12.0 GiB, and this is the smallest free instance that fits");
     }
 
     @Test
-    void nobodyElseIsLentAnInstance() {
+    void noOtherJobIsLentAnInstance() {
         cut("7g.80gb@0").job("unsaid", 1).rigidJob("two", 2);
         story.tell(story.jobRecord("small but rigid", 2, false).onSlicesOf(1L << 30));
         story.smallJob("large", 1, 80);
@@ -141,7 +141,7 @@ class SliceLoansTest {
     }
 
     @Test
-    void anInstanceThatIsCutAnewWhileLentIsQuarantined() {
+    void anInstanceWhoseCutChangesWhileLentIsQuarantined() {
         cut("4g.40gb@0").smallJob("small", 1, 30);
         pass(8);
         assertThat(story.owner("cut-g0/0:4")).isInstanceOf(Owner.Lent.class);

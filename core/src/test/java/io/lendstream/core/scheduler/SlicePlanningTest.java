@@ -69,7 +69,7 @@ class SlicePlanningTest {
                 "the reason of before");
     }
 
-    /** Considers another plan; what is in force then. */
+    /** Considers another plan; returns the plan in force then. */
     private SlicePlan planned() {
         StepBuilder builder = state.draft();
         planning(builder).plan(CuttableGpus.of(builder));
@@ -138,7 +138,7 @@ class SlicePlanningTest {
     }
 
     @Test
-    void aServiceThatThePlanLeavesOutCountsOnceItsLatencyIsKnownAndSomebodyAsksForIt() {
+    void aServiceThatThePlanLeavesOutCountsOnceItsLatencyIsKnownAndItHasRequests() {
         begin("chat", 100, 1);
         story.service("search", 0).rate("search", 0);
         story.service("unknown", 0).rate("unknown", 50);
@@ -153,7 +153,7 @@ class SlicePlanningTest {
     }
 
     @Test
-    void aServiceWithAFloorNeedsAnInstanceThoughNobodyAsksForIt() {
+    void aServiceWithAFloorNeedsAnInstanceWithoutRequests() {
         begin("chat", 100, 1);
         story.service("search", 1).rate("search", 0);
         state = new EditedState(story);
@@ -210,7 +210,7 @@ class SlicePlanningTest {
     }
 
     @Test
-    void aServiceThatNobodyAsksForIsPlannedOnlyWhereItHasAFloor() {
+    void aServiceWithoutRequestsIsPlannedOnlyIfItHasAFloor() {
         begin("chat", 100, 2);
         story.service("search", 0).rate("search", 0);
         story.service("vision", 1).rate("vision", 0);
@@ -243,7 +243,7 @@ class SlicePlanningTest {
                     .containsExactly("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb");
             assertThat(demand.capacity("7g.80gb")).isGreaterThan(demand.capacity("1g.10gb"));
         });
-        assertThat(plan.reason()).isEqualTo("0 GPUs no longer cover the demand, 1 do");
+        assertThat(plan.reason()).isEqualTo("0 GPUs no longer cover the demand, 1 would");
         assertThat(plan.agreed()).isZero();
         assertThat(plan.cutsFrom()).isEqualTo(Instant.EPOCH);
     }
@@ -276,7 +276,7 @@ class SlicePlanningTest {
         assertThat(search).isLessThanOrEqualTo(plan.capacity(SEARCH));
         assertThat(chat / search).isBetween(1.999, 2.001);
         assertThat(chat + search)
-                .as("most of what two GPUs answer")
+                .as("most of the rate of two GPUs")
                 .isGreaterThan(.8 * (plan.capacity(CHAT) + plan.capacity(SEARCH)));
     }
 
@@ -288,7 +288,7 @@ class SlicePlanningTest {
         SlicePlan plan = planned();
 
         assertThat(plan.demands()).isEmpty();
-        assertThat(plan.reason()).isEqualTo("no service is to be served on instances");
+        assertThat(plan.reason()).isEqualTo("no service runs on MIG instances");
     }
 
     @Test
@@ -351,7 +351,7 @@ class SlicePlanningTest {
         };
     }
 
-    // What is put in force.
+    // The plan that comes into force.
 
     @Test
     void whereNothingCanBeCutThePlanStaysAndIsOnlyConsidered() {
@@ -390,7 +390,7 @@ class SlicePlanningTest {
                         0,
                         Instant.EPOCH,
                         state.now().minusSeconds(7),
-                        "no service is to be served on instances"));
+                        "no service runs on MIG instances"));
     }
 
     @Test
@@ -427,7 +427,7 @@ class SlicePlanningTest {
         SlicePlan second = planned();
         assertThat(second.cuts()).hasSize(1);
         assertThat(second.agreed()).isZero();
-        assertThat(second.reason()).isEqualTo("1 GPUs less do for PT30M, as 2 periods agree");
+        assertThat(second.reason()).isEqualTo("1 GPU fewer suffice for 30 min, and 2 periods in a row agree");
     }
 
     @Test
@@ -439,6 +439,6 @@ class SlicePlanningTest {
         SlicePlan plan = planned();
 
         assertThat(plan.model()).isEqualTo("A100-80GB");
-        assertThat(plan.reason()).isEqualTo("1 GPUs no longer cover the demand, 1 do");
+        assertThat(plan.reason()).isEqualTo("1 GPU no longer covers the demand, 1 would");
     }
 }

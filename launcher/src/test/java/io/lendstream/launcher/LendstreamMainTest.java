@@ -73,16 +73,50 @@ class LendstreamMainTest {
         int code = run("tops");
 
         assertThat(code).isEqualTo(2);
-        assertThat(err.toString().lines()).containsExactly("there is no command 'tops'; lendstream --help lists them.");
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "there is no command 'tops'; did you mean top or topics? 'lendstream --help' lists the commands.");
     }
 
     @Test
-    void anUnknownCommandOfAGroupIsToldByTheGroup() {
-        int code = run("topics", "frob");
+    void anUnknownCommandIsBadUsageWithHelpToo() {
+        int code = run("--verbose", "dmeo", "--help");
 
         assertThat(code).isEqualTo(2);
+        assertThat(out.toString()).isEmpty();
         assertThat(err.toString().lines())
-                .containsExactly("there is no command 'frob'; lendstream topics --help lists them.");
+                .containsExactly("there is no command 'dmeo'; did you mean demo? 'lendstream --help' lists the commands.");
+    }
+
+    @Test
+    void anUnknownCommandOfAGroupNamesTheCommandsOfTheGroup() {
+        assertThat(run("topics", "creat", "--help")).isEqualTo(2);
+        assertThat(run("topics", "frob")).isEqualTo(2);
+
+        assertThat(err.toString().lines())
+                .containsExactly(
+                        "there is no command 'creat'; did you mean create? 'lendstream topics --help' lists the commands.",
+                        "there is no command 'frob'; 'lendstream topics --help' lists the commands.");
+    }
+
+    @Test
+    void helpBeginsWithWhatTheCommandDoes() {
+        assertThat(commands(LendstreamMain.commandLine())).allSatisfy(command -> {
+            String help = command.getUsageMessage(CommandLine.Help.Ansi.OFF);
+            String[] description = command.getCommandSpec().usageMessage().description();
+
+            assertThat(description).as(command.getCommandName()).isNotEmpty();
+            assertThat(help).startsWith(description[0].substring(0, Math.min(20, description[0].length())));
+        });
+    }
+
+    @Test
+    void everyCommandIsListedInItsGroup() {
+        String help = LendstreamMain.commandLine().getUsageMessage(CommandLine.Help.Ansi.OFF);
+
+        assertThat(help.lines().map(String::strip))
+                .containsSubsequence("Start here:", "Operate:", "Replay and plan:", "Setup:")
+                .doesNotContain("Commands:");
     }
 
     @Test

@@ -7,22 +7,27 @@ import io.lendstream.core.policy.Plan;
 import io.lendstream.core.policy.PolicyInfo;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Our own policy: ATS for training, and for inference the forecast, so that GPUs are back before they are needed.
+ * The policy {@code lendstream}: ATS for training, demand forecasts for inference. Experimental, as it can starve services.
  *
  * @param planEvery how often training is planned
- * @param protectScale factor on the time for which a replica that demand no longer needs is kept out of everybody's reach
+ * @param protectScale factor on the time for which a replica that demand no longer needs is protected from lending
  */
 public record ForecastAts(Duration planEvery, double protectScale) implements ReclaimsByLeastLoss {
+    private static final String WARNING = "policy lendstream is experimental: it can starve services. It holds GPUs for"
+            + " the forecast load of some services while requests of other services wait.";
+
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(
                 "lendstream",
-                "ATS with forecasts: takes GPUs back a release and a warm-up before demand needs them",
+                "experimental: can starve services; ATS with forecasts, takes GPUs back before demand needs them",
                 true,
                 false,
-                true);
+                true,
+                Optional.of(WARNING));
     }
 
     @Override

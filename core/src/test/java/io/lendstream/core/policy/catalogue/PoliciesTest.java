@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lendstream.core.policy.Policy;
+import io.lendstream.core.policy.PolicyInfo;
 import org.junit.jupiter.api.Test;
 
 class PoliciesTest {
@@ -37,5 +38,17 @@ class PoliciesTest {
         assertThat(deepBoot.protectFor(0)).hasSeconds(31);
         assertThat(deepBoot.protectFor(1)).hasSeconds(46);
         assertThat(deepBoot.protectFor(100)).hasSeconds(121);
+    }
+
+    @Test
+    void onlyLendstreamIsExperimentalAndWarnsThatItCanStarveServices() {
+        assertThat(Policies.all())
+                .filteredOn(policy -> policy.info().isExperimental())
+                .extracting(policy -> policy.info().name())
+                .containsExactly("lendstream");
+        PolicyInfo info = Policies.parse("lendstream:plan-every=30s").info();
+        assertThat(info.summary()).startsWith("experimental: can starve services");
+        assertThat(info.warning()).hasValueSatisfying(warning -> assertThat(warning)
+                .startsWith("policy lendstream is experimental: it can starve services"));
     }
 }

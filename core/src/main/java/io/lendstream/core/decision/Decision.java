@@ -3,10 +3,28 @@ package io.lendstream.core.decision;
 import java.time.Instant;
 
 /**
- * What the scheduler wants done, why, and how to recognise it again.
+ * An order of the scheduler, with its reason.
  *
  * @param at the time of the event that led to it
  * @param deadline until when it has to be in force
  * @param advisory whether it is only advice, which actuators refuse to carry out
  */
-public record Decision(DecisionId id, Instant at, Instant deadline, boolean advisory, Reason reason, Action action) {}
+public record Decision(DecisionId id, Instant at, Instant deadline, boolean advisory, Reason reason, Action action) {
+    /** The word that counts and tables use for the return of the GPUs of an ended job. */
+    public static final String RELEASE = "release";
+
+    /** Whether a job has ended and its GPUs come back; the action is a reclaim, or a resize to no GPU. */
+    public boolean isRelease() {
+        return reason.is(ReasonCode.OVER);
+    }
+
+    /** Whether lent GPUs are taken back from a job that has not ended. */
+    public boolean isReclaim() {
+        return action.asReclaim().isPresent() && !isRelease();
+    }
+
+    /** The word for counts and tables: {@link #RELEASE} if a job has ended, else the kind of the action. */
+    public String countedAs() {
+        return isRelease() ? RELEASE : action.kind();
+    }
+}

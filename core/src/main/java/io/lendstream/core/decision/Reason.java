@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Why a decision was made.
+ * The reason of a decision.
  *
- * @param code label of a {@link ReasonCode}, or of one that only a newer version knows
- * @param text the same for people, with the numbers that mattered
- * @param numbers those numbers by name
- * @param inputs sequence numbers, in {@code domain-events}, of the events it rests on
+ * @param code label of a {@link ReasonCode}; this version may not know the codes of newer versions
+ * @param text a sentence for operators: the object, the change, the cause
+ * @param numbers the numbers of the sentence and of the decision, by name
+ * @param inputs sequence numbers, in {@code domain-events}, of the events that led to the decision
  */
 public record Reason(String code, String text, Map<String, Double> numbers, List<Long> inputs) {
     public Reason {
@@ -18,12 +18,12 @@ public record Reason(String code, String text, Map<String, Double> numbers, List
         inputs = List.copyOf(inputs);
     }
 
-    /** Whether a decision was made for this. */
+    /** Whether this is the cause. */
     public boolean is(ReasonCode other) {
         return code.equals(other.label());
     }
 
-    /** A number of things, for people: {@code 1 GPU}, {@code 2 GPUs}. */
+    /** A number with its unit: {@code 1 GPU}, {@code 2 GPUs}. */
     public static String counted(int number, String one) {
         return number == 1 ? "1 " + one : number + " " + one + "s";
     }

@@ -2,35 +2,38 @@ package io.lendstream.core.decision;
 
 import java.util.Locale;
 
-/** The cause of a decision, for tools that count. Later versions may add causes; a reader of decisions must accept unknown ones. */
+/**
+ * The cause of a decision, for tools that count. Later versions may add causes; a reader of decisions must accept
+ * unknown ones.
+ */
 public enum ReasonCode {
-    /** The requests that a service has. */
+    /** The current load of a service. */
     DEMAND,
-    /** The requests that a service is expected to have. */
+    /** The forecast load of a service. */
     FORECAST,
-    /** The policy's plan of training. */
+    /** The plan of training that the policy made. */
     PLAN,
-    /** A job that is over. */
+    /** A job has ended and releases its GPUs; see {@link Decision#isRelease}. */
     OVER,
-    /** No plan is made, as nothing may be changed. */
+    /** No plan is made, because nothing may be changed. */
     HELD,
-    /** Nothing is lent, as demand is not known. */
+    /** Nothing is lent, because request rates are stale. */
     STALE,
-    /** GPUs that a job has lost. */
+    /** A job has lost GPUs without a decision. */
     LOST,
     /** The end of a lease. */
     LEASE,
     /** All loans have to come back. */
     SAFETY,
-    /** What was decided was not reported done in time. */
+    /** The actuator did not report in time that a decision is carried out. */
     TIMEOUT,
-    /** A person has approved it. */
+    /** An operator has approved advice. */
     APPROVED,
     /** A MIG instance is lent to a small job. */
     SLICE,
-    /** GPUs are cut for services, or instances given to them. */
+    /** GPUs are cut into MIG instances for services, or services get such instances. */
     SLICES,
-    /** What servers report of their batches. */
+    /** The batch times that servers report. */
     BATCHES,
     /** A service misses its SLO. */
     LATE;

@@ -1,7 +1,7 @@
 package io.lendstream.core.demand;
 
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.DemandForecast;
-import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.state.ServiceState;
 import java.time.Duration;
@@ -9,49 +9,82 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Replicas that a service needs, and by which cause.
+ * The replicas that a service needs, by cause.
  *
- * @param now replicas for the requests that are there
- * @param ahead replicas for what is expected within the time that a reclaim and a warm-up take; 0 where nothing is
- *     expected of the forecast
- * @param floor replicas that are kept whatever the demand
+ * @param now replicas for the current load
+ * @param ahead replicas for the load expected within the time of a reclaim and a warm-up; 0 if the policy ignores
+ *     forecasts
+ * @param floor replicas that the service always keeps
+ * @param peakAt the time of the forecast peak, if the forecast decides the need
+ * @param besideInstances whether the service also runs on MIG instances, so that this counts only the load beyond them
  */
-public record ReplicaNeed(int now, int ahead, int floor) {
-    /** What a service needs; the greatest cause wins. A forecast can only raise it. */
+public record ReplicaNeed(int now, int ahead, int floor, Optional<Instant> peakAt, boolean besideInstances) {
+    /** A need on whole GPUs that no forecast decides. */
+    public ReplicaNeed(int now, int ahead, int floor) {
+        this(now, ahead, floor, Optional.empty(), false);
+    }
+
+    /** The replicas needed: the greatest of the three numbers. A forecast can only raise them. */
     public int replicas() {
         return Math.max(floor, Math.max(now, ahead));
     }
 
-    /** How the need came about, for people. */
+    /** Whether the expected load decides the need, and not the current load or the floor. */
+    public boolean isAhead() {
+        return ahead > Math.max(now, floor);
+    }
+
+    /** The need and its cause, such as {@code 4 needed for the current load}. */
     public String explained() {
-        return now + " for the requests there are, " + ahead + " expected, floor " + floor;
+        if (isAhead()) {
+            return ahead + " needed (" + now + " for the current load, " + ahead + " by "
+                    + peakAt.map(at -> "the forecast for " + Wording.timeOfDay(at))
+                            .orElse("the peak of the last 10 minutes")
+                    + ")";
+        }
+        if (floor > now) {
+            return floor + " needed as its floor (" + now + " for the current load)";
+        }
+        return now + (besideInstances ? " needed for the load beyond its MIG instances" : " needed for the current load");
     }
 
     /**
-     * What a service needs at a time.
+     * The need of a service at a time.
      *
      * @param lead time from a decision to a replica that answers
-     * @param looksAhead whether forecasts count; where one is missing, the greatest demand of the last ten minutes stands
-     *     in
+     * @param looksAhead whether forecasts count; if one is missing or old, the peak of the last ten minutes replaces it
      */
     public static ReplicaNeed of(ServiceState service, Instant now, Duration lead, boolean looksAhead) {
-        return new ReplicaNeed(
-                present(service),
-                looksAhead ? ahead(service, now, lead) : 0,
-                service.spec().floorReplicas());
+        int present = present(service);
+        int floor = service.spec().floorReplicas();
+        if (!looksAhead) {
+            return new ReplicaNeed(present, 0, floor);
+        }
+        Optional<DemandForecast> fresh = service.forecast().filter(forecast -> isFresh(forecast, now));
+        if (fresh.isEmpty()) {
+            return new ReplicaNeed(present, replicasFor(service, service.recentPeak(now)), floor);
+        }
+        DemandForecast forecast = fresh.get();
+        Duration within = lead.plus(Duration.between(forecast.issuedAt(), now));
+        int ahead = replicasFor(service, forecast.peakP99Within(within));
+        Optional<Instant> peakAt =
+                ahead > Math.max(present, floor) ? Optional.of(forecast.peakP99At(within)) : Optional.empty();
+        return new ReplicaNeed(present, ahead, floor, peakAt, false);
     }
 
     /**
-     * Replicas that a service needs beside what it is planned onto, which is its floor, too.
+     * The replicas that a service needs beside its planned MIG instances, which also cover its floor.
      *
-     * @param answered requests per second that what it is planned onto answers
+     * @param answered requests per second that the planned instances answer
      * @param expected requests per second to be ready for
      */
     public static ReplicaNeed beside(ServiceState service, double answered, double expected) {
         return new ReplicaNeed(
                 replicasFor(service, Math.max(0, perSecond(service) - answered)),
                 replicasFor(service, Math.max(0, expected - answered)),
-                0);
+                0,
+                Optional.empty(),
+                true);
     }
 
     private static int present(ServiceState service) {
@@ -62,19 +95,10 @@ public record ReplicaNeed(int now, int ahead, int floor) {
         return replicasFor(service, perSecond(service));
     }
 
-    /** Requests that arrive, and those that wait as if they were to be answered within a window. */
+    /** Requests that arrive, plus the queue spread over one window. */
     private static double perSecond(ServiceState service) {
         double backlogPerSecond = service.queueDepth() / Math.max(1.0, Limits.millis(service.window()) / 1000.0);
         return service.arrivalsPerSecond() + backlogPerSecond;
-    }
-
-    private static int ahead(ServiceState service, Instant now, Duration lead) {
-        Optional<DemandForecast> forecast = service.forecast();
-        if (forecast.isEmpty() || !isFresh(forecast.get(), now)) {
-            return replicasFor(service, service.recentPeak(now));
-        }
-        Duration age = Duration.between(forecast.get().issuedAt(), now);
-        return replicasFor(service, forecast.get().peakWithin(lead.plus(age), HorizonQuantiles::p99));
     }
 
     private static boolean isFresh(DemandForecast forecast, Instant now) {

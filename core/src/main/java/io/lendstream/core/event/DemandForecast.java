@@ -56,6 +56,18 @@ public record DemandForecast(
         return peakWithin(ahead, HorizonQuantiles::p99);
     }
 
+    /** The time of {@link #peakP99Within}; the earliest if several horizons have that value. */
+    public Instant peakP99At(Duration ahead) {
+        HorizonQuantiles peak = horizons.get(0);
+        for (HorizonQuantiles at : horizons) {
+            peak = at.p99() > peak.p99() ? at : peak;
+            if (at.horizon().compareTo(ahead) >= 0) {
+                break;
+            }
+        }
+        return issuedAt.plus(peak.horizon());
+    }
+
     /** The greatest value of a quantile up to the first horizon that reaches {@code ahead}. */
     public double peakWithin(Duration ahead, java.util.function.ToDoubleFunction<HorizonQuantiles> quantile) {
         double peak = 0;

@@ -38,6 +38,7 @@ public final class HistoryChecker {
     private int reports;
     private int lends;
     private int reclaims;
+    private int releases;
 
     public HistoryChecker(DomainId domain) {
         this(domain, Scheduler::of);
@@ -121,8 +122,10 @@ public final class HistoryChecker {
     private void count(Decision decision) {
         if (decision.action().asLend().isPresent()) {
             lends++;
-        } else if (decision.action().asReclaim().isPresent()) {
+        } else if (decision.isReclaim()) {
             reclaims++;
+        } else if (decision.isRelease()) {
+            releases++;
         }
     }
 
@@ -130,7 +133,7 @@ public final class HistoryChecker {
     public Verdict verdict(List<Decision> published, List<Lease> leases) {
         HistoryEnd end = new HistoryEnd(state, replayed, published, leases);
         rules.forEach(rule -> rule.end(end));
-        return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, violations.found());
+        return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, releases, violations.found());
     }
 
     /** Takes a report as it stands on {@code actuation-reports}, after the log: the scheduler must have heard of it. */

@@ -5,15 +5,15 @@ import io.lendstream.core.id.JobId;
 import java.util.List;
 
 /**
- * Something that a policy weighed, told to people afterwards.
+ * A change that a policy weighed, for {@code explain}.
  *
- * @param job whose GPUs would change
- * @param gpus the GPUs that it would lose; none where only their number was weighed
- * @param size GPUs that it would have then
- * @param score what it came to
- * @param measure what the score counts
- * @param chosen whether it was done
- * @param why it was, or was not
+ * @param job the job whose GPUs would change
+ * @param gpus the GPUs that the job would lose; none if only their number was weighed
+ * @param size GPUs that the job would have then
+ * @param score the value of the change
+ * @param measure the unit of the score
+ * @param chosen whether the policy chose it
+ * @param why the cause of that choice, as a clause that can follow "because"
  */
 public record Alternative(
         JobId job, List<GpuId> gpus, int size, double score, String measure, boolean chosen, String why) {

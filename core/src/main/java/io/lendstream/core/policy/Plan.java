@@ -14,17 +14,16 @@ import java.util.TreeMap;
 /**
  * A proposal for training.
  *
- * @param targets the GPUs that a job should hold; none to suspend it
- * @param reasons why, for people, by job
- * @param standings where jobs stand now, for policies that serve them in queues; those that stand where they stood may be left
- *     out
+ * @param targets the GPUs that each job should hold; none to suspend the job
+ * @param reasons the reasons for changes, by job
+ * @param standings the new queue positions of jobs, for policies with queues; unchanged positions may be left out
  * @param left GPUs left for replicas that wait for one
- * @param holdsUntil until when the plan would be the same again, if meanwhile no job comes, goes or is changed and no GPU changes
- *     hands; empty where it hangs on more than that
+ * @param holdsUntil until when the plan stays the same if no job arrives, ends or changes and no GPU changes its owner;
+ *     empty if the plan depends on more
  */
 public record Plan(
         Map<JobId, List<GpuId>> targets,
-        Map<JobId, String> reasons,
+        Map<JobId, PlanReason> reasons,
         Map<JobId, QueuePosition> standings,
         List<GpuId> left,
         Optional<Instant> holdsUntil) {
@@ -36,7 +35,7 @@ public record Plan(
         left = List.copyOf(left);
     }
 
-    public Plan(Map<JobId, List<GpuId>> targets, Map<JobId, String> reasons) {
+    public Plan(Map<JobId, List<GpuId>> targets, Map<JobId, PlanReason> reasons) {
         this(targets, reasons, Map.of(), List.of(), Optional.empty());
     }
 

@@ -21,7 +21,7 @@ public record SlicePrice(double servedPerSecond, double lostGpuSeconds) implemen
 
     @Override
     public String toString() {
-        return "%.1f requests/s within the objective come back for %.0f GPU-seconds of training, %.2f for each"
+        return "%.1f more requests/s are answered within the SLO and training loses %.0f GPU-seconds (%.2f requests/s for each)"
                 .formatted(servedPerSecond, lostGpuSeconds, worth());
     }
 }

@@ -1,5 +1,6 @@
 package io.lendstream.core.repartition;
 
+import io.lendstream.core.decision.Reason;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -64,30 +65,44 @@ public record Replanning(Settings settings, int agreed, Instant counted) {
         int saved = proposal.gpusInForce - proposal.gpusPlanned;
         if (!proposal.covers) {
             return change(
-                    "%d GPUs no longer cover the demand, %d do".formatted(proposal.gpusInForce, proposal.gpusPlanned));
+                    "%s no longer %s the demand, %d would"
+                            .formatted(
+                                    gpus(proposal.gpusInForce),
+                                    proposal.gpusInForce == 1 ? "covers" : "cover",
+                                    proposal.gpusPlanned));
         }
         if (saved < settings.leastSaved) {
             return new Verdict(
                     start(settings),
                     false,
-                    "%d GPUs cover the demand, and %d would save %d, less than %d"
-                            .formatted(proposal.gpusInForce, proposal.gpusPlanned, saved, settings.leastSaved));
+                    "%s %s the demand, and the new plan saves only %s (limit: %d)"
+                            .formatted(
+                                    gpus(proposal.gpusInForce),
+                                    proposal.gpusInForce == 1 ? "covers" : "cover",
+                                    gpus(Math.max(0, saved)),
+                                    settings.leastSaved));
         }
         if (proposal.lasts.compareTo(settings.horizon) < 0) {
             return new Verdict(
                     start(settings),
                     false,
-                    "%d GPUs less would do for %s, shorter than %s".formatted(saved, proposal.lasts, settings.horizon));
+                    "%s fewer would suffice for only %d min (limit: %d min)"
+                            .formatted(gpus(saved), proposal.lasts.toMinutes(), settings.horizon.toMinutes()));
         }
         Replanning next = agreeing(now);
         if (next.agreed < settings.periods) {
             return new Verdict(
                     next,
                     false,
-                    "%d GPUs less would do for %s, but only %d of %d periods agree"
-                            .formatted(saved, proposal.lasts, next.agreed, settings.periods));
+                    "%s fewer would suffice for %d min, but only %d of %d periods agree"
+                            .formatted(gpus(saved), proposal.lasts.toMinutes(), next.agreed, settings.periods));
         }
-        return change("%d GPUs less do for %s, as %d periods agree".formatted(saved, proposal.lasts, next.agreed));
+        return change("%s fewer suffice for %d min, and %d periods in a row agree"
+                .formatted(gpus(saved), proposal.lasts.toMinutes(), next.agreed));
+    }
+
+    private static String gpus(int number) {
+        return Reason.counted(number, "GPU");
     }
 
     private Verdict change(String reason) {

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Follows a person's approval of advice: decides the same again in earnest, if that is still possible; holds where it is not. */
+/** Follows an operator's approval of advice: makes a binding decision of it if that is still possible, else a hold. */
 final class Approval {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
@@ -40,7 +40,7 @@ final class Approval {
                 command.decision().flatMap(id -> builder.advice().flatMap(advice -> advice.find(id)));
         if (approved.isEmpty()) {
             String name = command.decision().map(Object::toString).orElse("none");
-            hold("decision %s is not among what was advised last".formatted(name), List.of());
+            hold("decision %s cannot be approved: it is not among the latest advice".formatted(name), List.of());
             return;
         }
         Decision advice = approved.get();
@@ -53,7 +53,7 @@ final class Approval {
         }
         Reason reason = builder.because(
                 ReasonCode.APPROVED,
-                "%s, as %s was approved by %s".formatted(advice.reason().text(), advice.id(), command.issuer()),
+                "%s (advice %s, approved by %s)".formatted(advice.reason().text(), advice.id(), command.issuer()),
                 advice.reason().numbers(),
                 advice.reason().inputs());
         advice.action().match(new Again(advice, reason)).run();
@@ -77,7 +77,7 @@ final class Approval {
                 .isPresent();
     }
 
-    /** Why an action is not possible now; empty where it is. */
+    /** The cause why an action is not possible now; empty if it is. */
     private final class Obstacle implements Action.Cases<Optional<String>> {
         @Override
         public Optional<String> lend(Action.Lend lend) {
@@ -99,11 +99,11 @@ final class Approval {
             return safety.againstChanges(builder).or(() -> change(resize.job(), resize.gpus(), resize.allocation()));
         }
 
-        /** @param named GPUs that the action names; others than these may change hands only where it lends */
+        /** @param named GPUs that the action names; only a lend may change others too */
         private Optional<String> change(JobId name, List<GpuId> named, Allocation allocation) {
             Optional<JobState> known = builder.jobs().get(name);
             if (known.isEmpty() || known.get().isOver()) {
-                return Optional.of("job %s is over".formatted(name));
+                return Optional.of("job %s has ended".formatted(name));
             }
             JobState job = known.get();
             if (job.changing().isPresent()) {
@@ -128,7 +128,7 @@ final class Approval {
             }
             return changing.equals(new HashSet<>(named))
                     ? Optional.empty()
-                    : Optional.of("job %s has other GPUs by now".formatted(name));
+                    : Optional.of("job %s has other GPUs now".formatted(name));
         }
 
         @Override
@@ -157,7 +157,7 @@ final class Approval {
             Optional<String> awake = idle.gpus().stream()
                     .filter(gpu -> !isWarm(gpu, idle.service()))
                     .findFirst()
-                    .map(gpu -> "%s is no warm replica of %s that rests".formatted(gpu, idle.service()));
+                    .map(gpu -> "%s is not an idle warm replica of %s".formatted(gpu, idle.service()));
             long left = builder.gpus().stream()
                             .filter(gpu -> gpu.isHeldBy(new Tenant.Service(idle.service()))
                                     && !gpu.owner().isReleasing())
@@ -170,8 +170,8 @@ final class Approval {
             return safety.againstEverything(builder)
                     .or(() -> awake)
                     .or(() -> left < floor
-                            ? Optional.of("service %s would have %d replicas, under its floor of %d"
-                                    .formatted(idle.service(), left, floor))
+                            ? Optional.of("service %s would have %s, fewer than its floor of %d"
+                                    .formatted(idle.service(), Reason.counted((int) left, "replica"), floor))
                             : Optional.empty());
         }
 
@@ -184,7 +184,7 @@ final class Approval {
 
         @Override
         public Optional<String> repartition(Action.Repartition repartition) {
-            return Optional.of("cuts hang together and cannot be approved one by one; switch advice off for them");
+            return Optional.of("cuts depend on each other and cannot be approved one by one; use 'lendstream advisory off' for them");
         }
 
         @Override
@@ -201,11 +201,11 @@ final class Approval {
 
         @Override
         public Optional<String> hold(Action.Hold hold) {
-            return Optional.of("it asks for nothing");
+            return Optional.of("it is a hold, which changes nothing");
         }
     }
 
-    /** How an action that is possible is decided. */
+    /** Decides a possible action again, as a binding decision. */
     private final class Again implements Action.Cases<Runnable> {
         private final Decision advice;
         private final Reason reason;

@@ -8,6 +8,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Bucket;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.latency.LatencyLearner;
 import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.ServiceState;
@@ -20,11 +21,11 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
-/** Tells a service's servers how to batch, when what they report of their batches says that it should be otherwise. */
+/** Changes how the servers of a service batch, if their reported batch times call for it. */
 final class BatchChanges {
-    /** A window of latencies is at least so long, and nothing is said more often. */
+    /** The shortest window of latencies, and the shortest time between two changes. */
     private static final Duration WINDOW = Duration.ofSeconds(10);
-    /** What holds is said again, as its topic forgets. */
+    /** The setting in force is published again after this time, because its topic has a retention time. */
     private static final Duration AGAIN = Duration.ofDays(7);
 
     private final StepBuilder builder;
@@ -35,7 +36,7 @@ final class BatchChanges {
         this.settings = settings;
     }
 
-    /** Looks at every one of these services of which something was heard since it was last looked at. */
+    /** Adjusts the services that have sent rates since they were last judged. */
     void adjust(Iterable<ServiceState> services) {
         if (builder.mode().frozen()) {
             return;
@@ -47,7 +48,7 @@ final class BatchChanges {
         }
     }
 
-    /** Whether a window has passed, and something was heard in it. */
+    /** Whether a window with at least one rate has passed. */
     private boolean isDue(ServiceState service, Instant judgedAt) {
         Duration window = service.window().compareTo(WINDOW) > 0 ? service.window() : WINDOW;
         return !builder.now().isBefore(judgedAt.plus(window))
@@ -87,7 +88,7 @@ final class BatchChanges {
         builder.put(service.with(batches.told(next, builder.now(), proposal.guard())));
     }
 
-    /** How many serve that have not been told. */
+    /** The number of serving replicas that do not have the setting yet. */
     private static int newcomers(Optional<Action.Batching> inForce, Instances instances) {
         return inForce.isEmpty()
                 ? 0
@@ -114,14 +115,14 @@ final class BatchChanges {
         numbers.put("requestsPerSecond", service.arrivalsPerSecond());
         batches.guard().p99Seconds().ifPresent(seconds -> numbers.put("p99Millis", 1000 * seconds));
         boolean changed = before.isPresent() && !before.get().buckets().equals(next.buckets());
-        String text = "service %s: %s: batches of at most %s%s; they are taken to be %.0f %% longer than learned%s"
+        String text = "%s uses batches of at most %s%s: %s; the plan adds %s to measured batch times%s"
                 .formatted(
                         next.service(),
-                        cause(service, batches, instances, before, changed),
                         described(next.buckets()),
                         changed ? " instead of " + described(before.get().buckets()) : "",
-                        100 * margin,
-                        learner.state().drifted() ? ", for they have drifted" : "");
+                        cause(service, batches, instances, before, changed),
+                        Wording.percent(margin),
+                        learner.state().drifted() ? ", which have drifted" : "");
         boolean late = batches.guard().isLate(service.spec().slo());
         return builder.because(late ? ReasonCode.LATE : ReasonCode.BATCHES, text, numbers, service.rateEvents());
     }
@@ -134,36 +135,36 @@ final class BatchChanges {
             boolean changed) {
         long objective = service.spec().slo().toMillis();
         if (batches.guard().isLate(service.spec().slo())) {
-            return "p99 was %.0f ms of %d ms"
+            return "its p99 latency was %.0f ms (SLO: %d ms)"
                     .formatted(1000 * batches.guard().p99Seconds().orElseThrow(), objective);
         }
         if (before.isEmpty()) {
-            return "its batches are known well enough for %d ms".formatted(objective);
+            return "its batch times are now known well enough for its SLO of %d ms".formatted(objective);
         }
         int newcomers = newcomers(before, instances);
         if (newcomers > 0) {
-            return Reason.counted(newcomers, "replica") + " more";
+            return Reason.counted(newcomers, "new replica") + (newcomers == 1 ? " needs" : " need") + " the setting";
         }
         return changed
-                ? "%.1f requests/s on %s, %d ms allowed"
+                ? "it answers %.1f requests/s on %s within its SLO of %d ms"
                         .formatted(
                                 service.arrivalsPerSecond(),
                                 Reason.counted(instances.serving().size(), "replica"),
                                 objective)
-                : "said again";
+                : "the setting is published again every 7 days";
     }
 
-    /** {@code 14}, or {@code 32 up to size 64, 8 up to size 512}, and how long requests wait. */
+    /** Batch sizes and the longest wait: {@code 14}, or {@code 32 up to input size 64, 8 up to input size 512}. */
     private static String described(List<Bucket> buckets) {
         String sizes = buckets.size() == 1
                 ? Integer.toString(buckets.get(0).maxBatch())
                 : buckets.stream()
-                        .map(bucket -> "%d up to size %.0f".formatted(bucket.maxBatch(), bucket.upToSize()))
+                        .map(bucket -> "%d up to input size %.0f".formatted(bucket.maxBatch(), bucket.upToSize()))
                         .collect(Collectors.joining(", "));
         long delay = buckets.stream()
                 .mapToLong(bucket -> bucket.maxQueueDelay().toMillis())
                 .max()
                 .orElse(0);
-        return delay > 0 ? "%s, begun after at most %d ms".formatted(sizes, delay) : sizes;
+        return delay > 0 ? "%s, started after at most %d ms".formatted(sizes, delay) : sizes;
     }
 }

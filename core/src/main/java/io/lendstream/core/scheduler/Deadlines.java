@@ -24,9 +24,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What time does to owners: deadlines, leases, protection. */
+/** Acts on deadlines, leases and protection times that have passed. */
 final class Deadlines {
-    /** How long a job that is over is remembered, so that a late record does not bring it back. */
+    /** The time for which an ended job is kept, so that a late record does not bring it back. */
     private static final Duration MEMORY_OF_JOBS = Duration.ofHours(24);
 
     private final StepBuilder builder;
@@ -40,7 +40,8 @@ final class Deadlines {
     /**
      * Acts on everything whose time has come.
      *
-     * @param decides whether decisions are made of it; without, what is not bound in time goes out of service, as it cannot be undone
+     * @param decides whether decisions are made; otherwise a unit that is not bound in time is quarantined, because its bind
+     *     cannot be undone
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
@@ -85,10 +86,10 @@ final class Deadlines {
             new JobChanges(builder, settings)
                     .takeBack(
                             lent,
-                            job -> builder.because(
+                            returned -> builder.because(
                                     ReasonCode.SAFETY,
-                                    "job %s gives all loans back: %s".formatted(job, back.get()),
-                                    Map.of(),
+                                    returned.inWords() + ": " + back.get(),
+                                    returned.numbers(Map.of()),
                                     Safety.inputs(builder)));
             return;
         }
@@ -100,10 +101,11 @@ final class Deadlines {
             new JobChanges(builder, settings)
                     .takeBack(
                             lent(settings.notice()),
-                            job -> builder.because(
+                            returned -> builder.because(
                                     ReasonCode.LEASE,
-                                    "the lease of job %s ends and is not renewed: %s".formatted(job, veto.get()),
-                                    Map.of(),
+                                    "%s: its lease ends and is not renewed, because %s"
+                                            .formatted(returned.inWords(), veto.get()),
+                                    returned.numbers(Map.of()),
                                     Safety.inputs(builder)));
             return;
         }
@@ -117,9 +119,9 @@ final class Deadlines {
                 ending,
                 builder.because(
                         ReasonCode.LEASE,
-                        "%s on until %s"
+                        "%s renewed until %s"
                                 .formatted(
-                                        ending.size() == 1 ? "1 loan goes" : ending.size() + " loans go",
+                                        ending.size() == 1 ? "1 loan is" : ending.size() + " loans are",
                                         builder.now().plus(settings.lease())),
                         Map.of("loans", (double) ending.size()),
                         List.of()));
@@ -148,27 +150,29 @@ final class Deadlines {
         builder.invalidatePlan();
         Optional<JobState> job = builder.jobs().get(name);
         if (job.isEmpty()) {
-            gpus.forEach(gpu -> quarantine(builder.gpu(gpu), "it was being bound to an unknown job " + name));
+            gpus.forEach(gpu -> quarantine(builder.gpu(gpu), "its bind failed: job %s is unknown".formatted(name)));
             return;
         }
         List<GpuId> rest = job.get().allocation().gpus().stream()
                 .filter(gpu -> !gpus.contains(gpu))
                 .toList();
-        boolean goesOn = JobChanges.goesOnWith(job.get(), rest.size());
+        List<GpuId> kept = JobChanges.goesOnWith(job.get(), rest.size()) ? rest : List.of();
+        JobChanges.Returned returned = JobChanges.Returned.of(job.get(), kept);
+        String text = "%s: no actuator reported %s as bound within %d s"
+                .formatted(
+                        returned.inWords(),
+                        Reason.counted(gpus.size(), returned.unit()),
+                        settings.bindDeadline().toSeconds());
+        Map<String, Double> numbers = returned.numbers(Map.of("unbound", (double) gpus.size()));
         new JobChanges(builder, settings)
                 .change(
                         job.get(),
-                        goesOn ? rest : List.of(),
+                        kept,
                         builder.now().plus(settings.notice()),
                         builder.because(
                                 ReasonCode.TIMEOUT,
-                                "%s of job %s %s not reported bound within %d s: undone"
-                                        .formatted(
-                                                Reason.counted(gpus.size(), "GPU"),
-                                                name,
-                                                gpus.size() == 1 ? "was" : "were",
-                                                settings.bindDeadline().toSeconds()),
-                                Map.of(),
+                                text,
+                                numbers,
                                 List.of(job.get().lastEvent())));
     }
 
@@ -178,7 +182,7 @@ final class Deadlines {
         if (failures >= 2) {
             builder.own(
                     gpu.gpuId(),
-                    new Owner.Quarantined("a replica of %s did not come up on it, twice in a row".formatted(service)));
+                    new Owner.Quarantined("a replica of %s did not start on it, twice in a row".formatted(service)));
             return;
         }
         new ReplicaChanges(builder, settings)
@@ -187,7 +191,7 @@ final class Deadlines {
                         List.of(gpu.gpuId()),
                         builder.because(
                                 ReasonCode.TIMEOUT,
-                                "the replica of %s on %s did not come up within twice its warm-up: another GPU is tried"
+                                "%s stops its replica on %s: it did not start within twice its warm-up, so another GPU is tried"
                                         .formatted(service, gpu.gpuId()),
                                 Map.of(),
                                 List.of(gpu.changedBy())));
@@ -270,7 +274,7 @@ final class Deadlines {
         @Override
         public Runnable binding(Owner.Binding binding) {
             if (!decides) {
-                return quarantined("it was not reported bound in time", binding.decision());
+                return quarantined("no actuator reported it as bound in time", binding.decision());
             }
             return binding.tenant()
                     .match(Tenant.Cases.of(
@@ -281,7 +285,7 @@ final class Deadlines {
 
         @Override
         public Runnable lent(Owner.Lent lent) {
-            return quarantined("its lease ran out and its return was not reported", lent.decision());
+            return quarantined("its lease ended and no actuator reported its return", lent.decision());
         }
 
         @Override
@@ -311,7 +315,7 @@ final class Deadlines {
 
         @Override
         public Runnable recutting(Owner.Recutting recutting) {
-            return quarantined("its GPU was not seen cut anew in time", recutting.decision());
+            return quarantined("its GPU was not cut in time", recutting.decision());
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.lendstream.core.scheduler;
 
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.demand.ReplicaNeed;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.ServiceId;
@@ -24,18 +25,18 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Gives inference the GPUs it needs, at once: warm replicas first, then free GPUs, then the sleeping replicas of others,
- * then what was lent, where its loss hurts least.
+ * Gives inference the GPUs that it needs, at once: warm replicas first, then free GPUs, then the GPUs of sleeping replicas of
+ * other services, then lent GPUs whose loss costs training least.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, ATS for inference</a>
  */
 final class Inference {
-    /** How often a replica may be put to work while it is protected before that counts as demand that swings. */
+    /** Wake-ups of a protected replica in a row from which its demand counts as swinging. */
     private static final int SWINGS = 3;
 
     /**
-     * How long a replica works at least before it may rest again where demand swings, so that swings faster than sources usually report
-     * are no decision each. What inference needs more is given at once all the same.
+     * The shortest time that a replica works if its demand swings, so that fast swings are not a decision each. A rising need
+     * is still served at once.
      */
     private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
 
@@ -44,6 +45,9 @@ final class Inference {
     private final SchedulerSettings settings;
     private final InferencePool pool;
     private final Map<ServiceId, List<GpuState>> replicas = new TreeMap<>();
+    /** Replicas that this step has started, by service. */
+    private final Map<ServiceId, Integer> started = new TreeMap<>();
+
     private boolean someSleep;
 
     Inference(StepBuilder builder, Policy policy, SchedulerSettings settings) {
@@ -54,8 +58,8 @@ final class Inference {
     }
 
     /**
-     * Whether a service has just what it needs, on whole GPUs, so that another word of its demand calls for nothing: what others
-     * need, and what time brings, is seen to by their own words and by ticks.
+     * Whether the service has exactly the replicas that it needs, all on whole GPUs, so that this rate update cannot cause
+     * a decision. Other services are handled by their own updates, and deadlines by ticks.
      */
     boolean isContent(ServiceState service) {
         int active = 0;
@@ -73,7 +77,7 @@ final class Inference {
         return need(policy, settings, service, builder.now());
     }
 
-    /** What a service needs at a time, on whole GPUs. */
+    /** The need of a service at a time, on whole GPUs. */
     static ReplicaNeed need(Policy policy, SchedulerSettings settings, ServiceState service, Instant now) {
         return ReplicaNeed.of(
                 service, now, lead(settings, service), policy.info().looksAhead());
@@ -83,7 +87,7 @@ final class Inference {
         serve(builder.clusterIndex().gpus().replicas(), builder.services().values());
     }
 
-    /** Gives one service what it needs. */
+    /** Gives one service the replicas that it needs. */
     void serve(ServiceState service) {
         serve(pool.replicas(service), List.of(service));
     }
@@ -133,7 +137,7 @@ final class Inference {
         }
     }
 
-    /** From a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
+    /** The time from a decision to a replica that answers, in the worst usual case: notice, then warm-up. */
     private static Duration lead(SchedulerSettings settings, ServiceState service) {
         return settings.notice().plus(service.spec().warmUp());
     }
@@ -145,7 +149,7 @@ final class Inference {
                 .orElse(0.0);
     }
 
-    /** Wakes warm replicas, or lets those rest that need not be kept; returns how many replicas are still missing. */
+    /** Wakes warm replicas, or protects surplus ones; returns the number of replicas still missing. */
     private int adjust(ServiceState service, ReplicaNeed need, ReplicaNeed kept) {
         ServiceId name = service.spec().service();
         List<GpuState> mine = replicas.getOrDefault(name, List.of());
@@ -176,10 +180,7 @@ final class Inference {
         return gap - warm.size();
     }
 
-    /**
-     * Protects the replicas beyond the need that are up, save those for which demand swings; those still coming up do not count as there
-     * yet.
-     */
+    /** Protects the running replicas beyond the need, except those whose demand swings. Starting ones do not count. */
     private void rest(ServiceId service, List<GpuState> active, int needed) {
         List<GpuState> idle = active.stream()
                 .filter(gpu -> gpu.owner().isServing())
@@ -200,11 +201,11 @@ final class Inference {
     private void wake(ServiceState service, ReplicaNeed need, List<GpuState> warm) {
         ServiceId name = service.spec().service();
         new ReplicaChanges(builder, settings)
-                .wake(name, warm, reason(service, need, Reason.counted(warm.size(), "warm replica") + " put to work"));
+                .wake(name, warm, reason(service, need, "wakes " + Reason.counted(warm.size(), "warm replica")));
     }
 
     private static ReplicaNeed needOf(ServiceId service, Map<ServiceId, ReplicaNeed> needs) {
-        return Objects.requireNonNull(needs.get(service), "the need of a service that was not looked at");
+        return Objects.requireNonNull(needs.get(service), "no need is known for the service");
     }
 
     private void supply(Map<ServiceId, Integer> missing, Map<ServiceId, ReplicaNeed> needs) {
@@ -234,7 +235,7 @@ final class Inference {
         }
     }
 
-    /** Replicas that a service lacks to its floor: they come before what others would like beyond theirs. */
+    /** Replicas that a service lacks to its floor; floors come before needs above the floor. */
     private int underFloor(Map<ServiceId, ReplicaNeed> needs, ServiceId name) {
         int has = replicas.getOrDefault(name, List.of()).size();
         return Math.max(0, floor(needs, name) - has);
@@ -245,7 +246,7 @@ final class Inference {
         return need == null ? 0 : need.floor();
     }
 
-    /** Gives a service free GPUs until it has been given so many. */
+    /** Gives a service free GPUs until it has {@code count} of them. */
     private static void give(Map<ServiceId, List<GpuId>> given, ServiceId name, int count, Iterator<GpuState> free) {
         List<GpuId> taken = given.computeIfAbsent(name, any -> new ArrayList<>());
         while (taken.size() < count && free.hasNext()) {
@@ -253,30 +254,32 @@ final class Inference {
         }
     }
 
-    /** For whom more is freed: of those that lack replicas, the one that was heard of last; for the others it is under way. */
+    /** The service named in the reclaim: of those short of replicas, the one with the newest rate or forecast. */
     private ServiceState latest(Map<ServiceId, Integer> missing) {
         return missing.entrySet().stream()
                 .filter(entry -> entry.getValue() > 0)
                 .map(entry -> builder.services().require(entry.getKey()))
-                .max(Comparator.comparingLong(Inference::lastHeardOf))
+                .max(Comparator.comparingLong(Inference::latestUpdate))
                 .orElseThrow();
     }
 
-    private static long lastHeardOf(ServiceState service) {
+    private static long latestUpdate(ServiceState service) {
         return Math.max(service.demand().event(), service.forecastEvent());
     }
 
     private void start(ServiceState service, ReplicaNeed need, List<GpuId> gpus) {
         new ReplicaChanges(builder, settings)
-                .start(service, gpus, reason(service, need, Reason.counted(gpus.size(), "replica") + " started"));
+                .start(service, gpus, reason(service, need, "starts " + Reason.counted(gpus.size(), "replica")));
+        started.merge(service.spec().service(), gpus.size(), Integer::sum);
     }
 
     /**
-     * Stops sleeping replicas of other services. Those keep what they need, and their floors: as far as a service needs its sleeping
-     * replicas, {@link #adjust} has woken them by now.
+     * Stops sleeping replicas of other services. These keep their needs and floors, because {@link #adjust} has already woken
+     * the sleeping replicas that they need.
      */
     private int stopSleeping(ServiceState forService, ReplicaNeed need, int count) {
         int stopped = 0;
+        Shortage shortage = shortage(forService, need);
         for (ServiceState other : builder.services().values()) {
             ServiceId name = other.spec().service();
             List<GpuState> mine = replicas.getOrDefault(name, List.of());
@@ -294,8 +297,10 @@ final class Inference {
                                 reason(
                                         forService,
                                         need,
-                                        "%s of %s stopped to make room"
-                                                .formatted(Reason.counted(sleeping.size(), "sleeping replica"), name)));
+                                        shortage,
+                                        name + " " + Wording.idles(sleeping.size()) + forService.spec().service()
+                                                + ", which " + shortage.inWords(" (", ")"),
+                                        Map.of("idled", (double) sleeping.size())));
                 stopped += sleeping.size();
             }
         }
@@ -306,19 +311,59 @@ final class Inference {
         ClusterView view = new TrainingView(builder, settings).view();
         List<GpuId> victims = policy.victims(view, count);
         builder.listener().reclaimed(view, count, victims);
+        Shortage shortage = shortage(service, need);
+        String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")")
+                + ", and training loses the least speed this way";
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,
-                        job -> reason(
-                                service,
-                                need,
-                                "job " + job + " gives GPUs back: least loss of training speed among the loans"));
+                        back -> reason(service, need, shortage, back.inWords() + cause, back.numbers(Map.of())));
     }
 
+    /** The reason for a change of the service's own replicas, such as {@code starts 1 replica}. */
     private Reason reason(ServiceState service, ReplicaNeed need, String what) {
-        ReasonCode code = need.ahead() > Math.max(need.now(), need.floor()) ? ReasonCode.FORECAST : ReasonCode.DEMAND;
+        Shortage shortage = shortage(service, need);
+        String text = service.spec().service() + " " + shortage.inWords(": ", "") + "; it " + what;
+        return reason(service, need, shortage, text, Map.of());
+    }
+
+    private Shortage shortage(ServiceState service, ReplicaNeed need) {
+        int serving = 0;
+        int starting = started.getOrDefault(service.spec().service(), 0);
+        for (GpuState gpu : replicas.getOrDefault(service.spec().service(), List.of())) {
+            Owner owner = builder.gpu(gpu.gpuId()).owner();
+            serving += owner.isServing() ? 1 : 0;
+            starting += owner.isBinding() ? 1 : 0;
+        }
+        return new Shortage(need, serving, starting);
+    }
+
+    /**
+     * The replicas that a service lacks.
+     *
+     * @param serving replicas that answer
+     * @param starting replicas that come up
+     */
+    private record Shortage(ReplicaNeed need, int serving, int starting) {
+        int replicas() {
+            return Math.max(0, need.replicas() - serving - starting);
+        }
+
+        /** Put together by hand: a formatter takes a tenth of the step. */
+        String inWords(String open, String close) {
+            return "is short of " + Reason.counted(replicas(), "replica") + open + need.explained() + ", " + serving
+                    + " running" + (starting == 0 ? "" : ", " + starting + " starting") + close;
+        }
+    }
+
+    private Reason reason(
+            ServiceState service, ReplicaNeed need, Shortage shortage, String text, Map<String, Double> more) {
+        ReasonCode code = need.isAhead() ? ReasonCode.FORECAST : ReasonCode.DEMAND;
         List<GpuState> mine = replicas.getOrDefault(service.spec().service(), List.of());
-        Map<String, Double> numbers = new TreeMap<>();
+        Map<String, Double> numbers = new TreeMap<>(more);
+        numbers.put("short", (double) shortage.replicas());
+        numbers.put("running", (double) shortage.serving());
+        numbers.put("starting", (double) shortage.starting());
         numbers.put("needed", (double) need.replicas());
         numbers.put("neededNow", (double) need.now());
         numbers.put("neededAhead", (double) need.ahead());
@@ -329,9 +374,6 @@ final class Inference {
         if (policy.info().looksAhead()) {
             inputs.add(service.forecastEvent());
         }
-        // Put together by hand: a formatter takes as long as a tenth of the step.
-        String text = "service " + service.spec().service() + " needs " + Reason.counted(need.replicas(), "replica")
-                + " (" + need.explained() + "), has " + mine.size() + ": " + what;
         return builder.because(code, text, numbers, inputs);
     }
 }

@@ -24,8 +24,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
-/** Turns a job's next GPUs into one decision and the transfers that go with it. */
+/** Turns a job's next GPUs into one decision and its transfers. */
 final class JobChanges {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
@@ -36,9 +37,9 @@ final class JobChanges {
     }
 
     /**
-     * Gives a job exactly these GPUs. Those that it gains must be free; those that it loses are released.
+     * Gives a job exactly these GPUs. GPUs that it gains must be free; GPUs that it loses are released.
      *
-     * @param by until when lost GPUs have to be released
+     * @param by the deadline for the release of lost GPUs
      */
     void change(JobState job, List<GpuId> gpus, Instant by, Reason reason) {
         Set<GpuId> held = new HashSet<>(job.allocation().gpus());
@@ -81,9 +82,9 @@ final class JobChanges {
     }
 
     /**
-     * Tells jobs of GPUs that they lost without a decision: by a fault, a failed bind, or a lease that ran out.
+     * Takes GPUs out of jobs that lost them without a decision: by a fault, a failed bind, or an expired lease.
      *
-     * @param decides whether a decision is made of it; without, only the state follows
+     * @param decides whether the scheduler makes a decision for it; otherwise only the state changes
      */
     void dropLostGpus(boolean decides) {
         for (JobState job : builder.touchedJobs()) {
@@ -101,23 +102,63 @@ final class JobChanges {
             List<GpuId> kept = job.allocation().gpus().stream()
                     .filter(gpu -> !lost.contains(gpu))
                     .toList();
-            boolean goesOn = goesOnWith(job, kept.size());
+            List<GpuId> rest = goesOnWith(job, kept.size()) ? kept : List.of();
             List<Long> events = lost.stream()
                     .flatMap(gpu -> builder.gpus().get(gpu).stream())
                     .map(GpuState::changedBy)
                     .toList();
             Reason reason = builder.because(
                     ReasonCode.LOST,
-                    "job %s lost %s and goes on with %s"
-                            .formatted(job.spec().job(), lost, Reason.counted(goesOn ? kept.size() : 0, "GPU")),
-                    Map.of("lost", (double) lost.size()),
+                    "%s lost %s (%s) and %s"
+                            .formatted(
+                                    job.spec().job(),
+                                    Reason.counted(lost.size(), Returned.unit(job)),
+                                    lost.stream().map(GpuId::value).collect(Collectors.joining(", ")),
+                                    rest.isEmpty()
+                                            ? "waits: it cannot run on the rest"
+                                            : "goes on with " + Reason.counted(rest.size(), "GPU")),
+                    Map.of("lost", (double) lost.size(), "gpusAfter", (double) rest.size()),
                     events);
-            change(job, goesOn ? kept : List.of(), builder.now().plus(settings.notice()), reason);
+            change(job, rest, builder.now().plus(settings.notice()), reason);
+        }
+    }
+
+    /**
+     * The GPUs that a job gives back.
+     *
+     * @param given GPUs that it gives back
+     * @param kept GPUs that it goes on with; 0 if it waits
+     * @param unit the unit of both: a GPU or a MIG instance
+     */
+    record Returned(JobId job, int given, int kept, String unit) {
+        /** The return by a job that goes on with the GPUs {@code kept}. */
+        static Returned of(JobState job, List<GpuId> kept) {
+            int held = job.allocation().gpus().size();
+            return new Returned(job.spec().job(), held - kept.size(), kept.size(), unit(job));
+        }
+
+        /** The unit of a job's allocation. */
+        static String unit(JobState job) {
+            return job.isOnSlice() ? "MIG instance" : "GPU";
+        }
+
+        /** For example {@code bert gives 1 GPU back and goes on with 2 GPUs}. */
+        String inWords() {
+            String back = job + " gives " + Reason.counted(given, unit) + " back and ";
+            return back + (kept > 0 ? "goes on with " + Reason.counted(kept, unit) : "waits");
+        }
+
+        /** These numbers, with those of a cause. */
+        Map<String, Double> numbers(Map<String, Double> cause) {
+            Map<String, Double> numbers = new TreeMap<>(cause);
+            numbers.put("gpusBefore", (double) given + kept);
+            numbers.put("gpusAfter", (double) kept);
+            return numbers;
         }
     }
 
     /** Reclaims lent GPUs, job by job; a job left with too few is suspended. */
-    void takeBack(List<GpuId> victims, Function<JobId, Reason> reason) {
+    void takeBack(List<GpuId> victims, Function<Returned, Reason> reason) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
         for (GpuId gpu : victims) {
             builder.gpu(gpu)
@@ -132,12 +173,13 @@ final class JobChanges {
             List<GpuId> rest = job.allocation().gpus().stream()
                     .filter(gpu -> !gpus.contains(gpu))
                     .toList();
-            boolean goesOn = goesOnWith(job, rest.size());
-            change(job, goesOn ? rest : List.of(), builder.now().plus(settings.notice()), reason.apply(name));
+            List<GpuId> kept = goesOnWith(job, rest.size()) ? rest : List.of();
+            Returned returned = Returned.of(job, kept);
+            change(job, kept, builder.now().plus(settings.notice()), reason.apply(returned));
         });
     }
 
-    /** Whether a job that loses GPUs can go on with the others: a rigid one has all that it was given, or none. */
+    /** Whether a job that loses GPUs can go on with the others. A rigid job has all its GPUs or none. */
     static boolean goesOnWith(JobState job, int gpus) {
         return job.spec().scaling().elastic() && gpus >= job.spec().scaling().minGpus();
     }

@@ -23,9 +23,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Says why each GPU of a domain is not lent. It {@linkplain Rehearsal rehearses} a step with a plan on the state of the domain.
- * The reason is what the step decides about the GPU, or what a {@link StepListener} hears about why it decides nothing. So a
- * reason holds exactly as long as the scheduler acts on it.
+ * Finds why each GPU of a domain is not lent. It {@linkplain Rehearsal rehearses} a step with a plan on the state of the
+ * domain. The reason is the decision of that step about the GPU, or the cause that a {@link StepListener} receives for the
+ * lack of one. So a reason holds exactly as long as the scheduler acts on it.
  */
 public final class LendingReview {
     private final Scheduler scheduler;
@@ -89,7 +89,7 @@ public final class LendingReview {
     }
 
     private static UnitReview withoutInstances(Gpu gpu) {
-        return lasting(gpu.gpuId(), Cause.CUT, "it is in MIG mode and is cut into no instance");
+        return lasting(gpu.gpuId(), Cause.CUT, "it is in MIG mode but has no MIG instance");
     }
 
     private UnitReview review(GpuState unit) {
@@ -131,7 +131,7 @@ public final class LendingReview {
                                 id,
                                 Cause.NOT_PLANNED,
                                 notes.unlent(id)
-                                        .orElse("only instances of inference are lent, and this one is of training")));
+                                        .orElse("only MIG instances of inference are lent, and this one belongs to training")));
     }
 
     /** Why the plan was not asked for this unit; empty if it was. */
@@ -145,11 +145,11 @@ public final class LendingReview {
             return Optional.of(lasting(
                     id,
                     Cause.NO_PLAN,
-                    "no plan of training is made: " + notes.unplanned().orElse(backlog())));
+                    "no training plan is made: " + notes.unplanned().orElse(backlog())));
         }
         Optional<String> noLoans = notes.unlendable().filter(any -> unit.pool() == Pool.INFERENCE);
-        return noLoans.map(why -> lasting(id, Cause.NO_NEW_LOANS, "nothing more is lent: " + why))
-                .or(() -> notes.kept(id).map(why -> lasting(id, Cause.RESERVE, "it is reserve, as " + why)));
+        return noLoans.map(why -> lasting(id, Cause.NO_NEW_LOANS, "no GPU is lent: " + why))
+                .or(() -> notes.kept(id).map(why -> lasting(id, Cause.RESERVE, "it is kept as reserve: " + why)));
     }
 
     private boolean isToBeCut(GpuId unit) {
@@ -164,7 +164,7 @@ public final class LendingReview {
     private String away(GpuState unit) {
         return state.nodes()
                 .get(unit.nodeId())
-                .map(node -> "node %s is %s, as its agent says"
+                .map(node -> "the agent of node %s reports the node as %s"
                         .formatted(unit.nodeId(), node.node().status().name().toLowerCase(Locale.ROOT)))
                 .orElse("node %s has left".formatted(unit.nodeId()));
     }
@@ -172,8 +172,8 @@ public final class LendingReview {
     private String backlog() {
         return scheduler
                 .decidesFrom()
-                .map(from -> "the scheduler took over a backlog, and decides nothing for times before " + from)
-                .orElse("the scheduler decides nothing now");
+                .map(from -> "the scheduler took over a backlog and makes no decisions for times before " + from)
+                .orElse("the scheduler makes no decisions now");
     }
 
     /** The rehearsed step decides about the unit. */
@@ -207,7 +207,7 @@ public final class LendingReview {
         return new UnitReview(
                 id,
                 Cause.NEXT_PLAN,
-                "the next plan, %s, %s job %s: %s"
+                "the next plan (%s) %s %s: %s"
                         .formatted(at.map(time -> "in " + within(time)).orElse("due now"), does, job, why),
                 at);
     }
@@ -223,7 +223,7 @@ public final class LendingReview {
         }
         Optional<String> veto = rehearsal.notes().veto(job.get());
         return veto.isPresent()
-                ? lasting(id, Cause.LIMIT, "the plan gives it to job %s, but: %s".formatted(job.get(), veto.get()))
+                ? lasting(id, Cause.LIMIT, "the plan gives it to %s, which does not get it: %s".formatted(job.get(), veto.get()))
                 : lasting(id, Cause.PLANNED, awaited(job.get()));
     }
 
@@ -239,10 +239,10 @@ public final class LendingReview {
             }
         }
         return others.isEmpty()
-                ? "the plan gives it to job %s, with GPUs that it cannot have now; the next plan gives it others"
+                ? "the plan gives it to %s together with GPUs that are not available now; the next plan chooses others"
                         .formatted(name)
-                : "the plan gives it to job %s, which waits for %s that it is to have too: %s"
-                        .formatted(name, Reason.counted(others.size(), "GPU"), String.join(", ", others));
+                : "the plan gives it to %s, which waits for %s of the plan: %s"
+                        .formatted(name, Reason.counted(others.size(), "other GPU"), String.join(", ", others));
     }
 
     /** The reason by the owner of the unit. */
@@ -271,7 +271,7 @@ public final class LendingReview {
             return until(
                     binding.deadline(),
                     Cause.IN_TRANSFER,
-                    "it is being bound to %s by decision %s, to be there within %s"
+                    "it is being bound to %s by decision %s, in at most %s"
                             .formatted(binding.tenant(), binding.decision(), within(binding.deadline())));
         }
 
@@ -280,13 +280,13 @@ public final class LendingReview {
             return until(
                     lent.until(),
                     Cause.LENT,
-                    "it is lent to job %s by decision %s, for another %s unless that is renewed"
+                    "it is lent to %s by decision %s, for another %s unless the loan is renewed"
                             .formatted(lent.job(), lent.decision(), within(lent.until())));
         }
 
         @Override
         public UnitReview training(Owner.Training training) {
-            return lasts(Cause.IN_USE, "job %s trains on it, and it is of the training pool".formatted(training.job()));
+            return lasts(Cause.IN_USE, "%s trains on it, and it belongs to the training pool".formatted(training.job()));
         }
 
         @Override
@@ -301,22 +301,24 @@ public final class LendingReview {
             return isToRest
                     ? lasts(
                             Cause.KEPT_WARM,
-                            "service %s no longer needs it%s; the replica is kept warm for a while first"
+                            "%s no longer needs it%s; the replica stays warm for a while first"
                                     .formatted(service, need(service)))
-                    : lasts(Cause.IN_USE, "service %s runs on it%s".formatted(service, need(service)));
+                    : lasts(Cause.IN_USE, "%s runs on it%s".formatted(service, need(service)));
         }
 
         private String need(ServiceId service) {
-            long has = state.gpus().stream()
-                    .filter(gpu -> gpu.owner().isActiveReplica())
-                    .filter(gpu ->
-                            gpu.owner().replicaOf().filter(service::equals).isPresent())
-                    .count();
+            List<Owner> replicas = state.gpus().stream()
+                    .map(GpuState::owner)
+                    .filter(owner -> owner.replicaOf().filter(service::equals).isPresent())
+                    .toList();
+            long running = replicas.stream().filter(Owner::isServing).count();
+            long starting = replicas.stream().filter(Owner::isBinding).count();
             return rehearsal
                     .notes()
                     .need(service)
-                    .map(need -> ": it needs %s (%s) and has %d"
-                            .formatted(Reason.counted(need.replicas(), "replica"), need.explained(), has))
+                    .map(need -> ": %s, %d running%s"
+                            .formatted(
+                                    need.explained(), running, starting == 0 ? "" : ", %d starting".formatted(starting)))
                     .orElse("");
         }
 
@@ -325,7 +327,7 @@ public final class LendingReview {
             return until(
                     replica.until(),
                     Cause.KEPT_WARM,
-                    "service %s needed it until a short time ago%s; it stays with the service for another %s"
+                    "%s needed it until a short time ago%s; its replica stays warm for another %s"
                             .formatted(replica.service(), need(replica.service()), within(replica.until())));
         }
 
@@ -339,7 +341,7 @@ public final class LendingReview {
             return until(
                     releasing.by(),
                     Cause.IN_TRANSFER,
-                    "it is being released from %s by decision %s, to be free within %s"
+                    "it is being released from %s by decision %s, in at most %s"
                             .formatted(releasing.tenant(), releasing.decision(), within(releasing.by())));
         }
 
@@ -348,7 +350,7 @@ public final class LendingReview {
             return until(
                     recutting.deadline(),
                     Cause.CUT,
-                    "it is being %s by decision %s, to be done within %s"
+                    "it is being %s by decision %s, in at most %s"
                             .formatted(
                                     recutting.coming() ? "made" : "removed",
                                     recutting.decision(),
@@ -359,7 +361,7 @@ public final class LendingReview {
         public UnitReview quarantined(Owner.Quarantined quarantined) {
             return lasts(
                     Cause.OUT_OF_SERVICE,
-                    "it is out of service: %s; see to it, then 'lendstream reset %s'"
+                    "it is out of service: %s; repair it, then run 'lendstream reset %s'"
                             .formatted(quarantined.reason(), unit.gpuId()));
         }
     }

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How many GPUs of inference a plan may newly lend.
+ * The number of inference GPUs that a plan may newly lend.
  *
- * @param most so many
- * @param rule the setting that says so, with its value and the way out, for people
+ * @param most the greatest number
+ * @param rule the setting that limits it, with its value and the way out
  */
 record LoanLimit(long most, String rule) {
     /** The tighter of the limits per minute and on transfers. */
@@ -19,14 +19,14 @@ record LoanLimit(long most, String rule) {
                 ? new LoanLimit(room, pace.explained())
                 : new LoanLimit(
                         perPlan,
-                        "scheduler.max-loans-per-minute is %d, with %d min between plans; wait for the next plan, or raise it"
+                        "scheduler.max-loans-per-minute is %d (%d min between plans); wait for the next plan, or raise it"
                                 .formatted(settings.changeLimits().maxLoansPerMinute(), minutes));
     }
 
-    /** Why so many loans are too many for a plan; empty where they are not. */
+    /** The cause why a number of loans is too large for a plan; empty if it is not. */
     Optional<String> against(long loans) {
         return loans > most
-                ? Optional.of("%s, of which %d may begin now: %s"
+                ? Optional.of("%s would begin, but only %d may begin now: %s"
                         .formatted(loans == 1 ? "1 new loan" : loans + " new loans", most, rule))
                 : Optional.empty();
     }

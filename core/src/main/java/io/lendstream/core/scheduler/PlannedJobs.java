@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a rehearsed plan does for the jobs that it leaves a GPU idle beside, in a sentence. */
+/** Describes, in a sentence, the GPUs that a rehearsed plan gives to the jobs while it leaves a GPU idle. */
 final class PlannedJobs {
-    /** Of more jobs than this only their number is told. */
-    private static final int MOST_TOLD = 3;
+    /** The most jobs that the sentence names; the rest is a number. */
+    private static final int MOST_NAMED = 3;
 
     private final Scheduler scheduler;
     private final Rehearsal rehearsal;
@@ -28,7 +28,7 @@ final class PlannedJobs {
         this.now = now;
     }
 
-    /** The same for every GPU that the plan gives to no job. */
+    /** The sentence, which is the same for every GPU that the plan gives to no job. */
     String inWords() {
         if (words.isEmpty()) {
             words = Optional.of(rehearsal.notes().plan().map(this::sentence).orElse("no plan is made"));
@@ -37,20 +37,20 @@ final class PlannedJobs {
     }
 
     private String sentence(Rehearsal.Planned planned) {
-        List<String> told = new ArrayList<>();
+        List<String> named = new ArrayList<>();
         int left = 0;
         for (JobView job : planned.view().queue()) {
-            if (told.size() < MOST_TOLD) {
-                told.add(clause(planned, job));
+            if (named.size() < MOST_NAMED) {
+                named.add(clause(planned, job));
             } else {
                 left++;
             }
         }
         if (left > 0) {
-            told.add("and " + Reason.counted(left, "more job"));
+            named.add("and " + Reason.counted(left, "more job"));
         }
         return "policy %s gives it to no job: %s"
-                .formatted(scheduler.policy().info().name(), String.join("; ", told));
+                .formatted(scheduler.policy().info().name(), String.join("; ", named));
     }
 
     private String clause(Rehearsal.Planned planned, JobView job) {
@@ -61,30 +61,30 @@ final class PlannedJobs {
             return fixed(rehearsal.before().jobs().require(job.job()));
         }
         if (size >= job.most()) {
-            return "job %s is to have all %s that it can use".formatted(job.job(), Reason.counted(size, "GPU"));
+            return "%s gets all %s that it can use".formatted(job.job(), Reason.counted(size, "GPU"));
         }
         if (size == 0 && view.capacity() < job.least()) {
-            return "job %s needs %s at once, and training may use %d"
+            return "%s needs %s at once, and training may use %d"
                     .formatted(job.job(), Reason.counted(job.least(), "GPU"), view.capacity());
         }
         Optional<Alternative> more = scheduler.policy().sizes(view, job.job()).stream()
                 .filter(weighed -> weighed.size() > size && !weighed.chosen())
                 .findFirst();
-        return "job %s is to have %d of at most %s%s"
+        return "%s gets %d of at most %s%s"
                 .formatted(
                         job.job(),
                         size,
                         Reason.counted(job.most(), "GPU"),
-                        more.map(weighed -> ": with %d %s".formatted(weighed.size(), weighed.why()))
+                        more.map(weighed -> ", not %d, because %s".formatted(weighed.size(), weighed.why()))
                                 .orElse(""));
     }
 
     private String fixed(JobState job) {
         Optional<String> changing = job.changing()
-                .map(decision -> "job %s is being changed by decision %s"
+                .map(decision -> "%s is being changed by decision %s"
                         .formatted(job.spec().job(), decision));
         return changing.orElseGet(() ->
-                "job %s was changed a short time ago, and no plan changes it for another %d s (scheduler.min-hold is %d s)"
+                "%s was changed a short time ago, and no plan changes it for another %d s (scheduler.min-hold is %d s)"
                         .formatted(
                                 job.spec().job(),
                                 Duration.between(now, Training.heldUntil(job, scheduler.settings()))

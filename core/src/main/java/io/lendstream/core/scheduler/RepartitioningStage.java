@@ -107,11 +107,13 @@ final class RepartitioningStage {
     private void hold(Optional<Transition> transition) {
         String why = transition
                 .map(each -> "services would fall short on the way: " + each.shortfalls())
-                .orElse("%d GPUs can be cut, fewer than it needs"
-                        .formatted(gpus.gpus().size()));
+                .orElseGet(() -> {
+                    int cuttable = gpus.gpus().size();
+                    return "only %s can be cut, fewer than it needs".formatted(Reason.counted(cuttable, "GPU"));
+                });
         builder.decide(
                 builder.now(),
-                builder.because(ReasonCode.SLICES, "the plan of instances waits: " + why, Map.of(), List.of()),
+                builder.because(ReasonCode.SLICES, "the plan of MIG instances waits: " + why, Map.of(), List.of()),
                 new Action.Hold(Optional.empty(), Optional.empty()));
     }
 
@@ -123,7 +125,7 @@ final class RepartitioningStage {
         serving.forEach(instance -> used.add(instance.gpu()));
         List<GpuId> spare = gpus.gpus().values().stream()
                 .filter(gpu -> !used.contains(gpu.gpu()))
-                .sorted(Comparator.<Cuttable>comparingInt(gpu -> isUnderWay(gpu) ? 0 : 1)
+                .sorted(Comparator.<Cuttable>comparingInt(gpu -> isChanging(gpu) ? 0 : 1)
                         .thenComparingDouble(gpu -> loss.of(gpu.units()) + switching(gpu))
                         .thenComparing(Cuttable::gpu))
                 .map(Cuttable::gpu)
@@ -147,7 +149,7 @@ final class RepartitioningStage {
         return isWhole ? RepartitionTimes.DEFAULT.switchMode().toSeconds() : 0;
     }
 
-    private boolean isUnderWay(Cuttable gpu) {
+    private boolean isChanging(Cuttable gpu) {
         return gpu.units().stream().anyMatch(unit -> unit.isRecut() || unit.isLeaving());
     }
 
@@ -189,8 +191,8 @@ final class RepartitioningStage {
                             .add(unit.state().gpuId()));
         }
         leaving.forEach((service, units) -> {
-            String text = "%s of service %s drained: others answer its %.1f requests/s; %s"
-                    .formatted(Reason.counted(units.size(), "instance"), service, rate(service), plan.reason());
+            String text = "%s drains %s: its other replicas answer its %.1f requests/s (plan: %s)"
+                    .formatted(service, Reason.counted(units.size(), "MIG instance"), rate(service), plan.reason());
             new ReplicaChanges(builder, settings).stop(service, units, reason(text, service, Map.of()));
         });
     }
@@ -234,8 +236,8 @@ final class RepartitioningStage {
 
     private void serve(ServiceId name, List<GpuId> units) {
         ServiceState service = builder.services().require(name);
-        String text = "%s of service %s started for %.1f requests/s: %s"
-                .formatted(Reason.counted(units.size(), "instance"), name, rate(name), plan.reason());
+        String text = "%s starts on %s to answer %.1f requests/s (plan: %s)"
+                .formatted(name, Reason.counted(units.size(), "MIG instance"), rate(name), plan.reason());
         new ReplicaChanges(builder, settings).start(service, units, reason(text, name, Map.of()));
     }
 
@@ -256,7 +258,7 @@ final class RepartitioningStage {
         boolean isBeingCut = gpu.units().stream().anyMatch(Unit::isRecut);
         if (!isBeingCut && going.stream().allMatch(Unit::isFree)) {
             String services = more.stream().map(Instance::service).distinct().collect(Collectors.joining(", "));
-            recut(gpu, going, places, "for %s: %s".formatted(services, plan.reason()));
+            recut(gpu, going, places, "for %s (plan: %s)".formatted(services, plan.reason()));
         } else {
             takeBack(more, going);
         }
@@ -275,7 +277,7 @@ final class RepartitioningStage {
                     gpu,
                     gpu.units(),
                     gpu.switchable() ? List.of() : List.of(place),
-                    "no service needs it, and it can be lent: " + plan.reason());
+                    "so that it can be lent: no service needs it (plan: %s)".formatted(plan.reason()));
         }
     }
 
@@ -296,7 +298,7 @@ final class RepartitioningStage {
                 deadline,
                 builder.because(
                         ReasonCode.SLICES,
-                        "%s %s, %s"
+                        "%s %s %s"
                                 .formatted(
                                         gpu.gpu(),
                                         cut.isEmpty() ? "leaves MIG mode" : "is cut into " + String.join(", ", cut),
@@ -354,15 +356,16 @@ final class RepartitioningStage {
         new JobChanges(builder, settings)
                 .takeBack(
                         lent,
-                        job -> reason(
-                                "%s to run where job %s does: %s; %s".formatted(services, job, price, plan.reason()),
+                        returned -> reason(
+                                "%s: its place goes to %s, where %s (plan: %s)"
+                                        .formatted(returned.inWords(), services, price, plan.reason()),
                                 first,
-                                numbers));
+                                returned.numbers(numbers)));
     }
 
     private void stop(Unit asleep) {
         ServiceId service = asleep.state().owner().replicaOf().orElseThrow();
-        String text = "a sleeping replica of service %s makes room: %s".formatted(service, plan.reason());
+        String text = "%s idles 1 replica: its place goes to MIG instances (plan: %s)".formatted(service, plan.reason());
         new ReplicaChanges(builder, settings)
                 .stop(service, List.of(asleep.state().gpuId()), reason(text, service, Map.of()));
     }

@@ -14,47 +14,47 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What stale telemetry forbids: the less is known, the more stays with inference. */
+/** The safety rules: with stale telemetry, GPUs stay with inference. */
 record Safety(SchedulerSettings settings) {
     private static final double TOO_MANY_STALE_NODES = 0.4;
-    /** Silence of a running job after which it is lent nothing more. */
+    /** Age of the last progress report from which a running job gets no more loans. */
     static final Duration PROGRESS_STALE_AFTER = Duration.ofMinutes(5);
 
-    /** Why no GPU of inference is ever lent; empty where lending is on. */
+    /** The cause why no inference GPU is ever lent; empty if lending is on. */
     Optional<String> againstLending() {
-        return settings.lending() ? Optional.empty() : Optional.of("scheduler.lending is false");
+        return settings.lending() ? Optional.empty() : Optional.of("lending is switched off (scheduler.lending=false)");
     }
 
-    /** Why nothing may be newly lent; empty when loans are allowed. */
+    /** The cause why no new loan is allowed; empty if loans are allowed. */
     Optional<String> againstLoans(StepBuilder builder) {
         if (builder.mode().lendingStopped()) {
-            return Optional.of("all loans were ordered back; thaw to lend again");
+            return Optional.of("an operator ordered all loans back; 'lendstream thaw' allows loans again");
         }
         return againstTrust(builder);
     }
 
-    /** Why what is known of demand is not to be relied on; empty when it is. */
+    /** The cause why the known demand is not reliable; empty if it is. */
     Optional<String> againstTrust(StepBuilder builder) {
         for (ServiceState service : builder.services().values()) {
             Duration silence = silence(service, builder.now());
             Duration bound = service.patience();
             if (silence.compareTo(bound) > 0) {
-                String windows = "3 windows of %d s".formatted(service.window().toSeconds());
                 boolean isCapped = bound.compareTo(windows(service.window())) < 0;
-                return Optional.of("request rates of service %s are stale: %d s old, more than %s"
+                return Optional.of("the request rates of %s are %d s old (limit: %d s%s)"
                         .formatted(
                                 service.spec().service(),
                                 silence.toSeconds(),
-                                isCapped ? bound.toSeconds() + " s" : windows));
+                                bound.toSeconds(),
+                                isCapped ? "" : ", 3 windows of %d s".formatted(service.window().toSeconds())));
             }
         }
         return Optional.empty();
     }
 
-    /** Why everything lent has to come back; empty when loans may stay. */
+    /** The cause why all loans must come back; empty if they may stay. */
     Optional<String> againstKeepingLoans(StepBuilder builder) {
         if (builder.mode().lendingStopped()) {
-            return Optional.of("all loans were ordered back");
+            return Optional.of("an operator ordered all loans back");
         }
         Optional<DueKey<ServiceId>> first = builder.clusterIndex().silent().firstKey();
         if (first.isEmpty() || !first.get().at().isBefore(builder.now())) {
@@ -62,7 +62,7 @@ record Safety(SchedulerSettings settings) {
         }
         for (ServiceState service : builder.services().values()) {
             if (service.unknownAt().isBefore(builder.now())) {
-                return Optional.of("demand of service %s is unknown: nothing heard of it for %d s"
+                return Optional.of("the demand of %s is unknown (no request rates for %d s)"
                         .formatted(
                                 service.spec().service(),
                                 silence(service, builder.now()).toSeconds()));
@@ -71,7 +71,7 @@ record Safety(SchedulerSettings settings) {
         return Optional.empty();
     }
 
-    /** Why jobs may not be changed, other than to give inference its GPUs back; empty usually. */
+    /** The cause why jobs may not be changed, except to give GPUs back to inference; usually empty. */
     Optional<String> againstChanges(StepBuilder builder) {
         if (builder.mode().frozen()) {
             return Optional.of("the domain is frozen");
@@ -79,25 +79,25 @@ record Safety(SchedulerSettings settings) {
         return againstEverything(builder);
     }
 
-    /** Why no plan is made, though what is under way goes on; empty usually. */
+    /** The cause why no plan is made, while running transfers go on; usually empty. */
     Optional<String> againstPlans(Instant now) {
         return settings.changeLimits()
                 .quietWindows()
                 .at(now)
-                .map(window -> "%s UTC is a quiet window".formatted(window.text()));
+                .map(window -> "the quiet window %s UTC is open".formatted(window.text()));
     }
 
-    /** Why nothing at all may be changed, so that loans end with their leases; empty usually. */
+    /** The cause why no change at all is allowed, so that loans end with their leases; usually empty. */
     Optional<String> againstEverything(StepBuilder builder) {
         return tooManyNodesStale(builder)
-                ? Optional.of("%d of %d nodes are silent at once, more than 40 %%: the fault is likely ours"
+                ? Optional.of("%d of %d nodes do not report, more than 40 %%, so the fault is likely in the reporting path"
                         .formatted(
                                 stale(builder.clusterIndex(), builder.now(), Integer.MAX_VALUE),
                                 sampled(builder.clusterIndex())))
                 : Optional.empty();
     }
 
-    /** Whether so few nodes are heard of that nothing is changed. */
+    /** Whether too few nodes report, so that no change is made. */
     boolean tooManyNodesStale(StepBuilder builder) {
         return tooManyNodesStale(builder.clusterIndex(), builder.now());
     }
@@ -112,48 +112,53 @@ record Safety(SchedulerSettings settings) {
         return clusterIndex.heard().size();
     }
 
-    /** How many nodes are silent for too long; counted up to a number. */
+    /** The number of nodes that are silent for too long, counted up to {@code enough}. */
     private int stale(ClusterIndex clusterIndex, Instant now, int enough) {
         int stale = 0;
         for (Map.Entry<DueKey<NodeId>, NodeState> node : clusterIndex.heard()) {
             if (stale >= enough || !isBefore(node, settings.nodeStaleAfter(), now)) {
                 break;
             }
-            boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // it said that it would be silent
+            boolean isPaused = node.getValue().node().status() == NodeStatus.PAUSED; // a paused agent announces its silence
             stale += !isPaused && isBefore(node, nodeStaleAfter(node.getValue()), now) ? 1 : 0;
         }
         return stale;
     }
 
-    /** Why a job may not be lent more; empty when it may. */
+    /** The cause why a job gets no more loans; empty if it may. */
     Optional<String> againstLoansTo(JobState job, Instant now) {
         Optional<Instant> last = job.lastProgressAt();
         if (job.gpus() > 0
                 && last.isPresent()
                 && last.get().plus(PROGRESS_STALE_AFTER).isBefore(now)
                 && job.changing().isEmpty()) {
-            return Optional.of("progress of job %s is stale: %d s old"
+            return Optional.of("the last progress report of %s is %d s old (limit: %d s)"
                     .formatted(
-                            job.spec().job(), Duration.between(last.get(), now).toSeconds()));
+                            job.spec().job(),
+                            Duration.between(last.get(), now).toSeconds(),
+                            PROGRESS_STALE_AFTER.toSeconds()));
         }
         return Optional.empty();
     }
 
-    /** All of this as it stands, for people. */
+    /** All rules and their present state. */
     List<SafetyRule> rules(StepBuilder builder) {
         return List.of(
                 new SafetyRule("lending is on", "new loans", againstLending()),
                 new SafetyRule(
-                        "demand of every service is known and nobody stopped lending",
+                        "the request rates of all services are fresh and lending is not stopped",
                         "new loans",
                         againstLoans(builder)),
                 new SafetyRule(
-                        "demand of no service is unknown for long", "keeping loans", againstKeepingLoans(builder)),
-                new SafetyRule("nobody froze the domain", "changes of jobs but for inference", againstChanges(builder)),
-                new SafetyRule("most nodes are heard of", "every change", againstEverything(builder)));
+                        "the demand of all services is known", "keeping loans", againstKeepingLoans(builder)),
+                new SafetyRule(
+                        "the domain is not frozen",
+                        "changes of jobs, except reclaims for inference",
+                        againstChanges(builder)),
+                new SafetyRule("at least 60 % of the nodes report", "every change", againstEverything(builder)));
     }
 
-    /** When silence next forces something, if everybody stays silent from now on. */
+    /** The next time at which silence forces a change, if all sources stay silent. */
     static Optional<Instant> nextChange(ClusterIndex clusterIndex, Instant now) {
         return clusterIndex
                 .silent()
@@ -161,7 +166,7 @@ record Safety(SchedulerSettings settings) {
                 .map(due -> due.at().plusMillis(1));
     }
 
-    /** The events that a judgement on stale demand rests on. */
+    /** The events from which the age of request rates is known. */
     static List<Long> inputs(StepBuilder builder) {
         return builder.services().stream()
                 .flatMap(service -> service.rateEvents().stream())

@@ -3,10 +3,10 @@ package io.lendstream.core.scheduler;
 import java.util.Optional;
 
 /**
- * A rule that has to hold before something is lent or changed, and how it stands.
+ * A rule that must hold before GPUs are lent or jobs are changed, and its present state.
  *
- * @param rule what it asks for
- * @param forbids what is not done where that is not so
- * @param broken why it is not so; empty where it is
+ * @param rule the condition
+ * @param forbids the changes that are not made while the condition does not hold
+ * @param broken why the condition does not hold; empty if it holds
  */
 public record SafetyRule(String rule, String forbids, Optional<String> broken) {}

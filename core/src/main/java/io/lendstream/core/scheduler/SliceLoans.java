@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Lends free MIG instances of inference to jobs that a plan leaves without a GPU: one each, the smallest that fits, in the jobs'
- * turn. What a policy plans goes before: whoever has an instance still waits for GPUs.
+ * Lends free MIG instances of inference to jobs that a plan leaves without a GPU. Each job gets one, the smallest that fits,
+ * in queue order. A job on an instance still waits for GPUs of the plan.
  */
 final class SliceLoans {
     private static final double ROUNDING = 1e-9;
@@ -79,15 +79,15 @@ final class SliceLoans {
                     .get(awaited)
                     .filter(SliceLoans::isLendable)
                     .ifPresent(unit -> builder.listener()
-                            .unlent(unit.gpuId(), "a service takes its memory next, by the plan of MIG instances"));
+                            .unlent(unit.gpuId(), "the plan of MIG instances gives its memory to a service next"));
         }
     }
 
     /**
-     * Says why free instances are lent to no job.
+     * Reports to the listener why free instances are not lent.
      *
-     * @param full why no further loan may begin; empty where one may
-     * @param room GPUs of inference that may still be lent
+     * @param full the cause why no further loan may begin; empty if one may
+     * @param room inference GPUs that may still be lent
      */
     private void explain(List<GpuState> free, Optional<String> full, double room) {
         List<JobState> waiting = new ArrayList<>();
@@ -103,7 +103,7 @@ final class SliceLoans {
 
     private String why(MigInstance instance, List<JobState> waiting, Optional<String> full, double room) {
         if (waiting.isEmpty()) {
-            return "no job is left that waits for a GPU, runs on one MIG instance and says how much memory it needs";
+            return "no waiting job runs on one MIG instance and declares the memory that it needs";
         }
         Optional<JobState> fitting =
                 waiting.stream().filter(job -> fits(job, instance)).findFirst();
@@ -112,11 +112,11 @@ final class SliceLoans {
                     .mapToLong(job -> job.spec().sliceMemoryBytes().orElseThrow())
                     .min()
                     .orElseThrow();
-            return "it has %.1f GiB, and the least that a waiting job needs is %.1f GiB"
+            return "it has %.1f GiB, and every waiting job needs at least %.1f GiB"
                     .formatted(gib(instance.memoryBytes()), least / (1L << 30));
         }
         return full.orElseGet(() ->
-                "scheduler.max-share-lent is %s: %.2f GPUs of inference may still be lent, and it is %.2f of a GPU; raise it to lend more"
+                "scheduler.max-share-lent is %s: %.2f inference GPUs may still be lent, and this instance is %.2f of a GPU; raise the setting to lend more"
                         .formatted(settings.changeLimits().maxShareLent(), Math.max(0, room), instance.share()));
     }
 
@@ -136,7 +136,7 @@ final class SliceLoans {
         return instance.memoryBytes() >= job.spec().sliceMemoryBytes().orElseThrow();
     }
 
-    /** GPUs of inference that may still be lent, as only a share of them may be. */
+    /** The inference GPUs that may still be lent under the greatest share. */
     private double room() {
         double all = 0;
         double lent = 0;
@@ -158,8 +158,8 @@ final class SliceLoans {
         MigInstance instance = instance(unit);
         long asked = job.spec().sliceMemoryBytes().orElseThrow();
         String text =
-                "no GPU is planned for job %s, which runs on %.1f GiB: it borrows %s, %.1f GiB, the smallest that is free"
-                        .formatted(job.spec().job(), gib(asked), instance, gib(instance.memoryBytes()));
+                "%s starts on the MIG instance %s (%.1f GiB): no GPU is planned for it, it needs %.1f GiB, and this is the smallest free instance that fits"
+                        .formatted(job.spec().job(), instance, gib(instance.memoryBytes()), gib(asked));
         Map<String, Double> numbers = Map.of(
                 "sliceMemoryBytes", (double) asked,
                 "memoryBytes", (double) instance.memoryBytes(),

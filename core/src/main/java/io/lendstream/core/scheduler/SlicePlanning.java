@@ -128,7 +128,7 @@ final class SlicePlanning {
                     0,
                     Instant.EPOCH,
                     before.cutsFrom(),
-                    "no service is to be served on instances"));
+                    "no service runs on MIG instances"));
             return;
         }
         BatchPlan proposed = fitting(gpus.orElseThrow().kind(), services, available);

@@ -3,12 +3,14 @@ package io.lendstream.core.scheduler;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Reason;
 import io.lendstream.core.decision.ReasonCode;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.Pool;
 import io.lendstream.core.id.ServiceId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.state.GpuState;
 import io.lendstream.core.state.JobState;
@@ -56,13 +58,13 @@ final class Training {
         Optional<String> veto = safety.againstChanges(builder).or(() -> safety.againstPlans(builder.now()));
         if (veto.isPresent()) {
             builder.listener().unplanned(veto.get());
-            hold(ReasonCode.HELD, "no new plan: " + veto.get());
+            hold(ReasonCode.HELD, "no training plan is made: " + veto.get());
             return;
         }
         Optional<String> noLoans = safety.againstLoans(builder);
         if (settings.lending() && noLoans.isPresent()) {
             builder.listener().unlendable(noLoans.get());
-            hold(ReasonCode.STALE, "no new loans: " + noLoans.get());
+            hold(ReasonCode.STALE, "no GPU is lent: " + noLoans.get());
         }
         new TransferPace(builder, settings).recover();
         ClusterView view = new TrainingView(builder, settings).view(justChanged());
@@ -162,11 +164,10 @@ final class Training {
      * @param loans GPUs that the plan newly lends up to this job
      */
     private Optional<String> vetoOnLoans(JobState job, Optional<String> noLoans, long loans, LoanLimit limit) {
-        return noLoans.map(why -> "no new loans: " + why)
+        return noLoans.map(why -> "no GPU is lent: " + why)
                 .or(() -> limit.against(loans))
                 .or(() -> safety.againstLoansTo(job, builder.now())
-                        .map(why -> "%s, more than %d s; it is lent more once it reports"
-                                .formatted(why, Safety.PROGRESS_STALE_AFTER.toSeconds())));
+                        .map(why -> why + "; it gets more loans after its next report"));
     }
 
     private void hold(ReasonCode code, String text) {
@@ -176,20 +177,29 @@ final class Training {
                 new Action.Hold(Optional.empty(), Optional.empty()));
     }
 
-    /** Releases what jobs that are over still hold, and moves the others as far as GPUs are free. */
-    void carryOut(Map<JobId, String> reasons) {
+    /** Releases the GPUs of ended jobs, and moves the other jobs as far as GPUs are free. */
+    void carryOut(Map<JobId, PlanReason> reasons) {
         for (JobState job : builder.clusterIndex().jobs().unsettled().values()) {
             if (job.isOver()) {
-                String text = "job %s is %s: its GPUs return"
-                        .formatted(job.spec().job(), job.phase().name().toLowerCase(java.util.Locale.ROOT));
-                change(job, List.of(), ReasonCode.OVER, text);
+                change(job, List.of(), ReasonCode.OVER, ended(job));
             } else {
                 move(job, Optional.ofNullable(reasons.get(job.spec().job())));
             }
         }
     }
 
-    private void move(JobState job, Optional<String> reason) {
+    private static PlanReason ended(JobState job) {
+        String ended =
+                switch (job.phase()) {
+                    case FAILED -> "failed";
+                    case CANCELLED -> "was cancelled";
+                    default -> "finished";
+                };
+        String held = Reason.counted(job.allocation().gpus().size(), JobChanges.Returned.unit(job));
+        return new PlanReason("%s %s and releases %s".formatted(job.spec().job(), ended, held), Map.of());
+    }
+
+    private void move(JobState job, Optional<PlanReason> reason) {
         if (safety.againstChanges(builder).isPresent()) {
             return;
         }
@@ -206,12 +216,11 @@ final class Training {
         boolean allFree = gained.stream().allMatch(gpu -> builder.gpu(gpu).isFree());
         boolean givesLoansBack = held.stream()
                 .anyMatch(gpu -> !job.target().contains(gpu) && builder.gpu(gpu).pool() == Pool.INFERENCE);
-        String why = reason.orElse("job %s goes on towards its plan of %s"
-                .formatted(job.spec().job(), Reason.counted(job.target().size(), "GPU")));
+        PlanReason why = reason.orElseGet(() -> nextStep(job, gained));
         if (allFree && (!givesLoansBack || gained.isEmpty())) {
             change(job, job.target(), ReasonCode.PLAN, why);
         } else {
-            stopSleepers(gained, why);
+            stopSleepers(gained, job);
             if (!allFree && job.isOnSlice()) {
                 return;
             }
@@ -221,6 +230,20 @@ final class Training {
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
+    }
+
+    /** The reason for a step towards an earlier plan. */
+    private PlanReason nextStep(JobState job, List<GpuId> gained) {
+        boolean justFreed = gained.stream()
+                .map(builder::gpu)
+                .anyMatch(gpu -> gpu.isFree() && gpu.changedBy() == builder.eventSequence());
+        return new PlanReason(
+                "%s: next step of the planned move to %s%s"
+                        .formatted(
+                                job.spec().job(),
+                                Reason.counted(job.target().size(), "GPU"),
+                                justFreed ? " (GPUs just became free)" : ""),
+                Map.of("gpusPlanned", (double) job.target().size()));
     }
 
     private static boolean canRunOn(JobState job, int gpus) {
@@ -237,8 +260,8 @@ final class Training {
                         || gpu.get().isTraining());
     }
 
-    /** Stops sleeping replicas on GPUs that the plan gives to training. */
-    private void stopSleepers(List<GpuId> gained, String why) {
+    /** Stops sleeping replicas on GPUs that the plan gives to a job. */
+    private void stopSleepers(List<GpuId> gained, JobState job) {
         Map<ServiceId, List<GpuId>> sleeping = new TreeMap<>();
         for (GpuId gpu : gained) {
             Owner owner = builder.gpu(gpu).owner();
@@ -247,12 +270,24 @@ final class Training {
                         .add(gpu);
             }
         }
-        sleeping.forEach((service, gpus) -> new ReplicaChanges(builder, settings)
-                .stop(service, gpus, builder.because(ReasonCode.PLAN, why, Map.of(), Safety.inputs(builder))));
+        int held = job.isOnSlice() ? 0 : job.gpus();
+        String move = "%s, which %s"
+                .formatted(
+                        job.spec().job(),
+                        Wording.resized(held, job.target().size(), job.usage().largestRun() > 0));
+        sleeping.forEach((service, gpus) -> {
+            String text = service + " " + Wording.idles(gpus.size()) + move;
+            Map<String, Double> numbers = Map.of(
+                    "idled", (double) gpus.size(),
+                    "gpusBefore", (double) held,
+                    "gpusAfter", (double) job.target().size());
+            new ReplicaChanges(builder, settings)
+                    .stop(service, gpus, builder.because(ReasonCode.PLAN, text, numbers, Safety.inputs(builder)));
+        });
     }
 
-    private void change(JobState job, List<GpuId> gpus, ReasonCode code, String text) {
-        Map<String, Double> numbers = new TreeMap<>();
+    private void change(JobState job, List<GpuId> gpus, ReasonCode code, PlanReason why) {
+        Map<String, Double> numbers = new TreeMap<>(why.numbers());
         numbers.put("gpusBefore", (double) job.gpus());
         numbers.put("gpusAfter", (double) gpus.size());
         numbers.put("changes", (double) job.usage().changes());
@@ -262,7 +297,7 @@ final class Training {
                         job,
                         gpus,
                         builder.now().plus(settings.notice()),
-                        builder.because(code, text, numbers, List.of(job.lastEvent())));
+                        builder.because(code, why.text(), numbers, List.of(job.lastEvent())));
     }
 
     /** The first time for plans after a time. */

@@ -129,7 +129,7 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
             builder.listener()
                     .reserved(
                             kept,
-                            "scheduler.max-share-lent is %s: of %s of inference that can be reached at most %d may be lent at a time, and %d are; raise it to lend more"
+                            "scheduler.max-share-lent is %s: of %s of inference on reachable nodes, at most %d may be lent at a time, and %d are; raise the setting to lend more"
                                     .formatted(
                                             settings.changeLimits().maxShareLent(),
                                             Reason.counted(inference, "GPU"),

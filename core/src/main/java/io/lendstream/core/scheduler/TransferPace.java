@@ -10,9 +10,9 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How many GPUs of inference may be on their way to training or back at a time. A service that misses its SLO halves it, once a
- * minute at most; each plan without such a minute raises it by a sixteenth of what is usual (additive increase, multiplicative
- * decrease). It bounds what plans begin, never what inference needs.
+ * The number of inference GPUs that may be in transfer to or from training at a time. A service that misses its SLO halves
+ * it, at most once a minute. Each plan without a miss in the last minute raises it by a sixteenth of the setting (additive
+ * increase, multiplicative decrease). It limits plans, never reclaims for inference.
  */
 final class TransferPace {
     private static final Duration BETWEEN_CUTS = Duration.ofMinutes(1);
@@ -26,7 +26,7 @@ final class TransferPace {
         this.usual = settings.changeLimits().maxTransfers();
     }
 
-    /** Slows down where an event tells of a missed SLO. */
+    /** Slows down if an event reports a missed SLO. */
     void observe(Event event) {
         if (event.asRate().filter(this::missesSlo).isPresent() && !isJustCut()) {
             builder.pacing(Optional.of(new Pacing(Math.max(1, limit() / 2), builder.now())));
@@ -50,7 +50,7 @@ final class TransferPace {
                 .isPresent();
     }
 
-    /** A plan begins: goes a step faster again if nothing was missed for a while. */
+    /** Before a plan: speeds up by one step if no SLO was missed for a while. */
     void recover() {
         if (builder.pacing().isEmpty() || isJustCut()) {
             return;
@@ -67,32 +67,32 @@ final class TransferPace {
                 .orElse(usual);
     }
 
-    /** How many more GPUs may be set on their way. */
+    /** The number of transfers that may still begin. */
     long room() {
-        return Math.max(0, limit() - underWay());
+        return Math.max(0, limit() - inTransfer());
     }
 
-    private long underWay() {
+    private long inTransfer() {
         return builder.gpus().stream()
-                .filter(gpu -> gpu.pool() == Pool.INFERENCE && isUnderWay(gpu))
+                .filter(gpu -> gpu.pool() == Pool.INFERENCE && isInTransfer(gpu))
                 .count();
     }
 
-    /** The setting with its value, what counts towards it, and what gives room again, for people. */
+    /** The setting with its value, the transfers that count, and the way out. */
     String explained() {
         String lowered = builder.pacing()
                 .map(pacing ->
-                        ", lowered to %d since a service missed its SLO at %s".formatted(limit(), pacing.cutAt()))
+                        " (lowered to %d, because a service missed its SLO at %s)".formatted(limit(), pacing.cutAt()))
                 .orElse("");
-        return "scheduler.max-transfers is %d%s, and %s on the way already; wait until they have arrived, or raise it"
-                .formatted(usual, lowered, counted(underWay()));
+        return "scheduler.max-transfers is %d%s, and %s in transfer; wait until they have arrived, or raise it"
+                .formatted(usual, lowered, counted(inTransfer()));
     }
 
     private static String counted(long gpus) {
         return gpus == 1 ? "1 GPU is" : gpus + " GPUs are";
     }
 
-    private static boolean isUnderWay(GpuState gpu) {
+    private static boolean isInTransfer(GpuState gpu) {
         return gpu.owner().isInTransfer() && gpu.owner().isHeldByJob();
     }
 }

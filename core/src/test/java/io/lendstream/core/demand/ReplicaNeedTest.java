@@ -122,6 +122,13 @@ class ReplicaNeedTest {
 
     @Test
     void saysHowItCameAbout() {
-        assertThat(new ReplicaNeed(2, 5, 1).explained()).isEqualTo("2 for the requests there are, 5 expected, floor 1");
+        assertThat(new ReplicaNeed(2, 1, 1).explained()).isEqualTo("2 needed for the current load");
+        assertThat(new ReplicaNeed(0, 1, 1).explained()).isEqualTo("1 needed as its floor (0 for the current load)");
+        assertThat(new ReplicaNeed(2, 5, 1).explained())
+                .isEqualTo("5 needed (2 for the current load, 5 by the peak of the last 10 minutes)");
+        assertThat(new ReplicaNeed(3, 4, 1, Optional.of(Instant.parse("2026-01-01T12:05:00Z")), false).explained())
+                .isEqualTo("4 needed (3 for the current load, 4 by the forecast for 12:05 UTC)");
+        assertThat(new ReplicaNeed(1, 0, 0, Optional.empty(), true).explained())
+                .isEqualTo("1 needed for the load beyond its MIG instances");
     }
 }

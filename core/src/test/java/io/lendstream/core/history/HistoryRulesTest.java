@@ -9,6 +9,7 @@ import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Allocation;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Outcome;
 import io.lendstream.core.fixtures.Scenario;
@@ -69,6 +70,24 @@ class HistoryRulesTest {
         history.tick().report(Outcome.ACCEPTED, REPLICA).report(Outcome.BOUND, REPLICA, "infer-g0");
 
         assertThat(history.verdict()).isEqualTo(new Verdict(4, 4, 2, 1, 1, List.of()));
+    }
+
+    @Test
+    void countsReleasesByEndedJobsApartFromReclaims() {
+        ScriptedHistory history = new ScriptedHistory().job("a", 1).gpu("infer-g0", Pool.INFERENCE, FREE);
+        history.decides(lend(ScriptedHistory.allocation("infer-g0"), "infer-g0"));
+        history.decides(
+                ReasonCode.OVER,
+                new Action.Reclaim(new JobId("a"), gpus("infer-g0"), history.now(), ScriptedHistory.allocation()));
+        history.decides(
+                ReasonCode.OVER, new Action.Resize(new JobId("a"), gpus("train-g0"), ScriptedHistory.allocation()));
+        history.tick();
+
+        Verdict verdict = history.verdict();
+
+        assertThat(verdict.lends()).isEqualTo(1);
+        assertThat(verdict.reclaims()).isZero();
+        assertThat(verdict.releases()).isEqualTo(2);
     }
 
     @Test

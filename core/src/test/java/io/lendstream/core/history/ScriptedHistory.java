@@ -8,6 +8,7 @@ import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.DecisionId;
 import io.lendstream.core.decision.Mechanism;
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ActuationReport;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.DomainEvent;
@@ -170,12 +171,21 @@ final class ScriptedHistory {
     }
 
     Decision decides(Action action, boolean isAdvisory) {
+        return decides("test", action, isAdvisory);
+    }
+
+    /** The same, with a cause. */
+    Decision decides(ReasonCode code, Action action) {
+        return decides(code.label(), action, false);
+    }
+
+    private Decision decides(String code, Action action, boolean isAdvisory) {
         Decision decision = new Decision(
                 new DecisionId(DOMAIN, 1, decisions.size() + decided.size() + 1),
                 now,
                 now.plus(NOTICE),
                 isAdvisory,
-                new Reason("test", "", Map.of(), List.of()),
+                new Reason(code, "", Map.of(), List.of()),
                 action);
         decided.add(decision);
         return decision;

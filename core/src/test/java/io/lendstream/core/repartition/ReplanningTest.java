@@ -25,7 +25,7 @@ class ReplanningTest {
         var verdict = START.consider(NOW, new Proposal(6, false, 8, Duration.ZERO));
 
         assertThat(verdict.changes()).isTrue();
-        assertThat(verdict.reason()).isEqualTo("6 GPUs no longer cover the demand, 8 do");
+        assertThat(verdict.reason()).isEqualTo("6 GPUs no longer cover the demand, 8 would");
     }
 
     @Test
@@ -35,10 +35,10 @@ class ReplanningTest {
         var second = early.next().consider(minutes(5), FEWER);
 
         assertThat(first.changes()).isFalse();
-        assertThat(first.reason()).isEqualTo("1 GPUs less would do for PT30M, but only 1 of 2 periods agree");
+        assertThat(first.reason()).isEqualTo("1 GPU fewer would suffice for 30 min, but only 1 of 2 periods agree");
         assertThat(early.changes()).isFalse();
         assertThat(second.changes()).isTrue();
-        assertThat(second.reason()).isEqualTo("1 GPUs less do for PT30M, as 2 periods agree");
+        assertThat(second.reason()).isEqualTo("1 GPU fewer suffice for 30 min, and 2 periods in a row agree");
         assertThat(second.next()).isEqualTo(START);
     }
 
@@ -48,9 +48,9 @@ class ReplanningTest {
         var brief = START.consider(NOW, new Proposal(6, true, 4, Duration.ofMinutes(29)));
 
         assertThat(same.changes()).isFalse();
-        assertThat(same.reason()).isEqualTo("6 GPUs cover the demand, and 6 would save 0, less than 1");
+        assertThat(same.reason()).isEqualTo("6 GPUs cover the demand, and the new plan saves only 0 GPUs (limit: 1)");
         assertThat(brief.changes()).isFalse();
-        assertThat(brief.reason()).isEqualTo("2 GPUs less would do for PT29M, shorter than PT30M");
+        assertThat(brief.reason()).isEqualTo("2 GPUs fewer would suffice for only 29 min (limit: 30 min)");
     }
 
     @Test

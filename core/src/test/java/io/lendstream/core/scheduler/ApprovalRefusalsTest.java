@@ -139,7 +139,7 @@ class ApprovalRefusalsTest {
     private Decision assertDone(Action action) {
         Decision decision = approve(action);
         assertThat(decision.reason().code()).isEqualTo("approved");
-        assertThat(decision.reason().text()).isEqualTo("the text of the advice, as test/1/900 was approved by tester");
+        assertThat(decision.reason().text()).isEqualTo("the text of the advice (advice test/1/900, approved by tester)");
         assertThat(decision.reason().numbers()).containsExactly(Map.entry("gpusAfter", 3.0));
         assertThat(decision.reason().inputs()).containsExactly(2L, state.state().eventSequence() + 1);
         assertThat(decision.at()).isEqualTo(state.now());
@@ -158,7 +158,7 @@ class ApprovalRefusalsTest {
 
         assertThat(refused.decisions()).singleElement().satisfies(decision -> {
             assertThat(decision.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
-            assertThat(decision.reason().text()).isEqualTo("decision none is not among what was advised last");
+            assertThat(decision.reason().text()).isEqualTo("decision none cannot be approved: it is not among the latest advice");
             assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         });
     }
@@ -196,7 +196,7 @@ class ApprovalRefusalsTest {
     void aLoanOfOtherGpusThanTheJobNowLacksIsRefused() {
         trainsOn("infer-g1");
 
-        assertRefused(lend(allocation("infer-g1", "infer-g2"), "infer-g1", "infer-g2"), "job a has other GPUs by now");
+        assertRefused(lend(allocation("infer-g1", "infer-g2"), "infer-g1", "infer-g2"), "job a has other GPUs now");
     }
 
     @Test
@@ -211,7 +211,7 @@ class ApprovalRefusalsTest {
     void aLoanIsRefusedWhileLoansAreOrderedBack() {
         state.mode(new Mode(false, true, true));
 
-        assertRefused(lend(allocation("infer-g1"), "infer-g1"), "all loans were ordered back; thaw to lend again");
+        assertRefused(lend(allocation("infer-g1"), "infer-g1"), "an operator ordered all loans back; 'lendstream thaw' allows loans again");
     }
 
     @Test
@@ -219,7 +219,7 @@ class ApprovalRefusalsTest {
         trainsOn("train-g0");
         state = rated(301, "train-g0");
 
-        assertRefused(lend(allocation("infer-g1", "train-g0"), "infer-g1"), "progress of job a is stale: 301 s old");
+        assertRefused(lend(allocation("infer-g1", "train-g0"), "infer-g1"), "the last progress report of a is 301 s old (limit: 300 s)");
     }
 
     /** The job said so many seconds ago that it runs on these GPUs; demand is known. */
@@ -261,16 +261,16 @@ class ApprovalRefusalsTest {
         assertThat(((Action.Resize) resize.action()).gpus()).isEqualTo(gpus("train-g0", "train-g1"));
         assertThat(owner("train-g0")).isInstanceOf(Owner.Releasing.class);
         assertThat(owner("train-g1")).isInstanceOf(Owner.Binding.class);
-        assertRefused(new Action.Resize(JOB, gpus("train-g1"), allocation("train-g1")), "job a has other GPUs by now");
+        assertRefused(new Action.Resize(JOB, gpus("train-g1"), allocation("train-g1")), "job a has other GPUs now");
     }
 
     @Test
     void nothingIsChangedForAJobThatIsUnknownOrOver() {
-        assertRefused(new Action.Resize(new JobId("b"), gpus("train-g0"), allocation("train-g0")), "job b is over");
+        assertRefused(new Action.Resize(new JobId("b"), gpus("train-g0"), allocation("train-g0")), "job b has ended");
 
         story.progress("a", JobPhase.FINISHED);
         state = new EditedState(story);
-        assertRefused(new Action.Resize(JOB, gpus("train-g0"), allocation("train-g0")), "job a is over");
+        assertRefused(new Action.Resize(JOB, gpus("train-g0"), allocation("train-g0")), "job a has ended");
     }
 
     @Test
@@ -374,7 +374,7 @@ class ApprovalRefusalsTest {
 
     @Test
     void aReplicaThatServesIsNotStopped() {
-        assertRefused(idle("infer-g0"), "infer-g0 is no warm replica of chat that rests");
+        assertRefused(idle("infer-g0"), "infer-g0 is not an idle warm replica of chat");
     }
 
     @Test
@@ -385,10 +385,10 @@ class ApprovalRefusalsTest {
         state.owner(
                 "infer-g2",
                 new Owner.Releasing(CHATS, BEFORE, state.now(), state.now().plusSeconds(45)));
-        assertRefused(idle("infer-g1"), "service chat would have 1 replicas, under its floor of 2");
+        assertRefused(idle("infer-g1"), "service chat would have 1 replica, fewer than its floor of 2");
 
         state.owner("infer-g2", new Owner.Sleeping(CHAT));
-        assertRefused(idle("infer-g1", "infer-g2"), "service chat would have 1 replicas, under its floor of 2");
+        assertRefused(idle("infer-g1", "infer-g2"), "service chat would have 1 replica, fewer than its floor of 2");
 
         assertThat(assertDone(idle("infer-g1")).action()).isEqualTo(idle("infer-g1"));
     }
@@ -411,12 +411,12 @@ class ApprovalRefusalsTest {
     void cutsAreNotApprovedOneByOne() {
         assertRefused(
                 new Action.Repartition(gpus("infer-g1"), List.of()),
-                "cuts hang together and cannot be approved one by one; switch advice off for them");
+                "cuts depend on each other and cannot be approved one by one; use 'lendstream advisory off' for them");
     }
 
     @Test
     void adviceToHoldAsksForNothing() {
-        assertRefused(new Action.Hold(Optional.empty(), Optional.of(CHAT)), "it asks for nothing");
+        assertRefused(new Action.Hold(Optional.empty(), Optional.of(CHAT)), "it is a hold, which changes nothing");
     }
 
     @Test
@@ -440,7 +440,7 @@ class ApprovalRefusalsTest {
         assertRefused(renew, "infer-g2 is not lent");
 
         state.mode(new Mode(false, true, true));
-        assertRefused(renew, "all loans were ordered back; thaw to lend again");
+        assertRefused(renew, "an operator ordered all loans back; 'lendstream thaw' allows loans again");
     }
 
     @Test
@@ -451,7 +451,7 @@ class ApprovalRefusalsTest {
         state = new EditedState(story);
         trainsOn("train-g0", "infer-g1");
         state.owner("infer-g2", new Owner.Sleeping(CHAT));
-        String silent = "2 of 2 nodes are silent at once, more than 40 %: the fault is likely ours";
+        String silent = "2 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path";
 
         assertRefused(reclaim(allocation("train-g0"), "infer-g1"), silent);
         assertRefused(new Action.Serve(CHAT, gpus("infer-g3"), false), silent);

@@ -65,7 +65,7 @@ class ApprovalTest {
 
         story.approve(advice.id());
 
-        assertHeld("job a has other GPUs by now");
+        assertHeld("job a has other GPUs now");
         assertThat(story.job("a").gpus()).isEqualTo(1);
     }
 
@@ -77,7 +77,7 @@ class ApprovalTest {
 
         story.approve(lend.id());
 
-        assertHeld("is not among what was advised last");
+        assertHeld("it is not among the latest advice");
     }
 
     @Test
@@ -93,7 +93,7 @@ class ApprovalTest {
         Decision lend = adviceToLend();
         story.after(ofSeconds(50)).approve(lend.id());
 
-        assertHeld("stale");
+        assertHeld("the request rates of chat are");
     }
 
     @Test
@@ -109,7 +109,7 @@ class ApprovalTest {
     void whatNobodyAdvisedCannotBeApproved() {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
-        assertHeld("decision test/1/9999 is not among what was advised last");
+        assertHeld("decision test/1/9999 cannot be approved: it is not among the latest advice");
     }
 
     @Test

@@ -93,7 +93,7 @@ class BatchChangesReasonsTest {
     private static String inWords(Action action) {
         Bucket bucket = ((Action.Batching) action).buckets().get(0);
         long delay = bucket.maxQueueDelay().toMillis();
-        return bucket.maxBatch() + (delay > 0 ? ", begun after at most %d ms".formatted(delay) : "");
+        return bucket.maxBatch() + (delay > 0 ? ", started after at most %d ms".formatted(delay) : "");
     }
 
     @Test
@@ -108,9 +108,9 @@ class BatchChangesReasonsTest {
         assertThat(decision.deadline()).isEqualTo(state.now().plusSeconds(45));
         assertThat(decision.reason().code()).isEqualTo("batches");
         assertThat(decision.reason().text())
-                .matches("service chat: 1 replica more: batches of at most "
+                .matches("chat uses batches of at most "
                         + inWords(inForce)
-                        + "; they are taken to be \\d+ % longer than learned");
+                        + ": 1 new replica needs the setting; the plan adds \\d+ % to measured batch times");
         Bucket bucket = inForce.buckets().get(0);
         assertThat(decision.reason().numbers())
                 .containsOnlyKeys(
@@ -122,7 +122,7 @@ class BatchChangesReasonsTest {
                 .containsEntry("replicas", 1.0)
                 .containsEntry("requestsPerSecond", 8.0);
         assertThat(decision.reason().text())
-                .contains(" %.0f %% longer"
+                .contains(" adds %.0f %% to"
                         .formatted(100 * decision.reason().numbers().get("margin")));
         assertThat(decision.reason().inputs())
                 .containsExactly(
@@ -193,7 +193,8 @@ class BatchChangesReasonsTest {
 
         assertThat(again.action()).isEqualTo(inForce);
         assertThat(again.reason().text())
-                .startsWith("service chat: said again: batches of at most " + inWords(inForce) + "; ");
+                .startsWith("chat uses batches of at most " + inWords(inForce)
+                        + ": the setting is published again every 7 days; ");
     }
 
     @Test
@@ -202,7 +203,8 @@ class BatchChangesReasonsTest {
         situation(Optional.of(other), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         assertThat(adjusted().orElseThrow().reason().text())
-                .startsWith("service chat: its batches are known well enough for 500 ms: batches of at most ");
+                .startsWith("chat uses batches of at most ")
+                .contains(": its batch times are now known well enough for its SLO of 500 ms; ");
     }
 
     @Test
@@ -213,9 +215,10 @@ class BatchChangesReasonsTest {
         Decision changed = adjusted().orElseThrow();
 
         assertThat(changed.reason().text())
-                .startsWith("service chat: 8.0 requests/s on 1 replica, 500 ms allowed: batches of at most "
+                .startsWith("chat uses batches of at most "
                         + inWords(changed.action())
-                        + " instead of 5, begun after at most 7 ms; they are taken to be ");
+                        + " instead of 5, started after at most 7 ms: it answers 8.0 requests/s on 1 replica within its SLO"
+                        + " of 500 ms; the plan adds ");
     }
 
     @Test
@@ -224,7 +227,7 @@ class BatchChangesReasonsTest {
         situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
         assertThat(adjusted().orElseThrow().reason().text())
-                .contains(" instead of 32 up to size 64, 8 up to size 512, begun after at most 5 ms; ");
+                .contains(" instead of 32 up to input size 64, 8 up to input size 512, started after at most 5 ms: ");
     }
 
     @Test
@@ -232,7 +235,7 @@ class BatchChangesReasonsTest {
         Action.Batching before = told(List.of(GPU), new Bucket(1, 5, Duration.ZERO));
         situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
-        assertThat(adjusted().orElseThrow().reason().text()).contains(" instead of 5; ");
+        assertThat(adjusted().orElseThrow().reason().text()).contains(" instead of 5: ");
     }
 
     @Test
@@ -242,7 +245,9 @@ class BatchChangesReasonsTest {
         Decision late = adjusted().orElseThrow();
 
         assertThat(late.reason().code()).isEqualTo("late");
-        assertThat(late.reason().text()).startsWith("service chat: p99 was 600 ms of 500 ms: batches of at most ");
+        assertThat(late.reason().text())
+                .startsWith("chat uses batches of at most ")
+                .contains(": its p99 latency was 600 ms (SLO: 500 ms); ");
         assertThat(late.reason().numbers()).containsEntry("p99Millis", 600.0);
     }
 
@@ -280,7 +285,7 @@ class BatchChangesReasonsTest {
         Decision told = adjusted().orElseThrow();
 
         assertThat(told.action().gpus()).containsExactly(GPU, new GpuId("infer-g1"), new GpuId("infer-g2"));
-        assertThat(told.reason().text()).startsWith("service chat: 2 replicas more: ");
+        assertThat(told.reason().text()).contains(": 2 new replicas need the setting; ");
         assertThat(told.reason().numbers()).containsEntry("replicas", 3.0);
     }
 }

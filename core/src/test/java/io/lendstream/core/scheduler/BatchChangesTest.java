@@ -81,7 +81,8 @@ class BatchChangesTest {
         assertThat(only(first).maxBatch()).isBetween(30, 37);
         assertThat(first.reason().code()).isEqualTo("batches");
         assertThat(first.reason().text())
-                .startsWith("service chat: its batches are known well enough for 500 ms: batches of at most ");
+                .startsWith("chat uses batches of at most ")
+                .contains(": its batch times are now known well enough for its SLO of 500 ms; the plan adds ");
         assertThat(first.reason().numbers()).containsEntry("sloMillis", 500.0);
         assertThat(first.reason().inputs())
                 .contains(story.log().stream()
@@ -141,7 +142,9 @@ class BatchChangesTest {
         List<Decision> again = windows(1, 8, .1, batches(1));
 
         assertThat(again).hasSize(1);
-        assertThat(again.get(0).reason().text()).startsWith("service chat: said again: ");
+        assertThat(again.get(0).reason().text())
+                .startsWith("chat uses batches of at most ")
+                .contains(": the setting is published again every 7 days; ");
     }
 
     @Test

@@ -156,7 +156,7 @@ class ChangeLimitsTest {
         for (int minute = 2; minute < 10; minute++) {
             nextPlan();
             assertThat(story.last().get(0).reason().text())
-                    .isEqualTo("no new plan: thu 00:02-00:10 UTC is a quiet window");
+                    .isEqualTo("no training plan is made: the quiet window thu 00:02-00:10 UTC is open");
             assertThat(story.lastKinds()).isSubsetOf("hold", "renew");
         }
         story.rate("chat", 41).settled();

@@ -100,7 +100,7 @@ class DeadlinesTest {
 
         assertThat(owner(expired(ofMillis(644_999)), "infer-g0")).isInstanceOf(Owner.Lent.class);
         assertThat(owner(expired(ofSeconds(645)), "infer-g0"))
-                .isEqualTo(new Owner.Quarantined("its lease ran out and its return was not reported (test/0/7)"));
+                .isEqualTo(new Owner.Quarantined("its lease ended and no actuator reported its return (test/0/7)"));
     }
 
     @Test
@@ -111,7 +111,7 @@ class DeadlinesTest {
 
         StepBuilder builder = expired(ofMinutes(1), false);
 
-        Owner late = new Owner.Quarantined("it was not reported bound in time (test/0/7)");
+        Owner late = new Owner.Quarantined("no actuator reported it as bound in time (test/0/7)");
         assertThat(owner(builder, "train-g0")).isEqualTo(late);
         assertThat(owner(builder, "infer-g0")).isEqualTo(late);
         assertThat(decisions(builder)).isEmpty();
@@ -138,8 +138,8 @@ class DeadlinesTest {
             assertThat(undone.reason())
                     .isEqualTo(new Reason(
                             "timeout",
-                            "2 GPUs of job a were not reported bound within 60 s: undone",
-                            Map.of(),
+                            "a gives 2 GPUs back and goes on with 1 GPU: no actuator reported 2 GPUs as bound within 60 s",
+                            Map.of("gpusBefore", 3.0, "gpusAfter", 1.0, "unbound", 2.0),
                             List.of(told, builder.eventSequence())));
             assertThat(((Action.Resize) undone.action()).gpus()).isEqualTo(gpus("train-g1", "train-g2"));
             assertThat(((Action.Resize) undone.action()).allocation().gpus()).isEqualTo(gpus("train-g0"));
@@ -161,7 +161,7 @@ class DeadlinesTest {
         StepBuilder builder = expired(ofMinutes(1));
 
         assertThat(decisions(builder)).singleElement().satisfies(undone -> {
-            assertThat(undone.reason().text()).isEqualTo("1 GPU of job a was not reported bound within 60 s: undone");
+            assertThat(undone.reason().text()).isEqualTo("a gives 3 GPUs back and waits: no actuator reported 1 GPU as bound within 60 s");
             assertThat(undone.action().gpus()).isEqualTo(gpus("train-g0", "train-g1", "train-g2"));
         });
         assertThat(builder.jobs().require(new JobId("a")).gpus()).isZero();
@@ -174,7 +174,7 @@ class DeadlinesTest {
         StepBuilder builder = expired(ofMinutes(1));
 
         assertThat(owner(builder, "train-g0"))
-                .isEqualTo(new Owner.Quarantined("it was being bound to an unknown job ghost"));
+                .isEqualTo(new Owner.Quarantined("its bind failed: job ghost is unknown"));
         assertThat(decisions(builder)).isEmpty();
     }
 
@@ -191,7 +191,7 @@ class DeadlinesTest {
             assertThat(stopped.reason())
                     .isEqualTo(new Reason(
                             "timeout",
-                            "the replica of chat on infer-g0 did not come up within twice its warm-up: another GPU is tried",
+                            "chat stops its replica on infer-g0: it did not start within twice its warm-up, so another GPU is tried",
                             Map.of(),
                             List.of(bound, builder.eventSequence())));
             assertThat(stopped.action())
@@ -212,7 +212,7 @@ class DeadlinesTest {
         StepBuilder builder = expired(ofSeconds(16));
 
         assertThat(owner(builder, "infer-g0"))
-                .isEqualTo(new Owner.Quarantined("a replica of chat did not come up on it, twice in a row"));
+                .isEqualTo(new Owner.Quarantined("a replica of chat did not start on it, twice in a row"));
         assertThat(builder.gpu(new GpuId("infer-g0")).failedBinds()).isEqualTo(2);
         assertThat(decisions(builder)).isEmpty();
     }
@@ -274,7 +274,7 @@ class DeadlinesTest {
             assertThat(renewal.reason())
                     .isEqualTo(new Reason(
                             "lease",
-                            "1 loan goes on until 2026-01-01T00:15:00Z",
+                            "1 loan is renewed until 2026-01-01T00:15:00Z",
                             Map.of("loans", 1.0),
                             List.of(builder.eventSequence())));
         });
@@ -291,7 +291,7 @@ class DeadlinesTest {
 
         assertThat(decisions(builder)).singleElement().satisfies(renewal -> {
             assertThat(renewal.action().gpus()).isEqualTo(gpus("infer-g0", "infer-g1", "infer-g2"));
-            assertThat(renewal.reason().text()).isEqualTo("3 loans go on until 2026-01-01T00:12:30Z");
+            assertThat(renewal.reason().text()).isEqualTo("3 loans are renewed until 2026-01-01T00:12:30Z");
             assertThat(renewal.reason().numbers()).isEqualTo(Map.of("loans", 3.0));
         });
         assertThat(owner(builder, "infer-g3")).isEqualTo(Moment.lent("b", ofMillis(600_001)));
@@ -313,8 +313,8 @@ class DeadlinesTest {
         assertThat(first.reason())
                 .isEqualTo(new Reason(
                         "safety",
-                        "job a gives all loans back: demand of service chat is unknown: nothing heard of it for 61 s",
-                        Map.of(),
+                        "a gives 2 GPUs back and waits: the demand of chat is unknown (no request rates for 61 s)",
+                        Map.of("gpusBefore", 2.0, "gpusAfter", 0.0),
                         List.of(rate, builder.eventSequence())));
         assertThat(decisions(builder).get(1).action().gpus()).isEqualTo(gpus("infer-g2"));
     }
@@ -336,8 +336,9 @@ class DeadlinesTest {
             assertThat(end.reason())
                     .isEqualTo(new Reason(
                             "lease",
-                            "the lease of job a ends and is not renewed: the domain is frozen",
-                            Map.of(),
+                            "a gives 1 GPU back and goes on with 1 GPU: its lease ends and is not renewed,"
+                                    + " because the domain is frozen",
+                            Map.of("gpusBefore", 2.0, "gpusAfter", 1.0),
                             List.of(builder.eventSequence() - 1, builder.eventSequence())));
         });
     }
@@ -355,7 +356,7 @@ class DeadlinesTest {
                 .satisfies(
                         end -> assertThat(end.reason().text())
                                 .isEqualTo(
-                                        "the lease of job a ends and is not renewed: request rates of service chat are stale: 50 s old, more than 3 windows of 15 s"));
+                                        "a gives 1 GPU back and waits: its lease ends and is not renewed, because the request rates of chat are 50 s old (limit: 45 s, 3 windows of 15 s)"));
     }
 
     private Optional<Instant> next() {

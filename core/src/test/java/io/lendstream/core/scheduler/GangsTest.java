@@ -80,7 +80,7 @@ class GangsTest {
         story.after(ofSeconds(70));
 
         Decision undone = story.last().get(0);
-        assertThat(undone.reason().text()).contains("not reported bound");
+        assertThat(undone.reason().text()).contains("no actuator reported 1 GPU as bound");
         assertThat(allocation(undone).gpus()).isEmpty();
         assertThat(story.job("rigid").gpus()).isZero();
         story.actuated();

@@ -103,13 +103,16 @@ class InferenceTest {
             assertThat(start.reason())
                     .isEqualTo(new Reason(
                             "demand",
-                            "service chat needs 2 replicas (2 for the requests there are, 0 expected, floor 0), has 0: 2 replicas started",
+                            "chat is short of 2 replicas: 2 needed for the current load, 0 running; it starts 2 replicas",
                             Map.of(
                                     "needed", 2.0,
                                     "neededNow", 2.0,
                                     "neededAhead", 0.0,
                                     "floor", 0.0,
                                     "replicas", 0.0,
+                                    "short", 2.0,
+                                    "running", 0.0,
+                                    "starting", 0.0,
                                     "requestsPerSecond", 15.0),
                             List.of(rate, builder.eventSequence())));
         });
@@ -145,7 +148,7 @@ class InferenceTest {
             assertThat(start.reason().code()).isEqualTo("forecast");
             assertThat(start.reason().text())
                     .isEqualTo(
-                            "service chat needs 3 replicas (2 for the requests there are, 3 expected, floor 0), has 0: 3 replicas started");
+                            "chat is short of 3 replicas: 3 needed (2 for the current load, 3 by the forecast for 00:10 UTC), 0 running; it starts 3 replicas");
             assertThat(start.reason().numbers()).containsEntry("neededAhead", 3.0);
             assertThat(start.reason().inputs()).containsExactly(last - 1, last, builder.eventSequence());
         });
@@ -202,7 +205,7 @@ class InferenceTest {
             assertThat(wake.deadline()).isEqualTo(NOW.plusSeconds(45));
             assertThat(wake.reason().text())
                     .isEqualTo(
-                            "service chat needs 1 replica (1 for the requests there are, 0 expected, floor 0), has 3: 1 warm replica put to work");
+                            "chat is short of 1 replica: 1 needed for the current load, 0 running; it wakes 1 warm replica");
         });
         assertThat(builder.gpu(new GpuId("infer-g2")).warmHits()).isEqualTo(3);
         assertThat(owner(builder, "infer-g2")).isEqualTo(Moment.serving("chat"));
@@ -325,7 +328,11 @@ class InferenceTest {
             assertThat(reclaim.reason().code()).isEqualTo("demand");
             assertThat(reclaim.reason().text())
                     .isEqualTo(
-                            "service chat needs 1 replica (1 for the requests there are, 0 expected, floor 0), has 0: job a gives GPUs back: least loss of training speed among the loans");
+                            "a gives 3 GPUs back and goes on with 3 GPUs: chat is short of 1 replica (1 needed for the current load, 0 running), and training loses the least speed this way");
+            assertThat(reclaim.reason().numbers())
+                    .containsEntry("gpusBefore", 6.0)
+                    .containsEntry("gpusAfter", 3.0)
+                    .containsEntry("short", 1.0);
             assertThat(reclaim.reason().inputs()).containsExactly(rate, builder.eventSequence());
         });
         assertThat(builder.changesPlans())
@@ -346,8 +353,8 @@ class InferenceTest {
         assertThat(reclaimed).containsExactly(2);
         assertThat(actions(builder).get(0)).isEqualTo(serve("chat", false, "infer-g0"));
         assertThat(decisions(builder).get(1).reason().text())
-                .startsWith(
-                        "service search needs 2 replicas (2 for the requests there are, 0 expected, floor 0), has 0");
+                .startsWith("a gives 2 GPUs back and ")
+                .contains(": search is short of 2 replicas (2 needed for the current load, 0 running)");
     }
 
     @Test
@@ -400,7 +407,7 @@ class InferenceTest {
             assertThat(stop.deadline()).isEqualTo(NOW.plusSeconds(30));
             assertThat(stop.reason().text())
                     .isEqualTo(
-                            "service chat needs 2 replicas (2 for the requests there are, 0 expected, floor 0), has 0: 2 sleeping replicas of search stopped to make room");
+                            "search idles 2 replicas: their GPUs are free for chat, which is short of 2 replicas (2 needed for the current load, 0 running)");
         });
         assertThat(owner(builder, "more-g0"))
                 .isEqualTo(new Owner.Releasing(
@@ -451,11 +458,12 @@ class InferenceTest {
         new JobChanges(builder, SETTINGS)
                 .takeBack(
                         gpus("infer-g4", "infer-g2", "infer-g1"),
-                        job -> builder.because(ReasonCode.PLAN, "for job " + job, Map.of(), List.of()));
+                        back -> builder.because(ReasonCode.PLAN, back.inWords(), Map.of(), List.of()));
 
         assertThat(decisions(builder))
                 .extracting(decision -> decision.reason().text())
-                .containsExactly("for job a", "for job b");
+                .containsExactly(
+                        "a gives 1 GPU back and goes on with 1 GPU", "b gives 2 GPUs back and waits");
         assertThat(actions(builder))
                 .extracting(Action::gpus)
                 .containsExactly(gpus("infer-g1"), gpus("infer-g2", "infer-g3"));
@@ -517,7 +525,7 @@ class InferenceTest {
 
         assertThat(actions(servedAt(20))).isEmpty();
         assertThat(actions(servedAt(28))).containsExactly(serve("chat", false, "cut-g1"));
-        assertThat(needs).containsEntry(new ServiceId("chat"), new ReplicaNeed(1, 0, 0));
+        assertThat(needs).containsEntry(new ServiceId("chat"), new ReplicaNeed(1, 0, 0, Optional.empty(), true));
         assertThat(actions(servedAt(36))).as("beyond 20").containsExactly(serve("chat", false, "cut-g1", "infer-g0"));
     }
 
@@ -540,7 +548,7 @@ class InferenceTest {
                 .isEqualTo(Moment.serving("chat"));
         assertThat(owner(builder, "infer-g1")).isEqualTo(Moment.serving("chat"));
         assertThat(owner(builder, "infer-g2")).isInstanceOf(Owner.Protected.class);
-        assertThat(needs).containsEntry(new ServiceId("chat"), new ReplicaNeed(0, 0, 0));
+        assertThat(needs).containsEntry(new ServiceId("chat"), new ReplicaNeed(0, 0, 0, Optional.empty(), true));
     }
 
     @Test

@@ -222,8 +222,8 @@ class JobChangesTest {
         assertThat(step.decisions()).hasSize(1);
         Decision decision = step.decisions().get(0);
         assertThat(decision.reason().code()).isEqualTo("lost");
-        assertThat(decision.reason().text()).isEqualTo("job a lost [infer-b-g0, train-g0] and goes on with 1 GPU");
-        assertThat(decision.reason().numbers()).containsExactly(Map.entry("lost", 2.0));
+        assertThat(decision.reason().text()).isEqualTo("a lost 2 GPUs (infer-b-g0, train-g0) and goes on with 1 GPU");
+        assertThat(decision.reason().numbers()).containsOnly(Map.entry("lost", 2.0), Map.entry("gpusAfter", 1.0));
         assertThat(decision.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
         assertThat(decision.deadline()).isEqualTo(seconds(45));
         assertThat(((Action.Reclaim) decision.action()).gpus()).isEqualTo(gpus("infer-b-g0", "train-g0"));
@@ -253,7 +253,7 @@ class JobChangesTest {
 
         step = builder.finished();
         assertThat(step.decisions().get(0).reason().text())
-                .isEqualTo("job rigid lost [train-g1] and goes on with 0 GPUs");
+                .isEqualTo("rigid lost 1 GPU (train-g1) and waits: it cannot run on the rest");
         assertThat(job("rigid").gpus()).isZero();
         assertThat(owner("train-g0")).isInstanceOf(Owner.Releasing.class);
     }

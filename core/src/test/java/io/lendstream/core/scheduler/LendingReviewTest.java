@@ -108,7 +108,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g0",
                 Cause.IN_USE,
-                "service chat runs on it: it needs 1 replica (1 for the requests there are, 0 expected, floor 1) and has 1");
+                "chat runs on it: 1 needed for the current load, 1 running");
         assertIsNotLent("infer-g0");
     }
 
@@ -131,7 +131,7 @@ class LendingReviewTest {
 
         UnitReview review = review("infer-g1");
 
-        assertThat(review.reason()).matches("the next plan, in 45 s, lends it to job [ab]: from 0 to 1 GPU: .*");
+        assertThat(review.reason()).matches("the next plan \\(in 45 s\\) lends it to [ab]: [ab] starts on 1 GPU: .*");
         assertThat(review.until())
                 .contains(story.now().plusSeconds(45))
                 .isEqualTo(story.state().nextPlanAt());
@@ -145,7 +145,7 @@ class LendingReviewTest {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1);
 
-        assertReview("infer-g1", Cause.LENDING_OFF, "scheduler.lending is false");
+        assertReview("infer-g1", Cause.LENDING_OFF, "lending is switched off (scheduler.lending=false)");
         assertIsNotLent("infer-g1");
         assertIsLent(scheduler(Map.of()), "infer-g1");
     }
@@ -155,7 +155,7 @@ class LendingReviewTest {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1).control(ControlCommand.Kind.FREEZE);
 
-        assertReview("infer-g1", Cause.NO_PLAN, "no plan of training is made: the domain is frozen");
+        assertReview("infer-g1", Cause.NO_PLAN, "no training plan is made: the domain is frozen");
         assertIsNotLent("infer-g1");
 
         story.control(ControlCommand.Kind.THAW);
@@ -169,7 +169,7 @@ class LendingReviewTest {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1);
 
-        assertReview("infer-g1", Cause.NO_PLAN, "no plan of training is made: thu 00:00-00:02 UTC is a quiet window");
+        assertReview("infer-g1", Cause.NO_PLAN, "no training plan is made: the quiet window thu 00:00-00:02 UTC is open");
         assertIsNotLent("infer-g1");
 
         story.after(ofMinutes(2)).rate("chat", 1);
@@ -189,8 +189,8 @@ class LendingReviewTest {
         assertReview(
                 "infer-g1",
                 Cause.NO_PLAN,
-                "no plan of training is made: 1 of 2 nodes are silent at once, more than 40 %: the fault is likely ours");
-        assertThat(review("infer-g0").reason()).isEqualTo("service chat runs on it");
+                "no training plan is made: 1 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
+        assertThat(review("infer-g0").reason()).isEqualTo("chat runs on it");
         assertIsNotLent("infer-g1");
 
         story.sample("train", Optional.empty());
@@ -208,7 +208,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g1",
                 Cause.NO_NEW_LOANS,
-                "nothing more is lent: request rates of service chat are stale: 50 s old, more than 3 windows of 15 s");
+                "no GPU is lent: the request rates of chat are 50 s old (limit: 45 s, 3 windows of 15 s)");
         assertIsNotLent("infer-g1");
 
         story.rate("chat", 1);
@@ -224,7 +224,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g1",
                 Cause.NO_NEW_LOANS,
-                "nothing more is lent: all loans were ordered back; thaw to lend again");
+                "no GPU is lent: an operator ordered all loans back; 'lendstream thaw' allows loans again");
 
         story.control(ControlCommand.Kind.THAW);
 
@@ -241,8 +241,8 @@ class LendingReviewTest {
         assertReview(
                 "infer-g3",
                 Cause.RESERVE,
-                "it is reserve, as scheduler.max-share-lent is 0.5: of 4 GPUs of inference that can be reached at most 2 may be"
-                        + " lent at a time, and 0 are; raise it to lend more");
+                "it is kept as reserve: scheduler.max-share-lent is 0.5: of 4 GPUs of inference on reachable nodes, at most 2"
+                        + " may be lent at a time, and 0 are; raise the setting to lend more");
         assertIsNotLent("infer-g3");
         assertIsLent(scheduler(Map.of("max-share-lent", "0.75")), "infer-g3");
     }
@@ -259,7 +259,7 @@ class LendingReviewTest {
         story.rigidJob("a", 1).rigidJob("b", 1);
         status("infer", NodeStatus.PAUSED);
 
-        assertReview("infer-g1", Cause.NODE_AWAY, "node infer is paused, as its agent says");
+        assertReview("infer-g1", Cause.NODE_AWAY, "the agent of node infer reports the node as paused");
         assertIsNotLent("infer-g1");
 
         status("infer", NodeStatus.READY);
@@ -277,7 +277,7 @@ class LendingReviewTest {
         assertThat(review.cause()).isEqualTo(Cause.OUT_OF_SERVICE);
         assertThat(review.reason())
                 .startsWith("it is out of service: XID 79")
-                .endsWith("; see to it, then 'lendstream reset infer-g1'");
+                .endsWith("; repair it, then run 'lendstream reset infer-g1'");
         assertIsNotLent("infer-g1");
 
         story.control(ControlCommand.Kind.RESET, new GpuId("infer-g1"))
@@ -300,8 +300,8 @@ class LendingReviewTest {
         assertThat(warm.cause()).isEqualTo(Cause.KEPT_WARM);
         assertThat(warm.reason())
                 .isEqualTo(
-                        "service chat needed it until a short time ago: it needs 1 replica (1 for the requests there are,"
-                                + " 0 expected, floor 1) and has 1; it stays with the service for another 31 s");
+                        "chat needed it until a short time ago: 1 needed for the current load, 1 running;"
+                                + " its replica stays warm for another 31 s");
         assertThat(warm.until()).contains(story.now().plusSeconds(31));
         assertIsNotLent("infer-g3");
 
@@ -331,7 +331,7 @@ class LendingReviewTest {
                 .get(0);
 
         assertThat(review.cause()).isEqualTo(Cause.KEPT_WARM);
-        assertThat(review.reason()).startsWith("service chat no longer needs it: it needs 1 replica");
+        assertThat(review.reason()).startsWith("chat no longer needs it: 1 needed for the current load");
     }
 
     @Test
@@ -349,7 +349,8 @@ class LendingReviewTest {
                 .get(0);
 
         assertThat(review.cause()).isEqualTo(Cause.NEEDED);
-        assertThat(review.reason()).startsWith("service chat needs 2 replicas").endsWith("has 1: 1 replica started");
+        assertThat(review.reason())
+                .isEqualTo("chat is short of 1 replica: 2 needed for the current load, 1 running; it starts 1 replica");
         assertThat(state.tick(scheduler)
                         .state()
                         .gpus()
@@ -378,14 +379,14 @@ class LendingReviewTest {
 
         String borrower = lend.action().target();
         assertThat(binding.reason())
-                .isEqualTo("it is being bound to job %s by decision %s, to be there within 60 s"
+                .isEqualTo("it is being bound to job %s by decision %s, in at most 60 s"
                         .formatted(borrower, lend.id()));
         assertThat(binding.cause()).isEqualTo(Cause.IN_TRANSFER);
         assertThat(lent.reason())
-                .startsWith("it is lent to job %s by decision %s, for another 600 s".formatted(borrower, lend.id()));
+                .startsWith("it is lent to %s by decision %s, for another 600 s".formatted(borrower, lend.id()));
         assertThat(lent.cause()).isEqualTo(Cause.LENT);
         assertThat(releasing.reason())
-                .matches("it is being released from job %s by decision .*, to be free within 45 s".formatted(borrower));
+                .matches("it is being released from job %s by decision .*, in at most 45 s".formatted(borrower));
         assertThat(releasing.cause()).isEqualTo(Cause.IN_TRANSFER);
     }
 
@@ -403,7 +404,7 @@ class LendingReviewTest {
         assertThat(review.cause()).isEqualTo(Cause.NOT_PLANNED);
         assertThat(review.reason())
                 .isEqualTo(
-                        "policy deepboot gives it to no job: job a was changed a short time ago, and no plan changes it for"
+                        "policy deepboot gives it to no job: a was changed a short time ago, and no plan changes it for"
                                 + " another 240 s (scheduler.min-hold is 300 s)");
         assertIsNotLent("infer-g1");
         for (int i = 0; i < 4; i++) {
@@ -424,7 +425,7 @@ class LendingReviewTest {
         Decision resize = story.last().get(0);
 
         assertThat(review("infer-g3").reason())
-                .isEqualTo("policy deepboot gives it to no job: job a is being changed by decision " + resize.id());
+                .isEqualTo("policy deepboot gives it to no job: a is being changed by decision " + resize.id());
     }
 
     @Test
@@ -437,7 +438,7 @@ class LendingReviewTest {
         assertReview(
                 "infer-g3",
                 Cause.NOT_PLANNED,
-                "policy deepboot gives it to no job: job big needs 8 GPUs at once, and training may use 4; job small is to have"
+                "policy deepboot gives it to no job: big needs 8 GPUs at once, and training may use 4; small gets"
                         + " all 1 GPU that it can use");
         assertIsNotLent("infer-g3");
 
@@ -463,6 +464,28 @@ class LendingReviewTest {
     }
 
     @Test
+    void theRuleThatAJobMayAtMostDoubleIsNamedWhereItLeavesAGpuIdle() {
+        cluster();
+        story.job("a", 4);
+
+        assertReview(
+                "infer-g1",
+                Cause.NOT_PLANNED,
+                "policy deepboot gives it to no job: a gets 1 of at most 4 GPUs, not 2, because a may use at most 1 GPU now:"
+                        + " it has not run yet, and a job may at most double the GPUs it has run on");
+
+        nextPlan();
+        story.settled().progress("a", JobPhase.RUNNING).settled();
+
+        assertReview(
+                "infer-g3",
+                Cause.NOT_PLANNED,
+                "policy deepboot gives it to no job: a gets 2 of at most 4 GPUs, not 3, because a may use at most 2 GPUs now:"
+                        + " a job may at most double the GPUs it has run on (1)");
+        assertIsNotLent("infer-g3");
+    }
+
+    @Test
     void ofManyJobsOnlySomeAreNamed() {
         cluster();
         for (int i = 0; i < 5; i++) {
@@ -470,7 +493,7 @@ class LendingReviewTest {
         }
 
         assertThat(review("infer-g3").reason())
-                .startsWith("policy deepboot gives it to no job: job big-0 needs 8 GPUs")
+                .startsWith("policy deepboot gives it to no job: big-0 needs 8 GPUs")
                 .endsWith("; and 2 more jobs");
     }
 
@@ -488,8 +511,8 @@ class LendingReviewTest {
         assertThat(vetoed)
                 .singleElement()
                 .satisfies(reason -> assertThat(reason)
-                        .matches("the plan gives it to job [ab], but: 1 new loan, of which 0 may begin now:"
-                                + " scheduler.max-loans-per-minute is 0, with 1 min between plans; wait for the next"
+                        .matches("the plan gives it to [ab], which does not get it: 1 new loan would begin, but only 0 may begin now:"
+                                + " scheduler.max-loans-per-minute is 0 \\(1 min between plans\\); wait for the next"
                                 + " plan, or raise it"));
         assertIsLent(scheduler(Map.of("max-loans-per-minute", "1")), "infer-g1");
     }
@@ -510,8 +533,8 @@ class LendingReviewTest {
                 .singleElement()
                 .satisfies(reason -> assertThat(reason)
                         .endsWith(
-                                "1 new loan, of which 0 may begin now: scheduler.max-transfers is 1, and 1 GPU is on the way"
-                                        + " already; wait until they have arrived, or raise it"));
+                                "1 new loan would begin, but only 0 may begin now: scheduler.max-transfers is 1, and 1 GPU is in"
+                                        + " transfer; wait until they have arrived, or raise it"));
     }
 
     @Test
@@ -532,7 +555,7 @@ class LendingReviewTest {
         assertThat(review.cause()).isEqualTo(Cause.PLANNED);
         assertThat(review.reason())
                 .isEqualTo(
-                        "the plan gives it to job a, which waits for 1 GPU that it is to have too: train-g0 (training)");
+                        "the plan gives it to a, which waits for 1 other GPU of the plan: train-g0 (training)");
     }
 
     @Test
@@ -561,7 +584,7 @@ class LendingReviewTest {
 
         assertThat(review(behind, "infer-g1").cause()).isEqualTo(Cause.NO_PLAN);
         assertThat(review(behind, "infer-g1").reason())
-                .startsWith("no plan of training is made: the scheduler took over a backlog");
+                .startsWith("no training plan is made: the scheduler took over a backlog");
     }
 
     @Test
@@ -575,14 +598,13 @@ class LendingReviewTest {
                 .hasSize(2)
                 .allSatisfy(review -> assertThat(review.reason())
                         .isEqualTo(
-                                "no job is left that waits for a GPU, runs on one MIG instance and says how much memory it"
-                                        + " needs"));
-        assertReview("cut-g1", Cause.CUT, "it is in MIG mode and is cut into no instance");
+                                "no waiting job runs on one MIG instance and declares the memory that it needs"));
+        assertReview("cut-g1", Cause.CUT, "it is in MIG mode but has no MIG instance");
 
         story.smallJob("large", 1, 45);
 
         assertReview(
-                "cut-g0/4:1", Cause.NOT_PLANNED, "it has 9.5 GiB, and the least that a waiting job needs is 45.0 GiB");
+                "cut-g0/4:1", Cause.NOT_PLANNED, "it has 9.5 GiB, and every waiting job needs at least 45.0 GiB");
         assertIsNotLent("cut-g0/0:4");
 
         story.smallJob("small", 1, 20);
@@ -601,7 +623,7 @@ class LendingReviewTest {
         UnitReview review = review("cut-g0/0:4");
 
         assertThat(review.reason())
-                .startsWith("scheduler.max-share-lent is 0.2: 0.12 GPUs of inference may still be lent");
+                .startsWith("scheduler.max-share-lent is 0.2: 0.12 inference GPUs may still be lent");
     }
 
     @Test
@@ -612,7 +634,7 @@ class LendingReviewTest {
         nextPlan();
         story.settled();
 
-        assertReview("train-g0", Cause.IN_USE, "job a trains on it, and it is of the training pool");
+        assertReview("train-g0", Cause.IN_USE, "a trains on it, and it belongs to the training pool");
     }
 
     @Test

@@ -292,8 +292,8 @@ class RepartitioningStagesTest {
         assertThat(recut.deadline()).isEqualTo(state.now().plusSeconds(120));
         assertThat(recut.reason().code()).isEqualTo("slices");
         assertThat(recut.reason().text())
-                .startsWith("cut-g0 is cut into 4g.40gb@0, 2g.20gb@4, 1g.20gb@6, for ")
-                .endsWith(": as the test has it")
+                .startsWith("cut-g0 is cut into 4g.40gb@0, 2g.20gb@4, 1g.20gb@6 for ")
+                .endsWith(" (plan: as the test has it)")
                 .contains("chat", "search");
         assertThat(recut.reason().numbers()).containsOnly(Map.entry("instances", 3.0), Map.entry("removed", 1.0));
         assertThat(recut.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
@@ -381,8 +381,9 @@ class RepartitioningStagesTest {
         double lost = share * (600 + 24);
         assertThat(reclaim.reason().code()).isEqualTo("slices");
         assertThat(reclaim.reason().text())
-                .isEqualTo("chat, search to run where job small does: 370.0 requests/s within the objective come back"
-                        + " for 306 GPU-seconds of training, 1.21 for each; as the test has it");
+                .isEqualTo("small gives 1 MIG instance back and waits: its place goes to chat, search, where 370.0 more"
+                        + " requests/s are answered within the SLO and training loses 306 GPU-seconds"
+                        + " (1.21 requests/s for each) (plan: as the test has it)");
         assertThat(reclaim.reason().numbers())
                 .containsEntry("servedPerSecond", 370.0)
                 .containsEntry("lostGpuSeconds", lost)
@@ -398,7 +399,8 @@ class RepartitioningStagesTest {
         ticked(cut("1g.10gb chat"));
 
         assertThat(kinds()).containsExactly("reclaim small");
-        assertThat(only().reason().text()).startsWith("chat to run where job small does: 60.0 requests/s");
+        assertThat(only().reason().text())
+                .startsWith("small gives 1 MIG instance back and waits: its place goes to chat, where 60.0 more requests/s");
     }
 
     @Test
@@ -411,7 +413,7 @@ class RepartitioningStagesTest {
         assertThat(kinds()).contains("idle chat");
         Decision stopped = step.decisions().get(0);
         assertThat(stopped.reason().text())
-                .isEqualTo("a sleeping replica of service chat makes room: as the test has it");
+                .isEqualTo("chat idles 1 replica: its place goes to MIG instances (plan: as the test has it)");
         assertThat(stopped.action().gpus()).containsExactly(new GpuId("cut-g0"));
         assertThat(owner("cut-g0")).isInstanceOf(Owner.Releasing.class);
         assertThat(kinds()).doesNotContain("repartition");
@@ -467,7 +469,7 @@ class RepartitioningStagesTest {
         assertThat(drained.action().gpus()).containsExactly(new GpuId("cut-g0/0:1"));
         assertThat(drained.deadline()).isEqualTo(state.now().plusSeconds(30));
         assertThat(drained.reason().text())
-                .isEqualTo("1 instance of service chat drained: others answer its 50.0 requests/s; as the test has it");
+                .isEqualTo("chat drains 1 MIG instance: its other replicas answer its 50.0 requests/s (plan: as the test has it)");
         assertThat(owner("cut-g0/0:1")).isInstanceOf(Owner.Releasing.class);
         assertThat(owner("cut-g1/0:2")).isEqualTo(SERVES);
     }
@@ -496,7 +498,7 @@ class RepartitioningStagesTest {
         assertThat(only().action())
                 .isEqualTo(new Action.Repartition(List.of(new GpuId("cut-g1")), List.of("7g.80gb@0")));
         assertThat(only().reason().text())
-                .isEqualTo("cut-g1 is cut into 7g.80gb@0, no service needs it, and it can be lent: as the test has it");
+                .isEqualTo("cut-g1 is cut into 7g.80gb@0 so that it can be lent: no service needs it (plan: as the test has it)");
         assertThat(only().reason().numbers()).containsOnly(Map.entry("instances", 1.0), Map.entry("removed", 2.0));
         assertThat(owner("cut-g1/0:8"))
                 .isEqualTo(new Owner.Recutting(only().id(), state.now().plusSeconds(120), true));
@@ -511,7 +513,7 @@ class RepartitioningStagesTest {
 
         assertThat(only().action()).isEqualTo(new Action.Repartition(List.of(new GpuId("cut-g1")), List.of()));
         assertThat(only().reason().text())
-                .isEqualTo("cut-g1 leaves MIG mode, no service needs it, and it can be lent: as the test has it");
+                .isEqualTo("cut-g1 leaves MIG mode so that it can be lent: no service needs it (plan: as the test has it)");
         assertThat(only().reason().numbers()).containsOnly(Map.entry("instances", 0.0), Map.entry("removed", 1.0));
         assertThat(owner("cut-g1/0:8")).isInstanceOf(Owner.Recutting.class);
         assertThat(owner("cut-g1"))
@@ -541,8 +543,8 @@ class RepartitioningStagesTest {
 
         assertThat(step.state().slices().orElseThrow().cuts()).isEmpty();
         assertThat(only().reason().text())
-                .isEqualTo("cut-g0 is cut into 7g.80gb@0, no service needs it, and it can be lent:"
-                        + " no service is to be served on instances");
+                .isEqualTo("cut-g0 is cut into 7g.80gb@0 so that it can be lent:"
+                        + " no service needs it (plan: no service runs on MIG instances)");
     }
 
     /** 7g of chat where its 3g has no room to stay meanwhile; it is considered again and stays as it is. */
@@ -567,7 +569,7 @@ class RepartitioningStagesTest {
         assertThat(hold.deadline()).isEqualTo(state.now());
         assertThat(hold.reason().code()).isEqualTo("slices");
         assertThat(hold.reason().text())
-                .isEqualTo("the plan of instances waits: services would fall short on the way:"
+                .isEqualTo("the plan of MIG instances waits: services would fall short on the way:"
                         + " [chat needs 50.0 requests/s and would have 0.0]");
         assertThat(hold.reason().inputs()).containsExactly(state.state().eventSequence() + 1);
     }
@@ -587,7 +589,7 @@ class RepartitioningStagesTest {
         stuck(cut("3g.40gb chat"), cut("7g.80gb chat"));
 
         assertThat(only().reason().text())
-                .isEqualTo("the plan of instances waits: 1 GPUs can be cut, fewer than it needs");
+                .isEqualTo("the plan of MIG instances waits: only 1 GPU can be cut, fewer than it needs");
     }
 
     @Test

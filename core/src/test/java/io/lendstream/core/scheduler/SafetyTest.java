@@ -30,9 +30,9 @@ class SafetyTest {
 
         assertThat(againstTrust(ofSeconds(45))).isEmpty();
         assertThat(againstTrust(ofMillis(45_001)))
-                .contains("request rates of service chat are stale: 45 s old, more than 3 windows of 15 s");
+                .contains("the request rates of chat are 45 s old (limit: 45 s, 3 windows of 15 s)");
         assertThat(SAFETY.againstLoans(moment.after(ofSeconds(70))))
-                .contains("request rates of service chat are stale: 70 s old, more than 3 windows of 15 s");
+                .contains("the request rates of chat are 70 s old (limit: 45 s, 3 windows of 15 s)");
     }
 
     @Test
@@ -41,7 +41,7 @@ class SafetyTest {
 
         assertThat(againstTrust(ofSeconds(45))).isEmpty();
         assertThat(againstTrust(ofSeconds(50)))
-                .contains("request rates of service chat are stale: 50 s old, more than 3 windows of 15 s");
+                .contains("the request rates of chat are 50 s old (limit: 45 s, 3 windows of 15 s)");
     }
 
     @Test
@@ -53,7 +53,7 @@ class SafetyTest {
                 .rate("chat", 5);
 
         assertThat(againstTrust(ofSeconds(10)))
-                .contains("request rates of service search are stale: 50 s old, more than 3 windows of 15 s");
+                .contains("the request rates of search are 50 s old (limit: 45 s, 3 windows of 15 s)");
         assertThat(againstTrust(ofSeconds(5))).isEmpty();
     }
 
@@ -63,7 +63,7 @@ class SafetyTest {
 
         assertThat(againstTrust(ofHours(1))).isEmpty();
         assertThat(againstTrust(ofMinutes(61)))
-                .contains("request rates of service chat are stale: 3660 s old, more than 3600 s");
+                .contains("the request rates of chat are 3660 s old (limit: 3600 s)");
     }
 
     @Test
@@ -71,7 +71,7 @@ class SafetyTest {
         moment.service("chat", 1).observe(moment.rateOf("chat", 5, ofMinutes(20), Optional.empty()));
 
         assertThat(againstTrust(ofMinutes(61)))
-                .contains("request rates of service chat are stale: 3660 s old, more than 3 windows of 1200 s");
+                .contains("the request rates of chat are 3660 s old (limit: 3600 s, 3 windows of 1200 s)");
     }
 
     @Test
@@ -81,9 +81,9 @@ class SafetyTest {
 
         assertThat(SAFETY.againstKeepingLoans(moment.after(ofSeconds(30)))).isEmpty();
         assertThat(SAFETY.againstKeepingLoans(moment.after(ofMillis(30_001))))
-                .contains("demand of service search is unknown: nothing heard of it for 60 s");
+                .contains("the demand of search is unknown (no request rates for 60 s)");
         assertThat(SAFETY.againstKeepingLoans(moment.after(ofSeconds(61))))
-                .contains("demand of service chat is unknown: nothing heard of it for 61 s");
+                .contains("the demand of chat is unknown (no request rates for 61 s)");
     }
 
     @Test
@@ -101,8 +101,8 @@ class SafetyTest {
         moment.control(ControlCommand.Kind.FREEZE);
         StepBuilder frozen = moment.after(ofSeconds(1));
 
-        assertThat(SAFETY.againstLoans(reclaimed)).contains("all loans were ordered back; thaw to lend again");
-        assertThat(SAFETY.againstKeepingLoans(reclaimed)).contains("all loans were ordered back");
+        assertThat(SAFETY.againstLoans(reclaimed)).contains("an operator ordered all loans back; 'lendstream thaw' allows loans again");
+        assertThat(SAFETY.againstKeepingLoans(reclaimed)).contains("an operator ordered all loans back");
         assertThat(SAFETY.againstChanges(reclaimed)).isEmpty();
         assertThat(SAFETY.againstChanges(frozen)).contains("the domain is frozen");
         assertThat(SAFETY.againstEverything(frozen)).isEmpty();
@@ -131,7 +131,7 @@ class SafetyTest {
 
         assertThat(SAFETY.tooManyNodesStale(moment.after(Duration.ZERO))).isTrue();
         assertThat(SAFETY.againstChanges(moment.after(Duration.ZERO)))
-                .contains("3 of 5 nodes are silent at once, more than 40 %: the fault is likely ours");
+                .contains("3 of 5 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
     }
 
     @Test
@@ -139,7 +139,7 @@ class SafetyTest {
         heardAgain();
 
         assertThat(SAFETY.againstEverything(moment.after(Duration.ZERO)))
-                .contains("5 of 5 nodes are silent at once, more than 40 %: the fault is likely ours");
+                .contains("5 of 5 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
     }
 
     @Test
@@ -147,7 +147,7 @@ class SafetyTest {
         heardAgain("n1", "n2").node("n6", Pool.INFERENCE, 1).node("n7", Pool.INFERENCE, 1);
 
         assertThat(SAFETY.againstEverything(moment.after(Duration.ZERO)))
-                .contains("3 of 5 nodes are silent at once, more than 40 %: the fault is likely ours");
+                .contains("3 of 5 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
     }
 
     @Test
@@ -197,7 +197,7 @@ class SafetyTest {
                 .allocated("a", "train-g0");
 
         assertThat(againstLoansTo(ofMinutes(5))).isEmpty();
-        assertThat(againstLoansTo(ofSeconds(301))).contains("progress of job a is stale: 301 s old");
+        assertThat(againstLoansTo(ofSeconds(301))).contains("the last progress report of a is 301 s old (limit: 300 s)");
     }
 
     @Test
@@ -225,22 +225,22 @@ class SafetyTest {
                 .containsExactly(
                         new SafetyRule("lending is on", "new loans", Optional.empty()),
                         new SafetyRule(
-                                "demand of every service is known and nobody stopped lending",
+                                "the request rates of all services are fresh and lending is not stopped",
                                 "new loans",
                                 Optional.of(
-                                        "request rates of service chat are stale: 70 s old, more than 3 windows of 15 s")),
+                                        "the request rates of chat are 70 s old (limit: 45 s, 3 windows of 15 s)")),
                         new SafetyRule(
-                                "demand of no service is unknown for long",
+                                "the demand of all services is known",
                                 "keeping loans",
-                                Optional.of("demand of service chat is unknown: nothing heard of it for 70 s")),
+                                Optional.of("the demand of chat is unknown (no request rates for 70 s)")),
                         new SafetyRule(
-                                "nobody froze the domain",
+                                "the domain is not frozen",
                                 "changes of jobs but for inference",
                                 Optional.of("the domain is frozen")),
-                        new SafetyRule("most nodes are heard of", "every change", Optional.empty()));
+                        new SafetyRule("at least 60 % of the nodes report", "every change", Optional.empty()));
         assertThat(new Safety(SchedulerSettings.DEFAULTS.withLending(false)).rules(builder))
                 .element(0)
-                .isEqualTo(new SafetyRule("lending is on", "new loans", Optional.of("scheduler.lending is false")));
+                .isEqualTo(new SafetyRule("lending is on", "new loans", Optional.of("lending is switched off (scheduler.lending=false)")));
     }
 
     @Test

@@ -198,7 +198,7 @@ class SchedulerStepTest {
         assertThat(story.state().nextPlanAt()).contains(START.plusSeconds(420));
         story.after(ofMinutes(1));
         assertThat(story.last().get(0).reason().text())
-                .isEqualTo("no new plan: 2 of 2 nodes are silent at once, more than 40 %: the fault is likely ours");
+                .isEqualTo("no training plan is made: 2 of 2 nodes do not report, more than 40 %, so the fault is likely in the reporting path");
         assertThat(story.job("a").gpus()).isZero();
     }
 
@@ -223,7 +223,7 @@ class SchedulerStepTest {
         story.control(ControlCommand.Kind.ADVISORY_ON).after(ofSeconds(16));
 
         assertThat(story.owner("infer-g0"))
-                .isEqualTo(new Owner.Quarantined("it was not reported bound in time (test/1/1)"));
+                .isEqualTo(new Owner.Quarantined("no actuator reported it as bound in time (test/1/1)"));
         assertThat(story.decisions()).hasSize(1);
     }
 

@@ -172,7 +172,7 @@ class SchedulerTest {
         story.after(ofSeconds(2));
 
         assertThat(story.lastKinds()).containsExactly("hold", "reclaim");
-        assertThat(story.last().get(1).reason().text()).contains("demand of service chat is unknown");
+        assertThat(story.last().get(1).reason().text()).contains("the demand of chat is unknown");
         story.settled();
         assertThat(story.count("lent")).isZero();
     }
@@ -182,7 +182,7 @@ class SchedulerTest {
         smallCluster("deepboot").rate("chat", 1).settled().rigidJob("a", 4).after(ofMinutes(1));
 
         assertThat(story.lastKinds()).containsExactly("hold");
-        assertThat(story.last().get(0).reason().text()).contains("request rates of service chat are stale");
+        assertThat(story.last().get(0).reason().text()).contains("the request rates of chat are");
     }
 
     @Test

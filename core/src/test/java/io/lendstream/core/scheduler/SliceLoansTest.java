@@ -61,8 +61,8 @@ class SliceLoansTest {
                 .findFirst()
                 .orElseThrow();
         assertThat(lend.reason().text())
-                .isEqualTo("no GPU is planned for job small, which runs on 12.0 GiB: "
-                        + "it borrows 2g.20gb@0 of cut-g0, 19.5 GiB, the smallest that is free");
+                .isEqualTo("small starts on the MIG instance 2g.20gb@0 of cut-g0 (19.5 GiB): no GPU is planned for it,"
+                        + " it needs 12.0 GiB, and this is the smallest free instance that fits");
     }
 
     @Test

@@ -243,7 +243,7 @@ class SlicePlanningTest {
                     .containsExactly("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb");
             assertThat(demand.capacity("7g.80gb")).isGreaterThan(demand.capacity("1g.10gb"));
         });
-        assertThat(plan.reason()).isEqualTo("0 GPUs no longer cover the demand, 1 do");
+        assertThat(plan.reason()).isEqualTo("0 GPUs no longer cover the demand, 1 would");
         assertThat(plan.agreed()).isZero();
         assertThat(plan.cutsFrom()).isEqualTo(Instant.EPOCH);
     }
@@ -288,7 +288,7 @@ class SlicePlanningTest {
         SlicePlan plan = planned();
 
         assertThat(plan.demands()).isEmpty();
-        assertThat(plan.reason()).isEqualTo("no service is to be served on instances");
+        assertThat(plan.reason()).isEqualTo("no service runs on MIG instances");
     }
 
     @Test
@@ -390,7 +390,7 @@ class SlicePlanningTest {
                         0,
                         Instant.EPOCH,
                         state.now().minusSeconds(7),
-                        "no service is to be served on instances"));
+                        "no service runs on MIG instances"));
     }
 
     @Test
@@ -427,7 +427,7 @@ class SlicePlanningTest {
         SlicePlan second = planned();
         assertThat(second.cuts()).hasSize(1);
         assertThat(second.agreed()).isZero();
-        assertThat(second.reason()).isEqualTo("1 GPUs less do for PT30M, as 2 periods agree");
+        assertThat(second.reason()).isEqualTo("1 GPU fewer suffice for 30 min, and 2 periods in a row agree");
     }
 
     @Test
@@ -439,6 +439,6 @@ class SlicePlanningTest {
         SlicePlan plan = planned();
 
         assertThat(plan.model()).isEqualTo("A100-80GB");
-        assertThat(plan.reason()).isEqualTo("1 GPUs no longer cover the demand, 1 do");
+        assertThat(plan.reason()).isEqualTo("1 GPU no longer covers the demand, 1 would");
     }
 }

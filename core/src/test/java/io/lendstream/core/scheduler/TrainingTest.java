@@ -25,6 +25,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.catalogue.Policies;
 import io.lendstream.core.state.ClusterState.Mode;
 import io.lendstream.core.state.JobState;
@@ -117,10 +118,10 @@ class TrainingTest {
 
     private void planned(Map<String, List<GpuId>> targets, Optional<Instant> holdsUntil) {
         Map<JobId, List<GpuId>> byJob = new TreeMap<>();
-        Map<JobId, String> reasons = new TreeMap<>();
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
         targets.forEach((job, gpus) -> {
             byJob.put(new JobId(job), gpus);
-            reasons.put(new JobId(job), "the policy wants it for " + job);
+            reasons.put(new JobId(job), new PlanReason("the policy wants it for " + job, Map.of("wanted", 1.0)));
         });
         policy.propose(new Plan(byJob, reasons, Map.of(), List.of(), holdsUntil));
         step = state.planAt(state.now()).tick(scheduler, listener);
@@ -242,7 +243,7 @@ class TrainingTest {
         Decision hold = only();
         assertThat(hold.action()).isEqualTo(new Action.Hold(Optional.empty(), Optional.empty()));
         assertThat(hold.reason().code()).isEqualTo("held");
-        assertThat(hold.reason().text()).isEqualTo("no new plan: the domain is frozen");
+        assertThat(hold.reason().text()).isEqualTo("no training plan is made: the domain is frozen");
         assertThat(hold.deadline()).isEqualTo(state.now());
         assertThat(hold.reason().inputs())
                 .containsExactly(
@@ -258,7 +259,7 @@ class TrainingTest {
 
         planned(Map.of("a", gpus("train-g0")));
 
-        assertThat(only().reason().text()).isEqualTo("no new plan: 00:00-01:00 UTC is a quiet window");
+        assertThat(only().reason().text()).isEqualTo("no training plan is made: the quiet window 00:00-01:00 UTC is open");
         assertThat(policy.shown()).isEmpty();
     }
 
@@ -272,7 +273,7 @@ class TrainingTest {
         Decision hold = step.decisions().get(0);
         assertThat(hold.reason().code()).isEqualTo("stale");
         assertThat(hold.reason().text())
-                .isEqualTo("no new loans: request rates of service chat are stale:"
+                .isEqualTo("no GPU is lent: the request rates of chat are:"
                         + " 46 s old, more than 3 windows of 15 s");
         assertThat(vetoes).containsExactly(Map.entry("b", hold.reason().text()));
         assertThat(owner("infer-g1")).isInstanceOf(Owner.Free.class);
@@ -327,9 +328,10 @@ class TrainingTest {
 
     /** How many GPUs a policy that counts them finds in the last view. */
     private String counted() {
-        Map<JobId, String> reasons = Policies.parse("deepboot").plan(view()).reasons();
-        String text = reasons.values().iterator().next();
-        return text.substring(text.lastIndexOf(", ") + 2);
+        Map<JobId, PlanReason> reasons =
+                Policies.parse("deepboot").plan(view()).reasons();
+        Map<String, Double> numbers = reasons.values().iterator().next().numbers();
+        return "%.0f GPUs for %.0f jobs".formatted(numbers.get("gpus"), numbers.get("jobs"));
     }
 
     @Test
@@ -497,7 +499,7 @@ class TrainingTest {
 
     /** Why so many loans are too many for the limit per minute. */
     private static String perMinute(int loans, int most, int limit, int minutes) {
-        return "%s, of which %d may begin now: scheduler.max-loans-per-minute is %d, with %d min between plans; wait for the next plan, or raise it"
+        return "%s would begin, but only %d may begin now: scheduler.max-loans-per-minute is %d (%d min between plans); wait for the next plan, or raise it"
                 .formatted(loans == 1 ? "1 new loan" : loans + " new loans", most, limit, minutes);
     }
 
@@ -537,7 +539,7 @@ class TrainingTest {
         assertThat(vetoes)
                 .containsExactly(Map.entry(
                         "a",
-                        "2 new loans, of which 1 may begin now: scheduler.max-transfers is 2, and 1 GPU is on the way already;"
+                        "2 new loans would begin, but only 1 may begin now: scheduler.max-transfers is 2, and 1 GPU is in transfer;"
                                 + " wait until they have arrived, or raise it"));
     }
 
@@ -565,7 +567,7 @@ class TrainingTest {
         assertThat(vetoes)
                 .containsExactly(Map.entry(
                         "a",
-                        "progress of job a is stale: 301 s old, more than 300 s; it is lent more once it reports"));
+                        "the last progress report of a is 301 s old (limit: 300 s); it gets more loans after its next report"));
         assertThat(kinds()).containsExactly("lend b");
         assertThat(job("a").target()).isEqualTo(gpus("train-g0"));
     }
@@ -643,7 +645,8 @@ class TrainingTest {
                         Map.entry("gpusBefore", 1.0),
                         Map.entry("gpusAfter", 2.0),
                         Map.entry("changes", 0.0),
-                        Map.entry("attainedGpuSeconds", 100.0));
+                        Map.entry("attainedGpuSeconds", 100.0),
+                        Map.entry("wanted", 1.0));
         assertThat(resize.reason().inputs())
                 .containsExactly(job("a").lastEvent(), state.state().eventSequence() + 1);
     }
@@ -656,8 +659,24 @@ class TrainingTest {
         ticked();
 
         assertThat(kinds()).containsExactly("resize a");
-        assertThat(only().reason().text()).isEqualTo("job a goes on towards its plan of 2 GPUs");
+        assertThat(only().reason().text()).isEqualTo("a: next step of the planned move to 2 GPUs");
         assertThat(step.state().nextPlanAt()).contains(minutes(30));
+    }
+
+    @Test
+    void theReasonSaysThatGpusJustBecameFreeWhereThisStepFreedThem() {
+        trainsOn("a", "train-g0");
+        Owner leaving = new Owner.Releasing(
+                new Tenant.Job(new JobId("b")), BEFORE, state.now().plusSeconds(45), minutes(2));
+        state.owner("train-g1", leaving);
+        aimsAt("a", "train-g0", "train-g1");
+        StepBuilder builder = state.draft();
+        builder.own(new GpuId("train-g1"), new Owner.Free());
+
+        new Training(builder, policy, scheduler.settings()).carryOut(Map.of());
+
+        step = builder.finished();
+        assertThat(only().reason().text()).isEqualTo("a: next step of the planned move to 2 GPUs (GPUs just became free)");
     }
 
     @Test
@@ -788,7 +807,10 @@ class TrainingTest {
         assertThat(kinds()).containsExactly("idle chat");
         assertThat(only().action().gpus()).isEqualTo(gpus("infer-g1", "infer-g2"));
         assertThat(only().reason().code()).isEqualTo("plan");
-        assertThat(only().reason().text()).isEqualTo("the policy wants it for a");
+        assertThat(only().reason().text())
+                .isEqualTo("chat idles 2 replicas: their GPUs are free for a, which grows from 1 to 3 GPUs");
+        assertThat(only().reason().numbers())
+                .containsOnly(Map.entry("idled", 2.0), Map.entry("gpusBefore", 1.0), Map.entry("gpusAfter", 3.0));
         assertThat(only().reason().inputs())
                 .containsExactly(
                         state.state().services().require(CHAT).demand().event(),
@@ -823,7 +845,7 @@ class TrainingTest {
 
         assertThat(kinds()).containsExactly("resize a");
         assertThat(only().reason().code()).isEqualTo("over");
-        assertThat(only().reason().text()).isEqualTo("job a is finished: its GPUs return");
+        assertThat(only().reason().text()).isEqualTo("a finished and releases 2 GPUs");
         assertThat(only().deadline()).isEqualTo(state.now().plusSeconds(45));
         assertThat(job("a").gpus()).isZero();
         assertThat(owner("train-g0")).isInstanceOf(Owner.Releasing.class);

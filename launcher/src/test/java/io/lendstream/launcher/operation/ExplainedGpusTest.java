@@ -56,7 +56,7 @@ class ExplainedGpusTest {
 
         assertThat(lines).hasSize(4);
         assertThat(lines)
-                .anyMatch(line -> line.startsWith("infer-g0 is not lent: service chat runs on it: it needs 1 replica"))
+                .anyMatch(line -> line.startsWith("infer-g0 is not lent: chat runs on it: 1 needed for the current load"))
                 .anyMatch(line ->
                         line.matches("infer-g. is lent: it is lent to job bert by decision test/1/.*\\(until 00:.*\\)"))
                 .anyMatch(line -> line.matches("infer-g. is not lent: policy deepboot gives it to no job: .*"

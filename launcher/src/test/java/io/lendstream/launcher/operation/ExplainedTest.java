@@ -76,7 +76,7 @@ class ExplainedTest {
                 .contains("from job bert by 2026-01-01T")
                 .contains("because service chat needs 2 replicas")
                 .contains("15.0 requests/s offered to chat in 00:")
-                .contains("of job bert, which goes on with 0: 1.000, loses least of what was left")
+                .contains("of job bert, which goes on with 0: 1.000, training loses the least speed by it")
                 .contains(": lent to job bert until 00:")
                 .contains("-> releasing from job bert, to be free by 00:")
                 .contains("kept: lending is on")

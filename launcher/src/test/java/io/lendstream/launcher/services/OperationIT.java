@@ -145,7 +145,7 @@ final class OperationIT {
         assertThat(all.exit()).as(all.err()).isZero();
         assertThat(all.out())
                 .contains("is lent: it is lent to job bert by decision default/")
-                .contains("is not lent: service chat runs on it: it needs 1 replica")
+                .contains("is not lent: chat runs on it: 1 needed for the current load")
                 .contains("(domain default after event ", "; policy lendstream:plan-every=5s, next plan at ");
         JsonNode gpus =
                 json(deployment.command(directory, "explain", "gpu", "--json")).at("/domains/0/gpus");
@@ -178,7 +178,7 @@ final class OperationIT {
                         reclaim.id() + ": reclaim ",
                         "15.0 requests/s offered to chat",
                         "lendstream.request-rates-0@",
-                        "chat: 2 (2 for the requests there are",
+                        "chat: 2 (2 needed for the current load",
                         "+ " + reclaim.action().gpus().get(0) + " of job bert, which goes on with 0",
                         "lent to job bert",
                         "in force after",

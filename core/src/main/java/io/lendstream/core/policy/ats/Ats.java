@@ -1,6 +1,7 @@
 package io.lendstream.core.policy.ats;
 
 import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.event.Limits;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
@@ -9,6 +10,7 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Goodput;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
 import io.lendstream.core.policy.placement.FreshPlacement;
 import io.lendstream.core.policy.placement.GroupKnapsack;
@@ -23,18 +25,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Adaptive task scaling: sizes by a group knapsack over speedups weighed by the cost of a restart, and reclaims by least
- * loss of speedup.
+ * Adaptive task scaling: chooses sizes by a group knapsack over speedups, and reclaims by the least loss of speedup.
  *
- * <p>A job's speedup with {@code w} GPUs is its goodput there over its goodput with a fair share. Changing its size is
- * weighed by {@code (age - 10 s x changes) / (age + 10 s)}, so that young and often changed jobs are left alone. A job may at
- * most double the largest size it has run at, for its speed beyond that is not known. The fair share of one of whom nothing is
- * known yet is taken to speed it up in proportion.
+ * <p>A job's speedup with {@code w} GPUs is its goodput there over its goodput with a fair share. A change of size is
+ * weighed by {@code (age - 10 s x changes) / (age + 10 s)}, so that young and often changed jobs keep their GPUs. A job may
+ * at most double the largest size it has run at, because its speed beyond that is not known. A job without known goodput
+ * is assumed to run in proportion to its GPUs.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */
 public final class Ats {
     private static final int LARGEST_JOB = 64;
+    private static final String SPEEDS = "sum of speeds over all jobs (1 = the speed with a fair share)";
     private static final Duration RESTART = Duration.ofSeconds(10);
 
     private final ClusterView cluster;
@@ -49,19 +51,20 @@ public final class Ats {
         this.fairNodes = Math.max(1, ceilDiv(cluster.nodes(), gpus));
     }
 
-    /** A plan in which jobs stay where they are as far as that costs no spread. */
+    /** A plan in which jobs keep their GPUs unless that spreads them over more nodes. */
     Plan plan() {
         List<JobView> open = leastServedFirst();
-        return placed(open, sizes(open), cluster.capacity());
+        return InPlacePlacement.place(cluster, open, sizes(open), this::reason);
     }
 
     /** A plan in which jobs whose size changes are placed from scratch. */
     Plan planAfresh() {
         List<JobView> open = leastServedFirst();
-        return FreshPlacement.place(cluster, open, sizes(open), FreeGpusByNode.Fit.TIGHTEST, 0);
+        return FreshPlacement.place(
+                cluster, open, sizes(open), FreeGpusByNode.Fit.TIGHTEST, 0, this::reason);
     }
 
-    /** The jobs that may be changed, those that were given least first. */
+    /** The jobs that may be changed, by GPU time given so far, least first. */
     public List<JobView> leastServedFirst() {
         return cluster.open().stream()
                 .sorted(Comparator.comparingDouble(JobView::attainedGpuSeconds).thenComparing(JobView::submittedAt))
@@ -77,7 +80,10 @@ public final class Ats {
         return open.stream().map(job -> values(job, capacity)).toList();
     }
 
-    /** What all jobs together would come to with each size of one of them, the others as well off as they can be then. */
+    /**
+     * The sum of speeds over all jobs for each size of one job, with the best sizes of the others. A size that only the
+     * doubling rule forbids is the last.
+     */
     List<Alternative> sizes(JobId name) {
         List<JobView> open = leastServedFirst();
         int at = 0;
@@ -100,11 +106,21 @@ public final class Ats {
             }
             double sum = mine[size] + best(others, cluster.capacity() - size);
             String why = size == chosen
-                    ? "all jobs together come to most with it"
-                    : "all jobs together would come to %.3f less".formatted(Math.max(0, best - sum));
-            sizes.add(
-                    new Alternative(name, List.of(), size, sum, "sum of speedups over all jobs", size == chosen, why));
+                    ? "the sum of speeds over all jobs is highest"
+                    : "the sum of speeds over all jobs would be %.3f lower".formatted(Math.max(0, best - sum));
+            sizes.add(new Alternative(name, List.of(), size, sum, SPEEDS, size == chosen, why));
         }
+        JobView job = open.get(at);
+        int next = largest(job) + 1;
+        Optional<String> limit = limit(job).filter(any -> next <= cluster.capacity());
+        limit.ifPresent(why -> sizes.add(new Alternative(
+                name,
+                List.of(),
+                next,
+                value(job, next) + best(others, cluster.capacity() - next),
+                SPEEDS,
+                false,
+                why)));
         return sizes;
     }
 
@@ -117,53 +133,84 @@ public final class Ats {
         return sum;
     }
 
-    /** Lent GPUs whose loss costs the least speedup in sum, taken one by one. */
+    /** Lent GPUs whose loss costs the least speedup in sum, chosen one by one. */
     List<GpuId> victims(int count) {
         return new LeastLoss(cluster, this).victims(count);
     }
 
-    /** The loans that were weighed for that: those that were chosen, in their order, and those that were left in the end. */
+    /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest. */
     List<Alternative> losses(int count) {
         return new LeastLoss(cluster, this).losses(count);
     }
 
-    private Plan placed(List<JobView> open, int[] sizes, int capacity) {
-        return InPlacePlacement.place(
-                cluster,
-                open,
-                sizes,
-                (job, size) -> "from %d to %s: speedup %.2f to %.2f of a fair share of %d, %s for %s"
+    /** The reason for a new size: the job's speed before and after, as a share of its speed with a fair share. */
+    private PlanReason reason(JobView job, int size) {
+        int held = job.gpus().size();
+        double before = idealSpeedup(job, held);
+        double after = idealSpeedup(job, size);
+        String share = "fair share: %d of %s, %s"
+                .formatted(
+                        fairShare,
+                        Reason.counted(cluster.gpuCount(), "GPU"),
+                        Reason.counted(cluster.jobCount(), "job"));
+        String gain = size == 0
+                ? "other jobs gain more speed from them than the %s of its fair-share speed that it loses"
+                        .formatted(Wording.percent(before))
+                : "it will run at %s of its fair-share speed%s"
                         .formatted(
-                                job.gpus().size(),
-                                Reason.counted(size, "GPU"),
-                                idealSpeedup(job, job.gpus().size()),
-                                idealSpeedup(job, size),
-                                fairShare,
-                                Reason.counted(capacity, "GPU"),
-                                Reason.counted(open.size(), "job")));
+                                Wording.percent(after),
+                                held == 0 ? "" : " instead of " + Wording.percent(before));
+        String limited = limit(job)
+                .filter(any -> size == largest(job))
+                .map(why -> "; " + why)
+                .orElse("");
+        return new PlanReason(
+                "%s %s: %s (%s)%s"
+                        .formatted(
+                                job.job(), Wording.resized(held, size, job.largestRun() > 0), gain, share, limited),
+                Map.of(
+                        "speedBefore", before,
+                        "speedAfter", after,
+                        "fairShareGpus", (double) fairShare,
+                        "gpus", (double) cluster.gpuCount(),
+                        "jobs", (double) cluster.jobCount()));
     }
 
     private double[] values(JobView job, int capacity) {
         int most = Math.min(capacity, largest(job));
         double[] values = new double[most + 1];
-        double factor = restartFactor(job, cluster.now(), RESTART);
         for (int w = 1; w <= most; w++) {
             boolean allowed = job.elastic() ? w >= job.minGpus() : w == Math.min(job.requestedGpus(), job.maxGpus());
-            values[w] = !allowed
-                    ? Double.NEGATIVE_INFINITY
-                    : idealSpeedup(job, w) * (w == job.gpus().size() ? 1 : factor);
+            values[w] = allowed ? value(job, w) : Double.NEGATIVE_INFINITY;
         }
         return values;
     }
 
-    /** What is left of a job's speedup when its GPUs are changed now: little of a young and often changed one's. */
+    private double value(JobView job, int size) {
+        double factor = size == job.gpus().size() ? 1 : restartFactor(job, cluster.now(), RESTART);
+        return idealSpeedup(job, size) * factor;
+    }
+
+    /** The share of a job's speedup that is left after a change now: little for a young or often changed job. */
     public static double restartFactor(JobView job, Instant now, Duration restart) {
         double age = Limits.millis(job.age(now)) / 1000.0;
         double each = restart.toMillis() / 1000.0;
         return Math.max(age - each * job.changes(), 0) / (age + each);
     }
 
-    /** Most GPUs that a job may be given now. */
+    /** The sentence about the doubling rule, if that rule alone keeps a job from more GPUs. */
+    public Optional<String> limit(JobView job) {
+        int most = largest(job);
+        if (!job.elastic() || most >= LARGEST_JOB || most >= job.maxGpus()) {
+            return Optional.empty();
+        }
+        String rule = job.largestRun() == 0
+                ? "it has not run yet, and a job may at most double the GPUs it has run on"
+                : "a job may at most double the GPUs it has run on (%d)".formatted(job.largestRun());
+        return Optional.of("%s may use at most %s now: %s".formatted(job.job(), Reason.counted(most, "GPU"), rule));
+    }
+
+    /** The most GPUs that a job may use now. */
     public int largest(JobView job) {
         if (!job.elastic()) {
             return job.requestedGpus();
@@ -176,7 +223,7 @@ public final class Ats {
         return speedup(job, ceilDiv(replicas, Math.max(1, cluster.gpusPerNode())), replicas);
     }
 
-    /** Goodput over that with a fair share. */
+    /** The goodput over the goodput with a fair share. */
     public double speedup(JobView job, int nodes, int replicas) {
         if (replicas == 0) {
             return 0;

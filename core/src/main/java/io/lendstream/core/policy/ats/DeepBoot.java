@@ -9,12 +9,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Follows the paper: plans training every minute, reacts to demand when it is there, and protects replicas that were
- * needed a moment ago for 30 s, and 15 s longer with every hit, up to 120 s.
+ * The policy {@code deepboot}: plans training every minute and serves the current load, without forecasts.
+ *
+ * <p>It protects a replica that demand no longer needs for 30 s, and 15 s longer with every hit, up to 120 s.
  *
  * @param protectScale factor on the protect times
- * @param afresh whether a job whose size changes is placed from scratch, as the published simulator does; else it stays
- *     on its GPUs where that costs at most a node more
+ * @param afresh whether a job whose size changes is placed from scratch, as the published simulator does; otherwise it
+ *     stays on its GPUs if that costs at most one more node
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
  */
 public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsByLeastLoss {
@@ -25,7 +26,7 @@ public record DeepBoot(double protectScale, boolean afresh) implements ReclaimsB
     public PolicyInfo info() {
         return new PolicyInfo(
                 "deepboot",
-                "DeepBoot's ATS: group knapsack over goodput every 60 s, reactive serving, reclaim by least loss",
+                "ATS of DeepBoot: plans training by goodput every 60 s; serves the current load, uses no forecasts",
                 true,
                 false,
                 false);

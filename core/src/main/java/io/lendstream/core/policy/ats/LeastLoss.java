@@ -20,19 +20,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which loans to take back: those whose loss costs the least speedup in sum, taken one by one. A job that cannot go on with less
- * gives all that it was lent.
+ * Chooses the loans to take back: those whose loss costs the least speedup in sum, one by one. A job that cannot go on
+ * with fewer GPUs gives all its loans back.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */
 final class LeastLoss {
-    private static final String LOSS = "loss of speedup";
+    private static final String LOSS = "loss of training speed (1 = the speed of a job with a fair share)";
 
     private final Ats ats;
     private final ClusterView cluster;
     private final Map<JobId, Borrower> borrowers = new LinkedHashMap<>();
 
-    /** A job that was lent something, and what it has still. */
+    /** A job with loans, and the GPUs that it still has. */
     private static final class Borrower {
         private final JobView job;
         private List<GpuId> held;
@@ -45,7 +45,7 @@ final class LeastLoss {
             this.loans = loans;
         }
 
-        /** So that its loans say on which nodes it is. */
+        /** Whether all its GPUs are loans, so that the loans alone give its nodes. */
         boolean hasOnlyLoans() {
             return held.size() == loans.ids().size() && (held.equals(loans.ids()) || held.containsAll(loans.ids()));
         }
@@ -65,7 +65,7 @@ final class LeastLoss {
     /**
      * A loan that was weighed.
      *
-     * @param rest GPUs that the job would go on with; without any, it would give all that are left
+     * @param rest GPUs that the job would go on with; with 0 it would give back all that are left
      */
     private record Weighed(Borrower borrower, GpuState gpu, int rest, double loss) {
         Alternative alternative(boolean chosen, String why) {
@@ -91,23 +91,23 @@ final class LeastLoss {
         }
     }
 
-    /** Loans to take back, until there are so many or none is left. */
+    /** Loans to take back: at least {@code count}, unless fewer are left. */
     List<GpuId> victims(int count) {
         return victims(count, round -> {});
     }
 
-    /** The loans that were weighed for that: those that were chosen, in their order, and those that were left in the end. */
+    /** The loans that {@link #victims} weighed: the chosen ones in their order, then the rest. */
     List<Alternative> losses(int count) {
         List<Alternative> losses = new ArrayList<>();
         List<Alternative> left = new ArrayList<>();
         victims(count, round -> {
             Weighed least = least(round).orElseThrow();
-            losses.add(least.alternative(true, "loses least of what was left"));
+            losses.add(least.alternative(true, "training loses the least speed by it"));
             left.clear();
             for (Borrower borrower : round) {
                 for (Weighed weighed : borrower.weighed) {
                     if (!weighed.equals(least)) {
-                        left.add(weighed.alternative(false, "would lose as much or more"));
+                        left.add(weighed.alternative(false, "training would lose as much speed or more"));
                     }
                 }
             }
@@ -134,7 +134,7 @@ final class LeastLoss {
         return taken;
     }
 
-    /** Of equal losses the first. */
+    /** The loan with the least loss; the first if several are equal. */
     private static Optional<Weighed> least(Collection<Borrower> borrowers) {
         Weighed least = null;
         for (Borrower borrower : borrowers) {
@@ -147,7 +147,7 @@ final class LeastLoss {
         return Optional.ofNullable(least);
     }
 
-    /** Of the GPUs on one node, one stands for all. */
+    /** Weighs one GPU of each node, which stands for all GPUs of the job there. */
     private void weigh(Borrower borrower) {
         Loans loans = borrower.loans;
         boolean areAll = borrower.hasOnlyLoans();
@@ -175,7 +175,7 @@ final class LeastLoss {
         return spread;
     }
 
-    /** How many GPUs are on each node; those whose node is not known count as on one. */
+    /** The number of GPUs on each node; GPUs of an unknown node count as on one node. */
     private static final class Spread {
         static final Spread NONE = new Spread();
 

@@ -5,6 +5,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.state.GpuState;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -28,8 +29,15 @@ public final class FreshPlacement {
      * @param jobs the jobs that may be changed
      * @param sizes GPUs for each of them
      * @param left how many GPUs to leave for waiting replicas, on the emptiest nodes
+     * @param why the reason for each change
      */
-    public static Plan place(ClusterView cluster, List<JobView> jobs, int[] sizes, FreeGpusByNode.Fit fit, int left) {
+    public static Plan place(
+            ClusterView cluster,
+            List<JobView> jobs,
+            int[] sizes,
+            FreeGpusByNode.Fit fit,
+            int left,
+            InPlacePlacement.Why why) {
         Set<GpuId> usable = new HashSet<>();
         for (GpuState gpu : cluster.gpus()) {
             usable.add(gpu.gpuId());
@@ -54,14 +62,11 @@ public final class FreshPlacement {
         FreeGpusByNode rooms = new FreeGpusByNode(cluster.gpus(), kept);
         List<GpuId> spare = rooms.takeSingly(left);
         moved.sort(Comparator.comparingInt(i -> sizes[i]));
-        Map<JobId, String> reasons = new TreeMap<>();
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
         for (int i : moved) {
             JobView job = jobs.get(i);
             targets.put(job.job(), rooms.take(sizes[i], fit));
-            reasons.put(
-                    job.job(),
-                    "from " + job.gpus().size() + " to " + sizes[i] + " of " + cluster.capacity() + " GPUs for "
-                            + jobs.size() + " jobs");
+            reasons.put(job.job(), why.gets(job, sizes[i]));
         }
         return new Plan(targets, reasons, Map.of(), spare, Optional.empty());
     }

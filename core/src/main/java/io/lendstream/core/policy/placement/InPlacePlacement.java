@@ -5,6 +5,7 @@ import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -20,10 +21,10 @@ import java.util.TreeMap;
 public final class InPlacePlacement {
     private InPlacePlacement() {}
 
-    /** Says why a job's size changes. */
+    /** Gives the reason for a job's new size. */
     @FunctionalInterface
     public interface Why {
-        String gets(JobView job, int size);
+        PlanReason gets(JobView job, int size);
     }
 
     /**
@@ -38,7 +39,7 @@ public final class InPlacePlacement {
                 .filter(job -> cluster.fixed().contains(job.job()))
                 .forEach(job -> placement.keep(job.gpus()));
         Map<JobId, List<GpuId>> targets = new TreeMap<>();
-        Map<JobId, String> reasons = new TreeMap<>();
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
         List<Integer> changed = new ArrayList<>();
         Set<GpuId> usable = new HashSet<>();
         cluster.gpus().forEach(gpu -> usable.add(gpu.gpuId()));

@@ -20,6 +20,9 @@ import java.util.List;
  * @see <a href="https://www.usenix.org/conference/nsdi21/presentation/hwang">AFS-L, NSDI 2021, algorithm 1</a>
  */
 public record Afs() implements ReclaimsByLeastLoss {
+    private static final String RULE =
+            "the shortest jobs start first, and each further GPU goes to the job that gains most";
+
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(
@@ -34,6 +37,7 @@ public record Afs() implements ReclaimsByLeastLoss {
     @Override
     public Plan plan(ClusterView cluster) {
         List<JobView> jobs = cluster.open();
+        SizeReasons reasons = new SizeReasons(cluster);
         int[] sizes = new int[jobs.size()];
         int room = cluster.capacity();
         for (int winner = winner(jobs, sizes, room); winner >= 0; winner = winner(jobs, sizes, room)) {
@@ -41,7 +45,13 @@ public record Afs() implements ReclaimsByLeastLoss {
             sizes[winner] += more;
             room -= more;
         }
-        return FreshPlacement.place(cluster, jobs, sizes, FreeGpusByNode.Fit.TIGHTEST, 0);
+        return FreshPlacement.place(
+                cluster,
+                jobs,
+                sizes,
+                FreeGpusByNode.Fit.TIGHTEST,
+                0,
+                (job, size) -> reasons.of(job, size, RULE));
     }
 
     /** The job that gets the next GPU, or -1 if none can use one. */

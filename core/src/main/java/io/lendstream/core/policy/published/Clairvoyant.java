@@ -4,6 +4,7 @@ import io.lendstream.core.afe.RescaleCosts;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
 import io.lendstream.core.policy.placement.GroupKnapsack;
@@ -11,6 +12,7 @@ import io.lendstream.core.policy.placement.InPlacePlacement;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -51,7 +53,7 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
     public PolicyInfo info() {
         return new PolicyInfo(
                 "clairvoyant",
-                "the ceiling: knows remaining work and speed of all jobs, shortens all together most",
+                "the oracle: knows the remaining work and speed of all jobs, and ends them all soonest",
                 true,
                 true,
                 false);
@@ -60,6 +62,7 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
     @Override
     public Plan plan(ClusterView cluster) {
         List<JobView> jobs = cluster.open();
+        SizeReasons reasons = new SizeReasons(cluster);
         int capacity = cluster.capacity();
         double[] alone =
                 jobs.stream().mapToDouble(job -> job.pace().remainingSeconds(1)).toArray();
@@ -80,13 +83,16 @@ public record Clairvoyant(double scaling, Duration payback, Duration planEvery) 
                 cluster,
                 jobs,
                 sizes,
-                (job, size) -> "from %d to %d of %d GPUs for %d jobs: %.0f s remain on one"
-                        .formatted(
-                                job.gpus().size(),
-                                size,
-                                capacity,
-                                jobs.size(),
-                                job.pace().remainingSeconds(1)));
+                (job, size) -> reason(reasons, job, size));
+    }
+
+    private static PlanReason reason(SizeReasons reasons, JobView job, int size) {
+        double remaining = job.pace().remainingSeconds(1);
+        return reasons.of(
+                job,
+                size,
+                "all jobs together end soonest; %.0f s of its work remain on 1 GPU".formatted(remaining),
+                Map.of("remainingSecondsOnOne", remaining));
     }
 
     /** By how much all completion times together shrink for each second of work done for the job at a rank. */

@@ -1,5 +1,6 @@
 package io.lendstream.core.policy.published;
 
+import io.lendstream.core.decision.Reason;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
@@ -8,6 +9,7 @@ import io.lendstream.core.policy.Alternative;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.Policy;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
@@ -200,24 +202,29 @@ public record Lyra() implements Policy {
             }
         }
 
-        private Map<JobId, String> reasons(List<JobView> jobs, int[] sizes) {
-            Map<JobId, String> reasons = new TreeMap<>();
+        private Map<JobId, PlanReason> reasons(List<JobView> jobs, int[] sizes) {
+            Map<JobId, PlanReason> reasons = new TreeMap<>();
+            SizeReasons bySize = new SizeReasons(cluster);
             for (int i = 0; i < sizes.length; i++) {
                 JobView job = jobs.get(i);
                 if (sizes[i] != job.gpus().size()) {
-                    reasons.put(
-                            job.job(),
-                            "from %d to %d GPUs: base demand %d, %d extra of %d GPUs for %d jobs"
-                                    .formatted(
-                                            job.gpus().size(),
-                                            sizes[i],
-                                            base(job),
-                                            Math.max(0, sizes[i] - base(job)),
-                                            cluster.capacity(),
-                                            jobs.size()));
+                    reasons.put(job.job(), reason(bySize, job, sizes[i]));
                 }
             }
             return reasons;
+        }
+
+        private static PlanReason reason(SizeReasons reasons, JobView job, int size) {
+            int extra = Math.max(0, size - base(job));
+            return reasons.of(
+                    job,
+                    size,
+                    size == 0
+                            ? "jobs that run or are shorter need all GPUs, and it does not start on fewer than "
+                                    + base(job)
+                            : "it needs %s to start, and %d extra shorten jobs most"
+                                    .formatted(Reason.counted(base(job), "GPU"), extra),
+                    Map.of("baseGpus", (double) base(job), "extraGpus", (double) extra));
         }
     }
 

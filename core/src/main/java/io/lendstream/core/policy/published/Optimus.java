@@ -23,6 +23,8 @@ import java.util.stream.IntStream;
  * @see <a href="https://doi.org/10.1145/3190508.3190517">Optimus, EuroSys 2018, section 4.1</a>
  */
 public record Optimus() implements ReclaimsByLeastLoss {
+    private static final String RULE = "each further GPU goes to the job whose remaining time it shortens most";
+
     @Override
     public PolicyInfo info() {
         return new PolicyInfo(
@@ -37,9 +39,15 @@ public record Optimus() implements ReclaimsByLeastLoss {
     @Override
     public Plan plan(ClusterView cluster) {
         List<JobView> jobs = cluster.open();
+        SizeReasons reasons = new SizeReasons(cluster);
         int left = Math.min(cluster.waiting(), cluster.capacity());
         return FreshPlacement.place(
-                cluster, jobs, sizes(jobs, cluster.capacity() - left), FreeGpusByNode.Fit.EMPTIEST, left);
+                cluster,
+                jobs,
+                sizes(jobs, cluster.capacity() - left),
+                FreeGpusByNode.Fit.EMPTIEST,
+                left,
+                (job, size) -> reasons.of(job, size, RULE));
     }
 
     private static int[] sizes(List<JobView> jobs, int capacity) {

@@ -1,11 +1,13 @@
 package io.lendstream.core.policy.published;
 
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.NodeId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.Ats;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
@@ -64,7 +66,7 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
                 candidates, nodes.values().stream().map(List::size).toList());
         var found =
                 PolluxSearch.search(problem, settings, List.of(), cluster.now().getEpochSecond());
-        return placed(jobs, problem, found, List.copyOf(nodes.values()));
+        return placed(cluster, ats, jobs, new Search(problem, found, List.copyOf(nodes.values())));
     }
 
     /** GPUs that the jobs which may be changed can have. */
@@ -88,11 +90,17 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
         return gpus.stream().filter(job.gpus()::contains).toList();
     }
 
+    /** A problem, its solution, and the GPUs of each node. */
+    private record Search(PolluxSearch.Problem problem, PolluxSearch.Found found, List<List<GpuId>> nodes) {}
+
     /** Jobs keep the GPUs they have on a node, as far as they keep any there. */
-    private static Plan placed(
-            List<JobView> jobs, PolluxSearch.Problem problem, PolluxSearch.Found found, List<List<GpuId>> nodes) {
+    private static Plan placed(ClusterView cluster, Ats ats, List<JobView> jobs, Search search) {
+        PolluxSearch.Problem problem = search.problem;
+        PolluxSearch.Found found = search.found;
+        List<List<GpuId>> nodes = search.nodes;
         Map<JobId, List<GpuId>> targets = new HashMap<>();
-        Map<JobId, String> reasons = new TreeMap<>();
+        Map<JobId, PlanReason> reasons = new TreeMap<>();
+        SizeReasons sizes = new SizeReasons(cluster);
         jobs.forEach(job -> targets.put(job.job(), new ArrayList<>()));
         for (int n = 0; n < nodes.size(); n++) {
             List<GpuId> free = new ArrayList<>(nodes.get(n));
@@ -114,13 +122,23 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
         for (JobView job : jobs) {
             List<GpuId> target = targets.getOrDefault(job.job(), List.of());
             if (!new HashSet<>(target).equals(new HashSet<>(job.gpus()))) {
-                reasons.put(
-                        job.job(),
-                        "from %d to %d GPUs: power mean of speedups %.3f for %d jobs"
-                                .formatted(job.gpus().size(), target.size(), found.powerMean(), jobs.size()));
+                reasons.put(job.job(), reason(ats, sizes, job, target.size(), found.powerMean()));
             }
         }
         return new Plan(targets, reasons);
+    }
+
+    private static PlanReason reason(Ats ats, SizeReasons reasons, JobView job, int size, double mean) {
+        String limit = ats.limit(job)
+                .filter(any -> size == ats.largest(job))
+                .map(why -> "; " + why)
+                .orElse("");
+        return reasons.of(
+                job,
+                size,
+                "the search found the best mean speed for all jobs, %s of the fair-share speed%s"
+                        .formatted(Wording.percent(mean), limit),
+                Map.of("meanSpeed", mean));
     }
 
     private static int wanted(PolluxSearch.Found found, int job, int node) {

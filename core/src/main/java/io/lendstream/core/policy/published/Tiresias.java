@@ -1,11 +1,12 @@
 package io.lendstream.core.policy.published;
 
-import io.lendstream.core.decision.Reason;
+import io.lendstream.core.decision.Wording;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.JobView;
 import io.lendstream.core.policy.Plan;
+import io.lendstream.core.policy.PlanReason;
 import io.lendstream.core.policy.PolicyInfo;
 import io.lendstream.core.policy.ats.ReclaimsByLeastLoss;
 import io.lendstream.core.policy.placement.FreeGpusByNode;
@@ -62,7 +63,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
         private final long nowMillis;
         private final Map<JobId, QueuePosition> standings = new HashMap<>();
         private final Map<JobId, List<GpuId>> targets = new HashMap<>();
-        private final Map<JobId, String> reasons = new HashMap<>();
+        private final Map<JobId, PlanReason> reasons = new HashMap<>();
         private final List<JobView> served = new ArrayList<>();
         private final List<JobView> starting = new ArrayList<>();
         private long nextDemotion = NEVER;
@@ -111,7 +112,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                 } else if (!kept.contains(job.job())) {
                     QueuePosition standing = note(job, false);
                     targets.put(job.job(), List.of());
-                    reasons.put(job.job(), "waits" + reason(standing));
+                    reasons.put(job.job(), reason(job, 0, standing));
                 }
             }
         }
@@ -145,9 +146,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
             for (JobView job : starting) {
                 List<GpuId> gpus = rooms.take(job.requestedGpus(), FreeGpusByNode.Fit.EMPTIEST);
                 targets.put(job.job(), gpus);
-                reasons.put(
-                        job.job(),
-                        "gets the " + Reason.counted(gpus.size(), "GPU") + " it asked for" + reason(standing(job)));
+                reasons.put(job.job(), reason(job, gpus.size(), standing(job)));
             }
         }
 
@@ -185,9 +184,14 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
                     - standing.served().toMillis();
         }
 
-        private String reason(QueuePosition standing) {
-            return " in queue " + standing.queue() + " after "
-                    + standing.servedBy(now).toSeconds() + " s of service";
+        private PlanReason reason(JobView job, int size, QueuePosition standing) {
+            long served = standing.servedBy(now).toSeconds();
+            String text = job.job() + " "
+                    + Wording.resized(job.gpus().size(), size, job.largestRun() > 0)
+                    + ": jobs with less GPU time come first, and it is in queue " + standing.queue() + " after " + served
+                    + " s of run time";
+            return new PlanReason(
+                    text, Map.of("queue", (double) standing.queue(), "servedSeconds", (double) served));
         }
     }
 

@@ -38,7 +38,7 @@ class PolluxTest {
 
         assertThat(plan.targets().get(new JobId("a"))).hasSize(4).contains(gpu(0), gpu(1));
         assertThat(plan.targets().get(new JobId("b"))).hasSize(4).contains(gpu(4), gpu(5));
-        assertThat(plan.reasons().get(new JobId("a"))).startsWith("from 2 to 4 GPUs");
+        assertThat(plan.reasons().get(new JobId("a")).text()).startsWith("a grows from 2 to 4 GPUs: ");
     }
 
     @Test

@@ -1,0 +1,39 @@
+package io.lendstream.core.decision;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class WordingTest {
+    @ParameterizedTest
+    @CsvSource({
+        "0, 1, false, starts on 1 GPU",
+        "0, 2, false, starts on 2 GPUs",
+        "0, 2, true, resumes on 2 GPUs",
+        "3, 4, true, grows from 3 to 4 GPUs",
+        "4, 1, true, shrinks from 4 to 1 GPU",
+        "1, 0, true, gives up its GPU and waits",
+        "3, 0, true, gives up its 3 GPUs and waits",
+        "1, 1, true, moves to another GPU",
+        "3, 3, true, changes some of its 3 GPUs"
+    })
+    void aChangeOfSizeIsNamed(int before, int after, boolean ran, String words) {
+        assertThat(Wording.resized(before, after, ran)).isEqualTo(words);
+    }
+
+    @Test
+    void sharesArePercentagesAndTimesAreInUtc() {
+        assertThat(Wording.percent(0.734)).isEqualTo("73 %");
+        assertThat(Wording.timeOfDay(Instant.parse("2026-01-01T12:05:00Z"))).isEqualTo("12:05 UTC");
+        assertThat(Wording.timeOfDay(Instant.parse("2026-01-01T12:05:30.5Z"))).isEqualTo("12:05:30 UTC");
+    }
+
+    @Test
+    void stoppedReplicasAreCounted() {
+        assertThat(Wording.idles(1)).isEqualTo("idles 1 replica: its GPU is free for ");
+        assertThat(Wording.idles(2)).isEqualTo("idles 2 replicas: their GPUs are free for ");
+    }
+}

@@ -3,7 +3,6 @@ package io.lendstream.launcher.operation;
 import io.lendstream.core.decision.Action;
 import io.lendstream.core.decision.Decision;
 import io.lendstream.core.decision.Reason;
-import io.lendstream.core.decision.ReasonCode;
 import io.lendstream.core.event.ControlCommand;
 import io.lendstream.core.event.Event;
 import io.lendstream.core.id.GpuId;
@@ -25,7 +24,7 @@ final class EventText implements Action.Cases<String> {
 
     /** The action of a decision with its reason; the release of an ended job has its own form. */
     static String of(Decision decision) {
-        return isRelease(decision)
+        return decision.isRelease()
                 ? "release %s (job %s %s)"
                         .formatted(
                                 decision.action().gpus().isEmpty() ? "all GPUs" : list(decision.action().gpus()),
@@ -33,11 +32,6 @@ final class EventText implements Action.Cases<String> {
                                 ended(decision))
                 : "%s, because %s"
                         .formatted(of(decision.action()), decision.reason().text());
-    }
-
-    /** Whether a decision only takes the GPUs of an ended job back. */
-    static boolean isRelease(Decision decision) {
-        return decision.reason().is(ReasonCode.OVER);
     }
 
     private static String ended(Decision decision) {

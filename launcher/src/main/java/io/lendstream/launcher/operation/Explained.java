@@ -75,7 +75,7 @@ record Explained(
                 .formatted(
                         decision.id(),
                         decision.advisory() ? " (advice)" : "",
-                        EventText.isRelease(decision) ? EventText.of(decision) : EventText.of(decision.action())));
+                        decision.isRelease() ? EventText.of(decision) : EventText.of(decision.action())));
         lines.add("  decided %s, due %s".formatted(Times.exact(decision.at()), Times.exact(decision.deadline())));
         lines.add("  reason: %s [%s]"
                 .formatted(decision.reason().text(), decision.reason().code()));

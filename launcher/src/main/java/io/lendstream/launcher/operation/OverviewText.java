@@ -118,7 +118,7 @@ final class OverviewText {
     }
 
     private static String text(ReplicaNeed need) {
-        if (need.ahead() > Math.max(need.now(), need.floor())) {
+        if (need.isAhead()) {
             return "needs %d (%d for the current load, %d expected)"
                     .formatted(need.replicas(), need.now(), need.ahead());
         }

@@ -18,24 +18,24 @@ class LoadCommandTest {
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
 
     @AfterEach
-    void giveTheStreamBack() {
+    void restoreTheStream() {
         System.setErr(stderr);
     }
 
     @Test
-    void aWorkloadThatIsNotThereIsToldBeforeABrokerIsAsked() {
+    void aMissingWorkloadIsAnErrorBeforeAnyConnection() {
         assertThat(run("--workload", "nosuch")).isEqualTo(2);
         assertThat(text()).startsWith("there is no workload 'nosuch'").hasLineCount(1);
     }
 
     @Test
-    void howJobsOfListsArePlayedIsToldWhereItIsNeither() {
+    void anUnknownKindOfListJobsIsAnError() {
         assertThat(run("--list-jobs", "rubber")).isEqualTo(2);
         assertThat(text()).isEqualTo("--list-jobs is 'rubber', but must be rigid or elastic.\n");
     }
 
     @Test
-    void whereResultsCannotGoIsToldBeforeABrokerIsAsked(@TempDir Path directory) throws IOException {
+    void anInvalidOutputDirectoryIsAnErrorBeforeAnyConnection(@TempDir Path directory) throws IOException {
         Path file = Files.writeString(directory.resolve("notes.txt"), "mine");
 
         assertThat(run("--out", file.toString())).isEqualTo(2);

@@ -309,7 +309,26 @@ class LendstreamMainTest {
     }
 
     @Test
-    void aWorkloadThatIsCutOffIsToldInOneLine(@TempDir Path directory) throws IOException {
+    void aWorkloadThatIsCutOffIsAnErrorInOneLine(@TempDir Path directory) throws IOException {
+        Path file = cutOff(directory);
+
+        for (String command : List.of("replay", "demo")) {
+            int code = run(
+                    command,
+                    "--workload",
+                    file.toString(),
+                    "--out",
+                    directory.resolve("out").toString());
+
+            assertThat(code).isEqualTo(2);
+        }
+
+        assertThat(err.toString().lines()).hasSize(2).allSatisfy(line -> assertThat(line)
+                .contains(file + " is not a whole gzip file")
+                .contains("Copy it again"));
+    }
+
+    private static Path cutOff(Path directory) throws IOException {
         var packed = new ByteArrayOutputStream();
         try (var gzip = new GZIPOutputStream(packed)) {
             gzip.write("name,time,application,num_replicas,batch_size,duration\n".getBytes(UTF_8));
@@ -318,21 +337,7 @@ class LendstreamMainTest {
             gzip.write(noise);
         }
         Path file = directory.resolve("jobs.csv.gz");
-        Files.write(file, Arrays.copyOf(packed.toByteArray(), 10_000));
-
-        int code = run(
-                "replay",
-                "--workload",
-                file.toString(),
-                "--out",
-                directory.resolve("out").toString());
-
-        assertThat(code).isEqualTo(2);
-        assertThat(err.toString().lines())
-                .singleElement()
-                .asString()
-                .contains(file + " is not a whole gzip file")
-                .contains("Copy it again");
+        return Files.write(file, Arrays.copyOf(packed.toByteArray(), 10_000));
     }
 
     @Test

@@ -12,6 +12,8 @@ import io.lendstream.service.settings.Key;
 import io.lendstream.service.settings.Settings;
 import io.lendstream.service.settings.SettingsException;
 import io.lendstream.service.settings.Units;
+import io.lendstream.service.text.FileErrors;
+import io.lendstream.service.text.Printable;
 import io.lendstream.simulator.World;
 import io.lendstream.simulator.WorldSettings;
 import io.lendstream.simulator.results.ResultFiles;
@@ -21,6 +23,7 @@ import io.lendstream.simulator.workload.Demand;
 import io.lendstream.simulator.workload.Scene;
 import io.lendstream.simulator.workload.Workload;
 import io.lendstream.simulator.workload.Workloads;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -145,7 +148,13 @@ final class LoadCommand extends ServiceCommand {
         Instant start = played.start();
         Duration quantum = quantum(context.settings(), played);
         World world = new World(played, WorldSettings.of(seed));
-        Optional<DecisionSpool> kept = out.map(DecisionSpool::new);
+        Optional<DecisionSpool> kept;
+        try {
+            kept = out.map(DecisionSpool::new);
+        } catch (UncheckedIOException e) {
+            System.err.println(Printable.line(FileErrors.line(e)));
+            return FAILED;
+        }
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             KafkaWire wire = new KafkaWire(writer, reader, domain(context), kept);
@@ -174,8 +183,20 @@ final class LoadCommand extends ServiceCommand {
         } catch (StalledException e) {
             System.err.println(e.getMessage());
             return FAILED;
+        } catch (UncheckedIOException e) {
+            System.err.println(Printable.line(FileErrors.line(e)));
+            return FAILED;
         } finally {
+            close(kept);
+        }
+    }
+
+    /** Deletes the kept decisions; a full disk may prevent the last write. */
+    private static void close(Optional<DecisionSpool> kept) {
+        try {
             kept.ifPresent(DecisionSpool::close);
+        } catch (UncheckedIOException e) {
+            LOG.warn("{}", FileErrors.line(e));
         }
     }
 

@@ -168,7 +168,7 @@ class LendstreamMainTest {
 
         assertThat(code).isEqualTo(2);
         assertThat(err.toString())
-                .startsWith("--training-nodes is 9, but must leave training and inference a node each of the 2");
+                .startsWith("--training-nodes is 9, but must leave training and inference at least one node each of 2");
     }
 
     @Test

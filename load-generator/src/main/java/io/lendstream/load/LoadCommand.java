@@ -145,16 +145,25 @@ final class LoadCommand extends ServiceCommand {
 
     @Override
     protected int serve(ServiceContext context) {
-        Instant start = played.start();
-        Duration quantum = quantum(context.settings(), played);
-        World world = new World(played, WorldSettings.of(seed));
-        Optional<DecisionSpool> kept;
+        Optional<DecisionSpool> kept = Optional.empty();
         try {
             kept = out.map(DecisionSpool::new);
+            return run(context, kept);
+        } catch (StalledException e) {
+            System.err.println(e.getMessage());
+            return FAILED;
         } catch (UncheckedIOException e) {
             System.err.println(Printable.line(FileErrors.line(e)));
             return FAILED;
+        } finally {
+            close(kept);
         }
+    }
+
+    private int run(ServiceContext context, Optional<DecisionSpool> kept) {
+        Instant start = played.start();
+        Duration quantum = quantum(context.settings(), played);
+        World world = new World(played, WorldSettings.of(seed));
         try (RecordWriter writer = context.writer();
                 RecordReader reader = context.reader(writer)) {
             KafkaWire wire = new KafkaWire(writer, reader, domain(context), kept);
@@ -180,14 +189,6 @@ final class LoadCommand extends ServiceCommand {
             out.ifPresent(directory -> new ResultFiles(directory).write(List.of(outcome)));
             LOG.info(whole ? "the workload has ended" : "stopped before the end of the workload");
             return DONE;
-        } catch (StalledException e) {
-            System.err.println(e.getMessage());
-            return FAILED;
-        } catch (UncheckedIOException e) {
-            System.err.println(Printable.line(FileErrors.line(e)));
-            return FAILED;
-        } finally {
-            close(kept);
         }
     }
 

@@ -30,7 +30,7 @@ final class EventText implements Action.Cases<String> {
                                 decision.action().gpus().isEmpty() ? "all GPUs" : list(decision.action().gpus()),
                                 decision.action().target(),
                                 ended(decision))
-                : "%s, because %s"
+                : "%s. Reason: %s"
                         .formatted(of(decision.action()), decision.reason().text());
     }
 

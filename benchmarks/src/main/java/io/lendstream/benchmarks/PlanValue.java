@@ -17,9 +17,9 @@ import org.ojalgo.type.context.NumberContext;
 /**
  * What a plan of ATS is worth, and the most that any could be: the exact optimum, found without the planner's code.
  *
- * <p>Worth is the objective of the knapsack that ATS sizes jobs by: the sum of speedups over a fair share, each with as few
- * nodes as its size needs, and those of jobs whose size changes weighed by {@code (age - 10 s x changes) / (age + 10 s)}.
- * Which GPUs jobs are placed on is no part of it.
+ * <p>Worth is the objective of the knapsack that ATS sizes jobs by: the sum of speedups over a fair share, each with
+ * as few nodes as its size needs, and those of jobs whose size changes weighed by {@code (age - 10 s x changes) /
+ * (age + 10 s)}. Which GPUs jobs are placed on is no part of it.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */

@@ -13,7 +13,8 @@ import picocli.CommandLine.Unmatched;
 /**
  * A service as a subcommand. It runs in its own JVM with its own class path, and parses its own options.
  *
- * <p>The script {@code lendstream} starts services directly; this class serves the list of commands and other launchers.
+ * <p>The script {@code lendstream} starts services directly; this class serves the list of commands and other
+ * launchers.
  */
 @Command
 final class ServiceProcess implements Callable<Integer> {

@@ -68,7 +68,7 @@ class SupervisionIT {
         assertThat(directory.resolve("run/broker"))
                 .as("the topics, in a directory that the user named")
                 .isNotEmptyDirectory();
-        assertThat(told).contains("after the failure, all files of this run stay in " + directory.resolve("run"));
+        assertThat(told).contains("after the failure, all files of this run are kept in " + directory.resolve("run"));
     }
 
     @Test

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.acl.AclBinding;
 
 /**
- * The rights of one principal: a file {@code USER.acl} with a grant on each line; {@code #} begins a comment. A file with
- * <code>{name}</code> in its name is a template for one principal of each intake.
+ * The rights of one principal: a file {@code USER.acl} with a grant on each line; {@code #} begins a comment. A file
+ * with <code>{name}</code> in its name is a template for one principal of each intake.
  */
 record AccessList(String user, List<Grant> grants) {
     private static final String ENDING = ".acl";

@@ -21,10 +21,11 @@ import org.apache.kafka.common.record.TimestampType;
 /**
  * Compares the clocks of services with the clock of the broker, by their latest records.
  *
- * <p>A record has the time of its writer ({@code ce_time}) and the time when the broker appended it. Their difference shows
- * how far the writer's clock is ahead, less the delay of the record. The record with the shortest delay counts. A clock that
- * is ahead is certain; a clock that is behind looks like records that waited, as after an outage. The forecaster is left out:
- * its records carry the time of their rates. The load generator is left out: it writes records for the next seconds.
+ * <p>A record has the time of its writer ({@code ce_time}) and the time when the broker appended it. Their difference
+ * shows how far the writer's clock is ahead, less the delay of the record. The record with the shortest delay counts.
+ * A clock that is ahead is certain; a clock that is behind looks like records that waited, as after an outage. The
+ * forecaster is left out: its records carry the time of their rates. The load generator is left out: it writes
+ * records for the next seconds.
  */
 final class Clocks {
     /** Topics whose writers stamp records with their own clocks. */
@@ -46,8 +47,8 @@ final class Clocks {
     private Clocks() {}
 
     /**
-     * How far each writer's clock is ahead of the broker's, negative if behind, by the writer's name. Only records of the
-     * ten minutes before the newest count.
+     * How far each writer's clock is ahead of the broker's, negative if behind, by the writer's name. Only records of
+     * the ten minutes before the newest count.
      */
     static Map<String, Duration> ahead(Collection<Stamp> stamps) {
         Map<String, Duration> ahead = new TreeMap<>();

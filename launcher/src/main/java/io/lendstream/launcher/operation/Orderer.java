@@ -8,8 +8,8 @@ import io.lendstream.schemas.topics.TopicCatalogue;
 import java.util.Optional;
 
 /**
- * The operator behind a command. The name in a command is not authenticated. The group is: only its members may write to
- * the topic of the group.
+ * The operator behind a command. The name in a command is not authenticated. The group is: only its members may write
+ * to the topic of the group.
  *
  * @param issuer the name in the command
  * @param group the group whose topic carried the command; empty for the common topic

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Finds the active scheduler of each domain: the last {@link SchedulerStarted} of its log. Logs may be long, but epochs only
- * rise along a log, so bisection finds the first event of the present epoch.
+ * Finds the active scheduler of each domain: the last {@link SchedulerStarted} of its log. Logs may be long, but
+ * epochs only rise along a log, so bisection finds the first event of the present epoch.
  */
 final class SchedulerSearch {
     /** The number of records at the end of a partition that are searched for domains first. */

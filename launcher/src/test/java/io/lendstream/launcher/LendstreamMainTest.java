@@ -144,7 +144,7 @@ class LendstreamMainTest {
     }
 
     @Test
-    void namesThatNoRecordMayHaveAreToldBeforeAnythingIsConnectedTo() {
+    void namesThatNoRecordMayHaveAreErrorsBeforeAnyConnection() {
         assertThat(run("explain", "a b/1/17")).isEqualTo(2);
         assertThat(run("approve", "../1/17")).isEqualTo(2);
         assertThat(run("freeze", "--domain", "east\n")).isEqualTo(2);
@@ -163,7 +163,7 @@ class LendstreamMainTest {
     }
 
     @Test
-    void trainingNodesThatLeaveNoneToInferenceAreToldWhy() {
+    void trainingNodesThatLeaveNoneToInferenceAreAnError() {
         int code = run("demo", "--nodes", "2", "--training-nodes", "9");
 
         assertThat(code).isEqualTo(2);

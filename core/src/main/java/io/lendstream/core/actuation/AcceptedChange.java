@@ -12,11 +12,11 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A change of a tenant, with what its decision says about it.
+ * A change of a tenant, with the facts of its decision.
  *
  * @param by when the tenant has to be gone from the GPUs that it leaves
  * @param allocation what a job runs with afterwards; empty for a service
- * @param remark what reports say about the change; usually empty
+ * @param remark the text of reports on the change; usually empty
  */
 record AcceptedChange(
         Decision decision, TenantChange change, Instant by, Optional<Allocation> allocation, String remark) {

@@ -40,8 +40,8 @@ import java.util.stream.Stream;
  *
  * <p>Every change is ordered from a {@linkplain ChangeDriver driver}, which reports each step. If a tenant does not
  * leave by the deadline, the actuation orders a kill, and repeats the order until the driver reports that the tenant is
- * gone. No GPU is reported as free before that. An {@link InStepDriver}, such as a simulated one, gets its orders and is
- * heard here, in the order of times; an event at a deadline is in time. For other drivers the caller does
+ * gone. No GPU is reported as free before that. An {@link InStepDriver}, such as a simulated one, gets its orders and
+ * reports its events here, in the order of times; an event at a deadline is in time. For other drivers the caller does
  * both, by {@link #orders} and {@link #done}.
  *
  * <p>If a job is changed again before the last change is in force, both are reported as applied together, the older one
@@ -162,10 +162,10 @@ public final class Actuation {
     }
 
     /**
-     * Starts what a decision asks for, or refuses it.
+     * Starts the change that a decision asks for, or refuses it.
      *
-     * @param now when the decision arrived. Whatever was due by then is reported first, except that a lease that ends
-     *     at this very time can still be renewed
+     * @param now when the decision arrived. Steps due before that time are reported first; a lease that ends at exactly
+     *     this time can still be renewed
      */
     public List<ActuationReport> take(Decision decision, Instant now) {
         var reports = new ArrayList<ActuationReport>();

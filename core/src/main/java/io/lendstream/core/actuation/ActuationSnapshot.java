@@ -6,7 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an actuator keeps over a restart. Nodes, jobs and services are not part of it; they are declared again.
+ * The state that an actuator keeps over a restart. Nodes, jobs and services are not part of it; they are declared
+ * again.
  *
  * @param clock the time up to which everything due is done
  * @param nextOrder number of the next step
@@ -38,7 +39,7 @@ public record ActuationSnapshot(
         refusals = List.copyOf(refusals);
     }
 
-    /** How many decisions were refused for one cause. */
+    /** The number of decisions that were refused for one cause. */
     public record Count(Refusal refusal, long times) {}
 
     /** The state of an actuator that has done nothing yet. */

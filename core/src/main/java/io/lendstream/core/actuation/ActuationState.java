@@ -64,7 +64,7 @@ final class ActuationState {
                             loan -> homes.put(holding.tenant(), loan.granted().domain()));
         }
         if (driver.inStep().isPresent() || saved.expected().isEmpty()) {
-            // What was only simulated is not ordered from a real driver.
+            // A real driver gets no orders for simulated tenants.
             orders.restore(saved.places(), saved.cuts());
         }
         saved.places()
@@ -125,7 +125,7 @@ final class ActuationState {
         return tenants;
     }
 
-    /** What is known about the subject of an order. */
+    /** The known facts about the subject of an order. */
     OrderSubject subject(Order order) {
         DomainId domain = order.decision().domain();
         if (order instanceof Order.Place place) {
@@ -149,8 +149,8 @@ final class ActuationState {
     }
 
     /**
-     * Until when a decision has to be in force. A change is not in force before those of its tenant that were asked for
-     * earlier, and a job may have to start anew.
+     * The time at which a decision must be in force. A change is not in force before earlier changes of the same
+     * tenant, and a job may have to restart.
      */
     Instant patience(Decision decision, Tenant tenant) {
         Duration restart = tenants.job(decision.id().domain(), tenant)
@@ -248,7 +248,7 @@ final class ActuationState {
         gpus.forEach(gpu -> holdings.of(gpu).ifPresent(holding -> holdings.put(holding.in(phase))));
     }
 
-    /** Nobody has these GPUs any more. */
+    /** These GPUs have no tenant any more. */
     void free(Collection<GpuId> gpus) {
         gpus.forEach(holdings::remove);
     }
@@ -303,7 +303,7 @@ final class ActuationState {
         units.forEach(vacated::remove);
     }
 
-    /** A tenant must not be started on these units again, unless a new decision says so. */
+    /** A tenant must not be started on these units again, unless a new decision does so. */
     void displace(Tenant tenant, Collection<GpuId> units) {
         orders.takeOut(tenant, units);
         forgetIfGone(tenant);

@@ -4,7 +4,7 @@ import io.lendstream.core.event.TrainingJob;
 import io.lendstream.core.id.Tenant;
 import java.util.Optional;
 
-/** Who carries out accepted decisions, as far as an {@link Actuation} has to know it: what it can do. */
+/** The capabilities of the driver that carries out accepted decisions. */
 public interface ChangeDriver {
     /**
      * Whether it starts and stops a tenant. A decision about any other tenant is refused.

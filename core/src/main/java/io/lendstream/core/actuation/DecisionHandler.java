@@ -106,7 +106,7 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
             return refused(
                     Refusal.UNSUPPORTED,
                     repartition.gpus(),
-                    "a GPU whose MIG mode may not be switched here enters or leaves it by its node's own tools only");
+                    "the MIG mode of this GPU may not be switched here; use the tools of its node");
         }
         for (GpuCutting cutting : cuttings) {
             for (GpuId unit : cutting.going()) {
@@ -225,16 +225,16 @@ final class DecisionHandler implements Action.Cases<DecisionHandler> {
         if (!change.foreign().isEmpty()) {
             refuseForeign(change);
         }
-        if (!change.nobodys().isEmpty()) {
+        if (!change.free().isEmpty()) {
             reports.add(state.report(
                     decision.id(),
                     Outcome.RELEASED,
-                    change.nobodys(),
+                    change.free(),
                     Optional.of(change.tenant()),
                     new Timings(Optional.empty(), Optional.of(Duration.ZERO), Optional.empty(), Optional.empty()),
                     "nothing ran there any more"));
         }
-        state.steps().expedite(decision.id(), change.underWay(), accepted.by(), state.clock());
+        state.steps().expedite(decision.id(), change.alreadyLeaving(), accepted.by(), state.clock());
         starter.start(accepted);
         return this;
     }

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** What has happened, reported by a driver. A repeated event changes nothing. */
+/** An event that a driver reports. A repeated event changes nothing. */
 public sealed interface DriverEvent {
     /**
      * Nothing of a tenant runs on these units any more.

@@ -74,7 +74,7 @@ final class DriverOrders {
                 .ifPresent(place -> add(place.without(units)));
     }
 
-    /** Units are gone: nobody is to run there, and they are not cut. */
+    /** Units are gone: no tenant may run there, and they are not cut. */
     void lose(Collection<GpuId> units) {
         places.replaceAll((tenant, place) -> place.without(units));
         units.forEach(this::endCut);

@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.util.Comparator;
 
 /**
- * What an {@link InStepDriver} will report, and when. Of events of one time, starts come after stops, and changes in
- * force last.
+ * An event that an {@link InStepDriver} will report, and its time. Of events of one time, starts come after stops, and
+ * changes in force last.
  *
  * @param order separates events of one time: the one with the lower number is first
  */

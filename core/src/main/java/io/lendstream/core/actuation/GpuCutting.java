@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What changing the MIG instances of a GPU means for its units.
+ * The effects of a change of MIG instances on the units of a GPU.
  *
  * @param places the instances that the GPU is to have, by profile and place
  * @param known the GPU as declared; empty if its instances cannot be changed

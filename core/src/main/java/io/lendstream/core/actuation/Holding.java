@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param loan the lease by which a job has an inference GPU
  */
 public record Holding(GpuId gpu, Tenant tenant, Phase phase, Optional<Loan> loan) {
-    /** What the tenant does on the GPU. */
+    /** The phase of the tenant on the GPU. */
     public enum Phase {
         BINDING,
         BOUND,

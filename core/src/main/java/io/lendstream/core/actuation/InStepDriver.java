@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A driver without a clock of its own, such as one that simulates. It gets each order when it is given, and says at
- * which time it will report what. The {@link Actuation} takes its events when their times come.
+ * A driver without a clock of its own, such as a simulated one. It gets each order when it is given, and says at which
+ * time it will report what. The {@link Actuation} takes its events when their times come.
  */
 public interface InStepDriver extends ChangeDriver {
     /**
      * Takes an order.
      *
-     * @param subject what is known about the subject of the order
+     * @param subject the known facts about the subject of the order
      */
     void take(Order order, OrderSubject subject, Instant now);
 

@@ -59,6 +59,6 @@ public sealed interface Order {
         }
     }
 
-    /** A service batches as an action says. */
+    /** A service batches by an action. */
     record Batch(DecisionId decision, Action.Batching batching) implements Order {}
 }

@@ -6,7 +6,7 @@ import io.lendstream.core.event.TrainingJob;
 import java.util.Optional;
 
 /**
- * What is known about the subject of an {@link Order}.
+ * The known facts about the subject of an {@link Order}.
  *
  * @param job the submission of the job
  * @param service the spec of the service

@@ -19,8 +19,8 @@ import java.util.Optional;
  * @param decision the decision under which it is reported
  * @param tenant the tenant that it is about; empty if MIG instances are changed
  * @param gpus the GPUs that it is about; if MIG instances are changed, the GPU and the instances that are destroyed
- * @param timings what is known so far about the times of the parts of the change
- * @param reason what the report says about it; usually empty
+ * @param timings the times of the parts of the change, as far as they are known
+ * @param reason the text of the report; usually empty
  */
 public record PendingStep(
         Instant due,
@@ -36,7 +36,7 @@ public record PendingStep(
     private static final Comparator<PendingStep> ORDER =
             Comparator.comparing(PendingStep::due).thenComparingLong(PendingStep::order);
 
-    /** What the step does. */
+    /** The kinds of steps. */
     public enum Kind {
         RELEASE,
         FORCE,

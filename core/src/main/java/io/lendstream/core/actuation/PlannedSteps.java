@@ -59,7 +59,7 @@ final class PlannedSteps {
                 steps.add(step);
                 expect(step, new DriverEvent.Cut(step.decision(), step.gpus().get(0), true, ""));
             }
-            // A real driver carried out what was saved. From now on it is simulated.
+            // A real driver carried out the saved steps. From now on they are simulated.
             case RETURN, NOT_CUT, GIVE_UP -> {}
         }
     }

@@ -10,13 +10,13 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * What a decision changes of what its tenant holds. Each GPU that the decision names is in one of the lists.
+ * The change of a tenant's GPUs by a decision. Each GPU that the decision names is in one of the lists.
  *
  * @param kept GPUs that the tenant has and keeps
  * @param leaving GPUs that the tenant has and is to leave
  * @param gained GPUs that the tenant is to get
- * @param underWay named GPUs that the tenant is already leaving
- * @param nobodys named GPUs that are free
+ * @param alreadyLeaving named GPUs that the tenant is already leaving
+ * @param free named GPUs that are free
  * @param foreign named GPUs that another tenant has
  */
 record TenantChange(
@@ -24,20 +24,20 @@ record TenantChange(
         List<GpuId> kept,
         List<GpuId> leaving,
         List<GpuId> gained,
-        List<GpuId> underWay,
-        List<GpuId> nobodys,
+        List<GpuId> alreadyLeaving,
+        List<GpuId> free,
         List<GpuId> foreign) {
     TenantChange {
         kept = List.copyOf(kept);
         leaving = List.copyOf(leaving);
         gained = List.copyOf(gained);
-        underWay = List.copyOf(underWay);
-        nobodys = List.copyOf(nobodys);
+        alreadyLeaving = List.copyOf(alreadyLeaving);
+        free = List.copyOf(free);
         foreign = List.copyOf(foreign);
     }
 
     /**
-     * The change of a tenant that keeps some of what it has, leaves the rest, and gets other GPUs.
+     * The change of a tenant that keeps some of its GPUs, leaves the rest, and gets other GPUs.
      *
      * @param named the GPUs that the decision asks to release or to bind
      * @param kept some of the GPUs that the tenant has and is not leaving
@@ -46,8 +46,8 @@ record TenantChange(
             Holdings holdings, Tenant tenant, List<GpuId> named, Collection<GpuId> kept, List<GpuId> gained) {
         var leaving = new TreeSet<>(holdings.active(tenant));
         leaving.removeAll(kept);
-        var underWay = new ArrayList<GpuId>();
-        var nobodys = new ArrayList<GpuId>();
+        var alreadyLeaving = new ArrayList<GpuId>();
+        var free = new ArrayList<GpuId>();
         var foreign = new ArrayList<GpuId>();
         for (GpuId gpu : named) {
             if (kept.contains(gpu) || leaving.contains(gpu) || gained.contains(gpu)) {
@@ -55,22 +55,22 @@ record TenantChange(
             }
             Optional<Holding> holding = holdings.of(gpu);
             if (holding.isEmpty()) {
-                nobodys.add(gpu);
+                free.add(gpu);
             } else if (holding.get().tenant().equals(tenant)) {
-                underWay.add(gpu);
+                alreadyLeaving.add(gpu);
             } else {
                 foreign.add(gpu);
             }
         }
-        return new TenantChange(tenant, List.copyOf(kept), List.copyOf(leaving), gained, underWay, nobodys, foreign);
+        return new TenantChange(tenant, List.copyOf(kept), List.copyOf(leaving), gained, alreadyLeaving, free, foreign);
     }
 
     /** The GPUs that are not as before afterwards, or are free already; sorted. */
     SortedSet<GpuId> changing() {
         var changing = new TreeSet<>(leaving);
         changing.addAll(gained);
-        changing.addAll(underWay);
-        changing.addAll(nobodys);
+        changing.addAll(alreadyLeaving);
+        changing.addAll(free);
         return changing;
     }
 

@@ -25,13 +25,13 @@ final class UnitAvailability {
                 : Optional.empty();
     }
 
-    /** What is known of a GPU, for a report. */
+    /** The state of a GPU, for a report. */
     String describe(GpuId gpu) {
         return state.holding(gpu).map(UnitAvailability::describe).orElseGet(() -> {
             if (state.steps().isRecut(gpu)) {
                 return "it is being cut";
             }
-            return state.inventory().isKnown(gpu) ? "nobody has it" : "no node that is known has it";
+            return state.inventory().isKnown(gpu) ? "it has no tenant" : "no known node has it";
         });
     }
 

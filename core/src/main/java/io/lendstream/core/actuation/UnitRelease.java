@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param decision the decision under which it is reported
  * @param by when the tenant has to be gone
- * @param reason what the report says about it; usually empty
+ * @param reason the text of the report; usually empty
  */
 record UnitRelease(DecisionId decision, Tenant tenant, List<GpuId> gpus, Instant by, String reason) {
     UnitRelease {

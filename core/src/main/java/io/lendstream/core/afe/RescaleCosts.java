@@ -3,7 +3,7 @@ package io.lendstream.core.afe;
 import java.time.Duration;
 
 /**
- * What it costs a job to start and to change its GPUs.
+ * The time that a job loses when it starts and when its GPUs change.
  *
  * @param first a start from nothing, or a restart on other GPUs
  * @param next a change in place with AFE
@@ -36,8 +36,9 @@ public record RescaleCosts(Duration first, Duration next) {
     /**
      * How long a job does not train when its number of GPUs changes.
      *
-     * <p>From nothing, or to as many GPUs elsewhere: {@code first}. Shrinking: {@code next}. Growing: {@code next + (first -
-     * next) * (to - from) / to}, in whole seconds as published. Without AFE always {@code first}.
+     * <p>From nothing, or to as many GPUs elsewhere: {@code first}. Shrinking: {@code next}. Growing:
+     * {@code next + (first - next) * (to - from) / to}, in whole seconds as published. Without AFE always
+     * {@code first}.
      *
      * @param from GPUs before
      * @param to GPUs after; zero costs nothing

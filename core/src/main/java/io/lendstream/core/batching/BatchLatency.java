@@ -1,6 +1,6 @@
 package io.lendstream.core.batching;
 
-/** How long an instance takes for a batch. */
+/** The time that an instance takes for a batch. */
 public interface BatchLatency {
     /**
      * Milliseconds of a batch; never falls as batches grow.
@@ -9,10 +9,10 @@ public interface BatchLatency {
      */
     double millis(double batch);
 
-    /** The largest batch that its memory holds, or that anybody vouches for; at least 1. */
+    /** The largest batch that its memory holds, or that is declared to fit; at least 1. */
     int largestBatch();
 
-    /** The same with every batch longer by a factor, as a margin for what is not known. */
+    /** The same with every batch longer by a factor, as a margin for unknowns. */
     default BatchLatency times(double factor) {
         BatchLatency plain = this;
         return new BatchLatency() {

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How services share GPUs: on which instances they run, and how they batch there.
+ * A plan by which services share GPUs: their instances and their batches.
  *
  * @param services as planned for
  * @param instances by GPU and place; those of a service share its requests in proportion to what each can do
@@ -57,7 +57,7 @@ public record BatchPlan(
         return new BatchPlan(used, services, packing, instances, PackingBounds.of(used, demands));
     }
 
-    /** Without the profiles that nobody can use, there are fewer ways to cut a GPU. */
+    /** Without the profiles that no service can use, there are fewer ways to cut a GPU. */
     private static MigGpu usable(MigGpu gpu, List<Packing.Demand> demands) {
         return gpu.only(profile -> demands.stream().anyMatch(demand -> demand.capacity(profile) > 0));
     }

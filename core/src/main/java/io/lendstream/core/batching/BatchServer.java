@@ -14,7 +14,7 @@ public record BatchServer(Mix mix, double noise) {
     private static final double WARM_UP = .05;
 
     /**
-     * What came of it.
+     * The outcome of a simulation.
      *
      * @param p99Millis from arrival to answer
      * @param late share of requests that took longer than the objective

@@ -5,17 +5,20 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How a service has done with its batches: where it was late although the model said that it would not be, its batches become
- * smaller by a tenth; five minutes later they grow again, by one a window that is in time.
+ * Keeps the batches of a service in time. If the service was late although the model predicted otherwise, its batches
+ * shrink by a tenth. After five minutes they grow again, by one for each window in time.
  *
  * @param judgedAt when the p99 was last compared with the objective
  * @param share of the largest batches that the model allows; at most 1
  * @param lateAt when the p99 last was above the objective
- * @param p99Seconds the longest that a source has told since
+ * @param p99Seconds the longest that a source has reported since
  */
 public record BatchingGuard(Instant judgedAt, double share, Optional<Instant> lateAt, Optional<Double> p99Seconds) {
     private static final double KEPT = .9;
-    /** So long after a late window batches do not grow and nobody waits for company, as each attempt may cost another one. */
+    /**
+     * The time after a late window in which batches do not grow and requests do not wait for others, because each
+     * attempt may cause another late window.
+     */
     private static final Duration CALM = Duration.ofMinutes(5);
 
     public BatchingGuard {
@@ -45,7 +48,8 @@ public record BatchingGuard(Instant judgedAt, double share, Optional<Instant> la
      * After a comparison.
      *
      * @param largest batch that the model allows
-     * @param inForce share of it that is in force; batches become a tenth smaller than they were, not than they might be
+     * @param inForce share of it that is in force; batches become a tenth smaller than they were, not than they might
+     *     be
      * @param least share that the requests need
      */
     BatchingGuard judged(Duration objective, int largest, double inForce, double least, Instant now) {

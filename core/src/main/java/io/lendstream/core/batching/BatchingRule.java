@@ -10,34 +10,35 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * How a service is to batch, from what was learned of its batches.
+ * Proposes the batching of a service from the learned times of its batches.
  *
  * <ul>
  *   <li><b>Buckets</b> by input size, where sizes differ, as {@link Bucketizer} finds them.
- *   <li><b>Batches</b> are as large as leaves a request in time that just misses one: {@code 1.12 * 2 l(b) <= objective}, the
- *       formula of {@link Capacity}. After late windows {@link BatchingGuard} makes them smaller, but never so small that the
- *       instance would be busy for more than 70 % of the time, as learned: an instance that cannot keep up makes everybody
- *       late, and needs company, not smaller batches.
- *   <li><b>Delay</b>: how long a request may wait for company, in whole milliseconds. Waiting makes batches larger and so saves
- *       computing, which is worth something only where an instance is idle half of the time; a busier one finds the next batch
- *       waiting anyway. It is the least of
+ *   <li><b>Batches</b> are as large as leaves a request in time that just misses one:
+ *       {@code 1.12 * 2 l(b) <= objective}, the formula of {@link Capacity}. After late windows {@link BatchingGuard}
+ *       makes them smaller, but never so small that the instance would be busy for more than 70 % of the time, as
+ *       learned: an instance that cannot keep up makes all requests late, and needs more replicas, not smaller batches.
+ *   <li><b>Delay</b>: how long a request may wait for company, in whole milliseconds. Waiting makes batches larger and
+ *       so saves computing, which is worth something only where an instance is idle half of the time; a busier one
+ *       finds the next batch waiting anyway. It is the least of
  *       <ul>
- *         <li>a quarter of the slack, {@code objective - 1.12 (l(b99) + longest l(b99))} at the present rate, times {@code 1 -
- *             2 busy} where {@code busy} is the share of time that requests one by one would take. While it waits, company comes
- *             that makes its batch and the one before longer by {@code busy} of the delay at most, so that all of it costs
- *             less than {@code (1 + 1.12) / 4 = 53 %} of the slack;
- *         <li>the time in which the batch becomes so large that an input costs no more than 5 % above what it costs in the
- *             largest;
+ *         <li>a quarter of the slack, {@code objective - 1.12 (l(b99) + longest l(b99))} at the present rate, times
+ *             {@code 1 - 2 busy} where {@code busy} is the share of time that requests one by one would take. While it
+ *             waits, company comes that makes its batch and the one before longer by {@code busy} of the delay at most,
+ *             so that all of it costs less than {@code (1 + 1.12) / 4 = 53 %} of the slack;
+ *         <li>the time in which the batch becomes so large that an input costs no more than 5 % above what it costs in
+ *             the largest;
  *       </ul>
- *       and none where that would save less than 5 % of the computing, or the service was late in the last five minutes.
+ *       and none where that would save less than 5 % of the computing, or the service was late in the last five
+ *       minutes.
  * </ul>
  *
  * @param objective within which 99 of 100 requests are to be answered
  * @param ratePerSecond of requests to one instance
  * @param sizes of inputs; empty where they are all alike
  * @param largest input; the last bucket's end
- * @param latency of an instance by the size of inputs, with margins; its largest batches are those that its memory is thought to
- *     hold, which no batch exceeds but one that is in force
+ * @param latency of an instance by the size of inputs, with margins; its largest batches are those that its memory is
+ *     thought to hold, which no batch exceeds but one that is in force
  */
 public record BatchingRule(
         Duration objective, double ratePerSecond, SizeHistogram sizes, int largest, IntFunction<BatchLatency> latency) {
@@ -61,12 +62,13 @@ public record BatchingRule(
     private static final long LEAST_DELAY_CHANGE = 2;
 
     /**
-     * What the rule proposes.
+     * The proposal of the rule.
      *
      * @param guard after the comparison of the p99 with the objective
-     * @param isMaterial whether it differs enough from what is in force: in its buckets, in a batch by a tenth, in a delay by a
-     *     quarter and 2 ms; in anything after a late window, and when all is well again. Before the first decision: whether some batches have run that
-     *     are half as large as can be in time, or the service was late; till then servers keep their own settings
+     * @param isMaterial whether it differs enough from the setting in force: in its buckets, in a batch by a tenth, in
+     *     a delay by a quarter and 2 ms; in any part after a late window, and when windows are in time again. Before
+     *     the first decision: whether batches have run that are half as large as can be in time, or the service was
+     *     late; until then servers keep their own settings
      */
     public record Proposal(List<Bucket> buckets, BatchingGuard guard, boolean isMaterial) {
         public Proposal {
@@ -96,10 +98,10 @@ public record BatchingRule(
     }
 
     /**
-     * Which buckets, batches and delays are to be next.
+     * The next buckets, batches and delays.
      *
-     * @param inForce what the service was told before; empty if nothing
-     * @param guard how it has done since
+     * @param inForce the setting in force; empty before the first
+     * @param guard the results since then
      */
     public Proposal next(List<Bucket> inForce, BatchingGuard guard, Instant now) {
         boolean late = guard.isLate(objective);
@@ -176,7 +178,10 @@ public record BatchingRule(
         return batches.millis(most) / most;
     }
 
-    /** The largest batch with which a request that just misses one is in time, even if it took longer by a factor; at least 1. */
+    /**
+     * The largest batch with which a request that just misses one is in time, even if it took longer by a factor; at
+     * least 1.
+     */
     private int inTime(BatchLatency batches, int bound, double longer) {
         int low = 1;
         int high = bound + 1;
@@ -191,7 +196,7 @@ public record BatchingRule(
         return low;
     }
 
-    /** What is in force, as a share of what the model allows: of the bucket where that is least, at most 1. */
+    /** The batches in force as a share of the batches that the model allows: the least of all buckets, at most 1. */
     private static double shareInForce(List<Lane> lanes, List<Bucket> inForce) {
         return lanes.stream()
                 .filter(lane -> before(inForce, lane.upTo) > 0)

@@ -15,7 +15,7 @@ import java.util.function.IntToDoubleFunction;
  * @param mostBuckets at least 1
  */
 public record Bucketizer(IntToDoubleFunction cost, int largest, int mostBuckets) {
-    /** A bucket more must save this share of what is left of the cost. */
+    /** The share of the remaining cost that one more bucket must save. */
     private static final double WORTH_A_BUCKET = .03;
     /** Other edges must save this share, for shapes have to be made ready. */
     private static final double WORTH_A_CHANGE = .05;

@@ -3,20 +3,22 @@ package io.lendstream.core.batching;
 /**
  * The requests per second that one instance answers so that 99 of 100 are in time.
  *
- * <p>The instance takes whatever waits as its next batch as soon as it is free. Batches then settle at the size {@code b} that
- * arrives during one: {@code b = rate l(b)}. They vary, the more the closer the instance is to what it can do at all, for a large
- * one makes its successor large, and the more the burstier requests arrive. With {@code rho}, by how much a batch more now makes
- * the next one larger, and {@code cv2}, the squared coefficient of variation of the times between requests (1 for Poisson),
+ * <p>The instance takes whatever waits as its next batch as soon as it is free. Batches then settle at the size
+ * {@code b} that arrives during one: {@code b = rate l(b)}. They vary, the more the closer the instance is to what it
+ * can do at all, for a large one makes its successor large, and the more the burstier requests arrive. With
+ * {@code rho}, by how much a batch more now makes the next one larger, and {@code cv2}, the squared coefficient of
+ * variation of the times between requests (1 for Poisson),
  *
  * <pre>
  * b99 = b + (cv2 - 1) + 2.33 sqrt(b cv2 / (1 - rho^2)) + 0.74 (2 cv2 - 1)
  * p99 = 1.12 * 2 l(b99)
  * </pre>
  *
- * for a request that has just missed a batch waits for that and is served in the next. The second term counts those that come
- * in the same burst; the last is how lopsided such batches are (Cornish and Fisher, of a negative binomial). The factor 1.12 is what
- * simulations give above the rest. The rule that many systems use, twice the latency of the chosen batch within the objective,
- * leaves no room for batches to vary: at the rate that it promises, the p99 is often half as much again as the objective.
+ * for a request that has just missed a batch waits for that and is served in the next. The second term counts those
+ * that come in the same burst; the last is how lopsided such batches are (Cornish and Fisher, of a negative binomial).
+ * The factor 1.12 is what simulations give above the rest. The rule that many systems use, twice the latency of the
+ * chosen batch within the objective, leaves no room for batches to vary: at the rate that it promises, the p99 is often
+ * half as much again as the objective.
  *
  * <p>The formula errs on the side of caution, and for bursts near saturation on the other; {@link #played} makes sure.
  *
@@ -39,11 +41,12 @@ public record Capacity(double ratePerSecond, double p99Millis) {
     private static final double SKEW = (QUANTILE_99 * QUANTILE_99 - 1) / 6;
 
     /**
-     * The most that an instance can be given.
+     * The highest rate that an instance can take.
      *
      * @param sloMillis within which 99 of 100 requests are to be answered
      * @param cv2 squared coefficient of variation of the times between requests; 1 for Poisson
-     * @param load most share of what the instance can do with largest batches, above 0, at most 1; less than 1 keeps a reserve
+     * @param load greatest share of the instance's rate with largest batches, above 0, at most 1; less than 1 keeps a
+     *     reserve
      */
     public static Capacity of(BatchLatency latency, double sloMillis, double cv2, double load) {
         double high = load * MOST_LOAD * 1000 * latency.largestBatch() / latency.millis(latency.largestBatch());
@@ -62,7 +65,10 @@ public record Capacity(double ratePerSecond, double p99Millis) {
         return at(latency, low, cv2);
     }
 
-    /** About the most that an instance can be given: each bucket takes its share of what the instance would do with it alone. */
+    /**
+     * An estimate of the highest rate: each bucket takes its share of the rate that the instance would reach with it
+     * alone.
+     */
     static Capacity of(Mix mix, double sloMillis, double cv2, double load) {
         double inverse = 0;
         for (Mix.Part part : mix.parts()) {
@@ -72,8 +78,8 @@ public record Capacity(double ratePerSecond, double p99Millis) {
     }
 
     /**
-     * The most that an instance can be given by playing it: a rate is tried, and raised or lowered until the p99 is just below
-     * the objective. A pure function, as chance is the same each time.
+     * The most that an instance can be given by playing it: a rate is tried, and raised or lowered until the p99 is
+     * just below the objective. A pure function, as chance is the same each time.
      *
      * @param noise standard deviation of the logarithm of a batch's time
      */

@@ -5,8 +5,8 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * The instances by which a rate is served for least money: a covering knapsack, by branch and bound over the profiles, those that
- * serve for least first. What is found early is mostly best; after so many branches the search ends all the same.
+ * The cheapest instances that serve a rate: a covering knapsack, by branch and bound over the profiles, the cheapest
+ * per request first. An early result is mostly the best; the search ends after a fixed number of branches.
  */
 final class Cover {
     private static final int MOST_BRANCHES = 20_000;
@@ -53,7 +53,10 @@ final class Cover {
         return best.clone();
     }
 
-    /** What no cover costs less than: what this costs, or where the search ended early, as if instances could be had in parts. */
+    /**
+     * What no cover costs less than: what this costs, or where the search ended early, as if instances could be had in
+     * parts.
+     */
     double leastPaid() {
         return leastPaid;
     }

@@ -11,19 +11,19 @@ import java.util.TreeMap;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * What has been learned of a model, with a margin for what is not known.
+ * The learned latency of a model, with a margin for unknowns.
  *
  * @param gpu on whose instances
  * @param largestSize of the model's inputs
- * @param memory what is known to fit, by memory slices of the instance
- * @param margin by how much longer batches are taken to be
+ * @param memory the work that is known to fit, by memory slices of the instance
+ * @param margin the share by which batches are assumed to be longer
  */
 public record LearnedLatency(LatencyModel model, MigGpu gpu, int largestSize, MemoryLearner memory, Margin margin)
         implements ModelLatency {
-    /** How far to trust a model. */
+    /** The trust in a model. */
     public interface Margin {
         /**
-         * A fraction: 0.1 for ten per cent longer than the model says.
+         * A fraction: 0.1 for ten per cent longer than the model.
          *
          * @param size as a share of the largest
          */

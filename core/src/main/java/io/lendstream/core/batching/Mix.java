@@ -3,7 +3,7 @@ package io.lendstream.core.batching;
 import java.util.List;
 
 /**
- * What an instance is given: requests in buckets by size, each batched with its like.
+ * The load of an instance: requests in buckets by size, each batched within its bucket.
  *
  * @param parts a bucket each, by size
  */

@@ -3,7 +3,7 @@ package io.lendstream.core.batching;
 import io.lendstream.core.mig.MigProfile;
 import java.util.Optional;
 
-/** How long batches of a model take on the instances of a kind of GPU, as far as it is known or learned. */
+/** The known or learned times of a model's batches on the instances of a kind of GPU. */
 public interface ModelLatency {
     /** Of a model of which nothing is known. */
     ModelLatency UNKNOWN = new ModelLatency() {
@@ -29,7 +29,7 @@ public interface ModelLatency {
     /** The largest input that the model takes; 1 for models whose inputs are all alike. */
     int largestSize();
 
-    /** The same with every batch longer by a factor, as a margin for what is not known. */
+    /** The same with every batch longer by a factor, as a margin for unknowns. */
     default ModelLatency times(double factor) {
         ModelLatency plain = this;
         return new ModelLatency() {

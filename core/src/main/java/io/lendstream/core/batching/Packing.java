@@ -51,7 +51,7 @@ public record Packing(List<Cut> gpus) {
     }
 
     /**
-     * A service that is to be served.
+     * A service to serve.
      *
      * @param ratePerSecond above 0
      * @param capacities requests per second of an instance, by profile; profiles that cannot serve it are left out

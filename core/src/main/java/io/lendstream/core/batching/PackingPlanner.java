@@ -15,10 +15,11 @@ import java.util.SplittableRandom;
 /**
  * Packs services onto as few GPUs as can be, and then onto as few slices.
  *
- * <p>A service's price is what a request per second costs of a GPU on the profile that suits it best. GPU by GPU the cut is
- * taken whose instances, each given to whom it is worth most, are worth most together: O(GPUs x cuts x slots x services). The
- * result is then improved for a number of rounds: prices are disturbed, or some GPUs are given up and what they served is
- * packed again. What comes out hangs on the demands and the seed alone.
+ * <p>A service's price is the share of a GPU that a request per second costs on the profile that suits the service
+ * best. GPU by GPU, the planner takes the cut with the greatest total value, where each instance goes to the service
+ * that values it most: O(GPUs x cuts x slots x services). The result is then improved for a number of rounds: prices
+ * are disturbed, or some GPUs are given up and their services are packed again. The result depends on the demands and
+ * the seed alone.
  *
  * <p>Near the optimum, not at it: tests compare with an exact solver.
  */
@@ -27,7 +28,10 @@ public final class PackingPlanner {
     private static final double DISTURBANCE = .25;
     private static final double SLOT_DISTURBANCE = .05;
     private static final int MOST_GIVEN_UP = 5;
-    /** Of so many rounds, and of more where there are many GPUs, one begins with whole covers, one with prices disturbed. */
+    /**
+     * Of so many rounds, and of more where there are many GPUs, one begins with whole covers, one with prices
+     * disturbed.
+     */
     private static final int AFRESH = 4;
     /** The others repair; one for every so many GPUs. */
     private static final int REPAIRED_GPUS = 10;
@@ -82,8 +86,8 @@ public final class PackingPlanner {
     }
 
     /**
-     * The best of so many rounds; of fewer where no plan can do with fewer GPUs, and for a while none with fewer slices was
-     * found.
+     * The best of so many rounds; of fewer where no plan can do with fewer GPUs, and for a while none with fewer slices
+     * was found.
      */
     public Packing improved(int rounds, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
@@ -169,7 +173,7 @@ public final class PackingPlanner {
         return disturbed;
     }
 
-    /** Gives up some GPUs, and packs anew what they served. */
+    /** Gives up some GPUs, and packs their services again. */
     private Draft repaired(Draft from, SplittableRandom random) {
         int all = from.slots.size();
         int given = Math.min(all, 2 + random.nextInt(MOST_GIVEN_UP - 1));
@@ -253,7 +257,7 @@ public final class PackingPlanner {
         return false;
     }
 
-    /** To whom an instance is worth most; -1 where nobody needs it. */
+    /** The service that values an instance most; -1 if no service needs it. */
     private int worthiest(int profile, double[] left, double[] prices) {
         int best = -1;
         double most = 0;

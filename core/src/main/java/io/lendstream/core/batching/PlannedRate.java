@@ -6,13 +6,14 @@ import java.time.Duration;
 import org.hipparchus.distribution.continuous.NormalDistribution;
 
 /**
- * The rate of a service that instances are planned for, in requests per second: a high quantile of what is forecast, but no less
- * than now, and no more than a limit above now, for a forecast that promises a multiple is seldom right and dear when wrong. Where
- * the recent peak is above that limit, it is the limit instead: what has just been may come again.
+ * The rate of a service that instances are planned for, in requests per second. It is a high quantile of the forecast,
+ * no less than the present rate and no more than a limit above it: a forecast of a multiple is seldom right, and
+ * expensive if wrong. If the recent peak is above that limit, the peak is the limit, because it may come again.
  *
  * <p>{@code max(now, min(quantile, max(most x now, recent peak)))}
  *
- * @param quantile from 0.9 to 0.99; between these two a forecast's quantiles are taken to lie as a normal distribution's
+ * @param quantile from 0.9 to 0.99; between these two a forecast's quantiles are taken to lie as a normal
+ *     distribution's
  * @param most multiple of the present rate; at least 1
  */
 public record PlannedRate(double quantile, double most) {

@@ -19,18 +19,19 @@ import java.util.TreeMap;
 import java.util.function.IntFunction;
 
 /**
- * What servers have told of a service's batches, and how it was told to batch: plain values; each report makes the next.
+ * The reported batches of a service and the batching decided for it, as immutable values; each report gives the next.
  *
- * <p>Times are learned for inputs as shares of a power of two, the first that no input has exceeded. When one does, or the
- * service moves to another kind of GPU, they are learned from the start; the former happens less than once for each doubling.
+ * <p>Times are learned for inputs as shares of a power of two, the first that no input has exceeded. When one does, or
+ * the service moves to another kind of GPU, they are learned from the start; the former happens less than once for each
+ * doubling.
  *
  * @param gpu the kind of GPU that it was learned on, by {@link MigGpu#model}
  * @param largest input so far, rounded up to where a bucket may end; 1 where all are alike
  * @param learned of the time that batches take
  * @param sizes of the inputs that requests came with; rounded up alike, so that they are a hundred at most
- * @param decided what the service was last told
- * @param at when it was; before the first decision, when the first batches came
- * @param guard what came of it
+ * @param decided the last decided setting
+ * @param at the time of that decision; before the first decision, the time of the first batches
+ * @param guard the results since then
  */
 public record ServiceBatches(
         String gpu,
@@ -42,14 +43,15 @@ public record ServiceBatches(
         BatchingGuard guard) {
     private static final double LARGEST_SIZE = 1e9;
     /**
-     * A batch may have this many times the work of those that ran, so that a service that had few requests is not kept at small
-     * batches for ever; each step is measured before the next. Servers have limits of their own, which this does not lift.
+     * A batch may have this many times the work of the batches that ran, so that a service that had few requests is not
+     * kept at small batches for ever; each step is measured before the next. Servers have limits of their own, which
+     * this does not lift.
      */
     private static final double BEYOND = 2;
     /** So that a batch that ran is not lost to rounding when it is divided by a size. */
     private static final double ROUNDING = 1e-9;
 
-    /** Of a service whose servers have told nothing yet. */
+    /** The batches of a service before the first report of its servers. */
     public static ServiceBatches of(MigGpu gpu, Instant at) {
         return new ServiceBatches(
                 gpu.model(),
@@ -61,7 +63,7 @@ public record ServiceBatches(
                 BatchingGuard.fresh(at));
     }
 
-    /** With what a source tells of sizes and of latency: all but its batches. */
+    /** With the sizes and the latency that a source reports: all but its batches. */
     public ServiceBatches heard(RequestRate rate) {
         Map<Integer, Double> counts = new TreeMap<>();
         for (SizeCount bar : rate.inputSizes()) {
@@ -150,14 +152,14 @@ public record ServiceBatches(
         return new ServiceBatches(gpu, largest, learned, sizes, Optional.of(next), now, nextGuard);
     }
 
-    /** What was learned, for margins and drifts. */
+    /** The learned latencies, for margins and drifts. */
     public LatencyLearner learner() {
         return LatencyLearner.of(LatencyPrior.WIDE, learned);
     }
 
     /**
-     * How long batches take on an instance, with margins, by the size of their inputs. The largest batch has twice the work of
-     * any that ran in as much memory; in twice the memory, twice as much.
+     * How long batches take on an instance, with margins, by the size of their inputs. The largest batch has twice the
+     * work of any that ran in as much memory; in twice the memory, twice as much.
      *
      * @return empty before anything was measured there or in less memory
      */
@@ -168,7 +170,7 @@ public record ServiceBatches(
     /**
      * The same.
      *
-     * @param fits whether somebody vouches that what has run on any instance has enough memory on this one
+     * @param fits whether it is declared that all work that has run on any instance fits the memory of this one
      */
     public Optional<IntFunction<BatchLatency>> on(Slice slice, boolean fits) {
         LatencyLearner learner = learner();

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What one instance of each profile does for a service.
+ * The capacity of one instance of each profile for a service.
  *
  * @param edges of its buckets, ascending; the largest size of the model last
  * @param byProfile only profiles on which it is in time
@@ -30,10 +30,10 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
     }
 
     /**
-     * With the buckets that serve most: as many as save computing, or fewer where a tight objective leaves no time for a batch of
-     * each. Capacities are played, which takes some 10 to 100 ms each.
+     * With the buckets that serve most: as many as save computing, or fewer where a tight objective leaves no time for
+     * a batch of each. Capacities are played, which takes some 10 to 100 ms each.
      *
-     * @param load most share of what an instance can do that is given to it; 1 for no reserve
+     * @param load greatest share of an instance's capacity that is used; 1 for no reserve
      */
     public static ServiceCapacity of(PlannedService service, MigGpu gpu, double load) {
         List<Integer> most = bucketizer(service, gpu, MOST_BUCKETS).best(histogram(service));
@@ -101,8 +101,8 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
     }
 
     /**
-     * The largest batch of each bucket on an instance, in the order of {@link #edges}: what its memory holds, and of which
-     * somebody can still be in time.
+     * The largest batch of each bucket on an instance, in the order of {@link #edges}: the batch that its memory holds
+     * and with which a request can still be in time.
      */
     public List<Integer> largestBatches(MigProfile profile) {
         return edges.stream()
@@ -113,7 +113,7 @@ public record ServiceCapacity(PlannedService service, List<Integer> edges, Map<M
                 .toList();
     }
 
-    /** No batch of which nobody is in time. */
+    /** The same, up to the largest batch with which a request can still be in time. */
     private BatchLatency inTime(BatchLatency latency) {
         int low = 1;
         int high = latency.largestBatch();

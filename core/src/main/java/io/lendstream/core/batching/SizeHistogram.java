@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How large the inputs of a model are, the newer ones counting more: a weight halves in an hour.
+ * The sizes of a model's inputs, with more weight for newer ones: a weight halves in an hour.
  *
  * @param bars by size, ascending, in whatever sizes are counted
  * @param at the time to which weights have been reduced

@@ -17,12 +17,12 @@ import org.hipparchus.optim.linear.SimplexSolver;
 import org.hipparchus.optim.nonlinear.scalar.GoalType;
 
 /**
- * What an instance of each profile is worth, in GPUs, if instances and GPUs could be had in parts: the dual of that linear
- * programme. However a GPU is cut, its instances are worth no more than one GPU; so whatever the services must pay at least is a
- * number of GPUs that no plan can do without.
+ * What an instance of each profile is worth, in GPUs, if instances and GPUs could be had in parts: the dual of that
+ * linear programme. However a GPU is cut, its instances are worth no more than one GPU; so whatever the services must
+ * pay at least is a number of GPUs that no plan can do without.
  *
- * <p>By cutting planes (Kelley, 1960): prices are found for the profiles that services chose at earlier prices, until they choose
- * none that is cheaper. A few dozen programmes with a variable a profile, however many services there are.
+ * <p>By cutting planes (Kelley, 1960): prices are found for the profiles that services chose at earlier prices, until
+ * they choose none that is cheaper. A few dozen programmes with a variable a profile, however many services there are.
  *
  * @param prices by profile, in the order of {@link MigGpu#profiles}
  * @param gpus that no plan can do without

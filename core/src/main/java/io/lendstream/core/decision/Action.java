@@ -7,19 +7,19 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** What an actuator is asked to do. */
+/** The order of a decision to an actuator. */
 public sealed interface Action {
-    /** The GPUs that change hands by it, or stay with a new deadline. */
+    /** The GPUs that change their owner, or stay with a new deadline. */
     List<GpuId> gpus();
 
     <T> T match(Cases<T> cases);
 
-    /** What the action is called in records, metrics and tables. */
+    /** The name of the action in records, metrics and tables. */
     default String kind() {
         return getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT);
     }
 
-    /** What it makes of a job's GPUs; empty where it changes no job. */
+    /** The change of a job's GPUs; empty if it changes no job. */
     default Optional<JobChange> jobChange() {
         return match(JobChange.OF_ACTION);
     }
@@ -34,22 +34,22 @@ public sealed interface Action {
         return match(ActionParts.RECLAIM);
     }
 
-    /** What it puts to work, if it serves. */
+    /** The replicas that it starts or wakes, if it serves. */
     default Optional<Serve> asServe() {
         return match(ActionParts.SERVE);
     }
 
-    /** What it stops, if it stops replicas. */
+    /** The replicas that it stops, if it stops any. */
     default Optional<Idle> asIdle() {
         return match(ActionParts.IDLE);
     }
 
-    /** How a service batches from now on, if it is about that. */
+    /** The new batching of a service, if it sets one. */
     default Optional<Batching> asBatching() {
         return match(ActionParts.BATCHING);
     }
 
-    /** How GPUs are cut, if it cuts any. */
+    /** The new cut of GPUs, if it cuts any. */
     default Optional<Repartition> asRepartition() {
         return match(ActionParts.REPARTITION);
     }
@@ -59,12 +59,12 @@ public sealed interface Action {
         return match(ActionParts.RENEW);
     }
 
-    /** Whether it asks for nothing. */
+    /** Whether it changes nothing. */
     default boolean isHold() {
         return match(ActionParts.HOLD).isPresent();
     }
 
-    /** What it is about: a job or a service by name; empty for what concerns the domain. */
+    /** The name of its job or service; empty if it concerns the domain. */
     default String target() {
         return match(new Target());
     }
@@ -90,7 +90,7 @@ public sealed interface Action {
      * Takes GPUs back from a job, giving it until {@code by} to shrink or stop.
      *
      * @param gpus the GPUs to be released
-     * @param allocation what the job goes on with
+     * @param allocation the job's GPUs afterwards
      */
     record Reclaim(JobId job, List<GpuId> gpus, Instant by, Allocation allocation) implements Action {
         public Reclaim {
@@ -167,11 +167,11 @@ public sealed interface Action {
     }
 
     /**
-     * Cuts GPUs anew. Instances that stay are not touched; the others must be free.
+     * Changes the MIG instances of GPUs. Instances that stay are not touched; the others must be free.
      *
      * @param gpus the GPUs, not their instances
-     * @param profiles the MIG instances of each afterwards, biggest first, by profile and first memory slice: {@code 3g.40gb@4};
-     *     empty for a whole GPU
+     * @param profiles the MIG instances of each afterwards, biggest first, by profile and first memory slice:
+     *     {@code 3g.40gb@4}; empty for a whole GPU
      */
     record Repartition(List<GpuId> gpus, List<String> profiles) implements Action {
         public Repartition {
@@ -197,7 +197,7 @@ public sealed interface Action {
         }
     }
 
-    /** Nothing is done though something was called for. */
+    /** No change is made, although there was a cause for one. */
     record Hold(Optional<JobId> job, Optional<ServiceId> service) implements Action {
         @Override
         public List<GpuId> gpus() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How a service's replicas are to batch, and on which slices.
+ * The batching decided for a service's replicas, and their slices.
  *
  * @param profile MIG profile of the smallest instance, for which the batches are right; empty for whole GPUs
  * @param instances how many instances, or GPUs, serve

@@ -4,8 +4,8 @@ import io.lendstream.core.id.DomainId;
 import java.util.Comparator;
 
 /**
- * Names a decision for ever, and orders it: actuators follow the highest epoch they have seen, and within it the
- * sequence.
+ * The unique name of a decision, which also gives its order. Actuators follow the highest epoch they have seen, and
+ * within it the sequence.
  *
  * @param epoch the scheduler's term of office over the domain
  * @param sequence 1, 2, 3, ... within the domain, over all epochs

@@ -3,7 +3,7 @@ package io.lendstream.core.decision;
 import io.lendstream.core.id.JobId;
 import java.util.Optional;
 
-/** What a decision makes of a job: lends, reclaims and resizes change one. */
+/** The change of a job by a decision: a lend, a reclaim or a resize. */
 public record JobChange(JobId job, Allocation allocation) {
     static final Action.Cases<Optional<JobChange>> OF_ACTION = new OfAction();
 

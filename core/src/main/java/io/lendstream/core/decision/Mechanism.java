@@ -1,6 +1,6 @@
 package io.lendstream.core.decision;
 
-/** How a job's change of GPUs is carried out. */
+/** The ways to carry out a change of a job's GPUs. */
 public enum Mechanism {
     /** Not known to this version; actuators treat it as a restart. */
     UNKNOWN,

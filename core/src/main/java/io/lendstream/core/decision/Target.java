@@ -3,7 +3,7 @@ package io.lendstream.core.decision;
 import io.lendstream.core.id.JobId;
 import io.lendstream.core.id.ServiceId;
 
-/** The job or service an action is about, by name. */
+/** The name of the job or service of an action. */
 final class Target implements Action.Cases<String> {
     @Override
     public String lend(Action.Lend lend) {

@@ -1,4 +1,7 @@
-/** What the scheduler wants done, why, and how to recognise it again. A decision is data: it can be logged, explained, replayed and refused. */
+/**
+ * What the scheduler wants done, why, and how to recognise it again. A decision is data: it can be logged, explained,
+ * replayed and refused.
+ */
 @NullMarked
 package io.lendstream.core.decision;
 

@@ -6,7 +6,7 @@ import io.lendstream.core.event.HorizonQuantiles;
 import io.lendstream.core.event.InferenceService;
 
 /**
- * What a replica of a service answers, and how many replicas are kept: what turns requests per second into GPUs. A replica holds one
+ * The capacity of a replica and the floor of a service, which turn requests per second into GPUs. A replica holds one
  * GPU.
  *
  * @param perSecond requests per second that one replica answers within the SLO; above 0
@@ -47,7 +47,7 @@ public record ReplicaCapacity(double perSecond, int floor) {
         return forecast.with(forecast.horizons().stream().map(this::inGpus).toList());
     }
 
-    /** What one horizon says, in GPUs, too. */
+    /** One horizon with its values in GPUs. */
     public HorizonQuantiles inGpus(HorizonQuantiles at) {
         return at.in(new GpuQuantiles(gpusFor(at.p10()), gpusFor(at.p50()), gpusFor(at.p90()), gpusFor(at.p99())));
     }

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an actuator did with a decision.
+ * The report of an actuator on a decision.
  *
- * @param decision the decision; for a lease that ran out by itself, the one that granted it; for {@link Outcome#HOLDS} the last
- *     that the actuator has seen
+ * @param decision the decision; for a lease that ran out by itself, the one that granted it; for {@link Outcome#HOLDS}
+ *     the last that the actuator has seen
  * @param actuator who reports
  * @param gpus the GPUs this report is about
  * @param tenant who uses, or used, them

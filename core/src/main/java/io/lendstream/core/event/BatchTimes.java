@@ -4,12 +4,13 @@ import io.lendstream.core.id.Checks;
 import java.util.Optional;
 
 /**
- * How long batches of one size took that servers ran in a window: the difference of two readings of Triton's {@code batch_stats}.
+ * The times of batches of one size in a window. They are the difference of two readings of Triton's
+ * {@code batch_stats}.
  *
  * @param profile MIG profile of the instance; empty for a whole GPU
  * @param batch inputs in each, padded ones included
- * @param size to which inputs were padded, in the service's own unit (tokens, pixels); 0 or 1 where all are alike, at most a
- *     thousand million
+ * @param size to which inputs were padded, in the service's own unit (tokens, pixels); 0 or 1 where all are alike, at
+ *     most a thousand million
  * @param count how many batches; at least 1
  * @param meanMillis that one took; above 0
  */

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a person, or their tool, tells the scheduler.
+ * A command of an operator to the scheduler.
  *
  * @param id a name for the command, unique, by which decisions refer to it
  * @param issuer who gave it
@@ -29,7 +29,7 @@ public record ControlCommand(
         gpus = List.copyOf(gpus);
     }
 
-    /** What is wanted. */
+    /** The kinds of commands. */
     public enum Kind {
         /** Not known to this version; logged, changes nothing. */
         UNKNOWN,
@@ -39,7 +39,7 @@ public record ControlCommand(
         /** Decisions are marked advisory, and refused at the actuator. */
         ADVISORY_ON,
         ADVISORY_OFF,
-        /** What was advised is to be carried out, if it still can be. */
+        /** Carries out a decision that was only advice, if that is still possible. */
         APPROVE,
         /** Take every loan back and lend nothing until thawed. */
         RECLAIM_ALL,

@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param model the model that made it
  * @param horizons quantiles at increasing horizons; not empty
  * @param recentError mean absolute error over mean demand of its recent forecasts at the first horizon
- * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon; that of each
- *     horizon, and of p99, is said there
+ * @param recentCoverage90 share of recent steps in which demand stayed under the p90 forecast of the first horizon;
+ *     {@link HorizonQuantiles#recent} has it for each horizon, and for p99
  */
 public record DemandForecast(
         ServiceId service,
@@ -46,7 +46,7 @@ public record DemandForecast(
         return issuedAt;
     }
 
-    /** The same with other words at its horizons. */
+    /** The same with other horizons. */
     public DemandForecast with(List<HorizonQuantiles> others) {
         return new DemandForecast(service, domain, issuedAt, step, model, others, recentError, recentCoverage90);
     }

@@ -4,7 +4,7 @@ import io.lendstream.core.id.DomainId;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Something that happened to a domain. Its time is its own, not that of whoever reads it. */
+/** Something that happened to a domain. Its time is the time of its source, not of its reader. */
 public sealed interface Event
         permits Node,
                 NodeLeft,

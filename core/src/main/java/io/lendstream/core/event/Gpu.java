@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param model the product name as NVML gives it
  * @param migEnabled whether it is cut into MIG instances; then only {@code instances} can be lent, not the GPU
  * @param migSwitchable whether MIG mode may be switched on and off here; where it may not, the GPU stays as it is
- * @param migProfiles sizes of instances that its driver offers; none where it did not tell
+ * @param migProfiles sizes of instances that its driver offers; none if not known
  * @param computeCapability CUDA's, such as {@code 9.0}, where known
  * @param migPending whether MIG mode is to change with the GPU's next reset
  */
@@ -101,7 +101,7 @@ public record Gpu(
         return migEnabled || migSwitchable;
     }
 
-    /** How it may be cut, as its driver tells, or as we know of its kind; empty where neither does. */
+    /** The ways to cut it, from its driver or from the table of known kinds; empty if both have none. */
     public Optional<MigGpu> kind() {
         return MigGpu.reported(
                 model,

@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param profile its size by NVIDIA's name, such as {@code 3g.40gb}
  * @param start its first memory slice
  * @param size how many memory slices it covers
- * @param uuid its name for {@code CUDA_VISIBLE_DEVICES}, as NVML gives it: {@code MIG-...}; absent where it has no compute
- *     instance, or several
+ * @param uuid its name for {@code CUDA_VISIBLE_DEVICES}, as NVML gives it: {@code MIG-...}; absent where it has no
+ *     compute instance, or several
  * @param gpuInstanceId the driver's number for it on its GPU, used again once it is removed
  * @param computeInstanceId the driver's number for the compute instance in it, where it has one
  */

@@ -3,7 +3,8 @@ package io.lendstream.core.event;
 import io.lendstream.core.id.Checks;
 
 /**
- * GPUs that a service needs where its demand is at a quantile, to keep its SLO: one for each replica, and never fewer than its floor.
+ * The GPUs that a service needs to keep its SLO, by quantiles of its demand. It is one for each replica, and never
+ * fewer than its floor.
  *
  * <p>They are whole GPUs, also of a service that is planned onto MIG instances.
  */

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support is absent,
- * never zero.
+ * One GPU, or one MIG instance, at one moment, in groups as NVML and DCGM have them. What the device does not support
+ * is absent, never zero.
  *
- * @param usedBy who has it, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty where nobody has, absent where
- *     that is not known
+ * @param usedBy its users, in order: {@code kubernetes/NAMESPACE/POD/CONTAINER}, {@code slurm/JOB}; empty if it is
+ *     unused, absent if that is not known
  */
 public record GpuSample(
         GpuId gpuId,
@@ -29,11 +29,12 @@ public record GpuSample(
     }
 
     /**
-     * How busy its engines are.
+     * The utilisation of its engines.
      *
      * @param utilizationQuality how far {@code utilization} may be trusted
      * @param utilization share of time in which a kernel ran; a fraction
-     * @param smActivity share of streaming multiprocessors at work; a fraction, valid under MIG where the device has GPM
+     * @param smActivity share of streaming multiprocessors at work; a fraction, valid under MIG where the device has
+     *     GPM
      * @param dramActivity share of the memory's bandwidth that was used; a fraction
      * @param memoryUtilization share of time in which memory was read or written; a fraction
      * @param tensorActivity share of time in which tensor cores were at work; a fraction
@@ -54,7 +55,7 @@ public record GpuSample(
         }
     }
 
-    /** Its memory (DCGM's framebuffer): how much is in use, and how much there is. */
+    /** Its memory (DCGM's framebuffer): the memory in use and the total. */
     public record Memory(Optional<Long> memoryUsedBytes, Optional<Long> memoryTotalBytes) {
         public Memory {
             Checks.notNegative("memoryUsedBytes", memoryUsedBytes);
@@ -63,7 +64,7 @@ public record GpuSample(
     }
 
     /**
-     * What it draws.
+     * Its power draw.
      *
      * @param powerWatts drawn now
      * @param energyJoules drawn since the driver was loaded
@@ -75,7 +76,7 @@ public record GpuSample(
         }
     }
 
-    /** How hot the GPU and its memory are. */
+    /** The temperatures of the GPU and its memory. */
     public record Temperature(Optional<Double> temperatureCelsius, Optional<Double> memoryTemperatureCelsius) {
         public Temperature {
             Checks.finite("temperatureCelsius", temperatureCelsius);
@@ -84,12 +85,12 @@ public record GpuSample(
     }
 
     /**
-     * How fast it is clocked.
+     * Its clock rates.
      *
      * @param smClockHertz of the streaming multiprocessors
      * @param memoryClockHertz of the memory
-     * @param throttleReasons why clocks are lower than they could be, in NVML's words, such as {@code sw-power-cap}; empty where they are
-     *     not, or that is not known
+     * @param throttleReasons why clocks are lower than they could be, by NVML's names, such as {@code sw-power-cap};
+     *     empty where they are not, or that is not known
      */
     public record Clocks(Optional<Long> smClockHertz, Optional<Long> memoryClockHertz, List<String> throttleReasons) {
         public Clocks {
@@ -99,7 +100,7 @@ public record GpuSample(
         }
     }
 
-    /** What it sends (tx) and receives (rx) over PCIe, and over all its NVLinks together. */
+    /** Its traffic, sent (tx) and received (rx), over PCIe and over all its NVLinks together. */
     public record Links(
             Optional<Double> pcieTxBytesPerSecond,
             Optional<Double> pcieRxBytesPerSecond,
@@ -140,7 +141,7 @@ public record GpuSample(
         return new GpuSample(gpuId, activity, memory, power, temperature, clocks, links, errors, Optional.of(users));
     }
 
-    /** Collects what a device tells, piece by piece. */
+    /** Collects the readings of a device, piece by piece. */
     public static GpuSampleBuilder of(GpuId gpuId) {
         return new GpuSampleBuilder(gpuId);
     }

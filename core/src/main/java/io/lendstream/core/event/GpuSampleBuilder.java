@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A {@link GpuSample} in the making: whatever is not given is absent, and utilisation that is not given is unsupported. For one
- * thread.
+ * A {@link GpuSample} in the making: whatever is not given is absent, and utilisation that is not given is unsupported.
+ * For one thread.
  */
 public final class GpuSampleBuilder {
     private final GpuId gpuId;
@@ -40,7 +40,7 @@ public final class GpuSampleBuilder {
         this.gpuId = gpuId;
     }
 
-    /** Measured utilisation; of what is not measured, give the {@link #utilizationQuality quality} alone. */
+    /** Measured utilisation; without a measurement, give the {@link #utilizationQuality quality} alone. */
     public GpuSampleBuilder utilization(double fraction) {
         this.utilization = Optional.of(fraction);
         this.utilizationQuality = Quality.MEASURED;

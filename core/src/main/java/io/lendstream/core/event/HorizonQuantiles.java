@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * <p>{@code p99} is the level that demand stays under in 99 of 100 cases, if the forecast keeps its promise.
  *
- * @param gpus the same in GPUs; empty where nobody has said what a replica of the service answers
+ * @param gpus the same in GPUs; empty if the capacity of a replica of the service is not declared
  * @param recent how the forecasts at this horizon held lately; empty before there were any
  */
 public record HorizonQuantiles(

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an inference service is and promises.
+ * The declaration of an inference service.
  *
  * @param models the models it serves, for batch and MIG plans
  * @param slo the latency it promises, at the 99th percentile
@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param replicaConcurrency requests that one replica runs at a time, where that is what limits it
  * @param floorReplicas replicas that are kept whatever the demand
  * @param warmUp from the decision to a replica that answers
- * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be planned onto MIG
- *     instances with as much, and otherwise only onto those with as much as it has run in
+ * @param sliceMemoryBytes memory that one replica needs, at any batch that it has run; where it says so, it may be
+ *     planned onto MIG instances with as much, and otherwise only onto those with as much as it has run in
  */
 public record InferenceService(
         ServiceId service,
@@ -45,7 +45,7 @@ public record InferenceService(
         sliceMemoryBytes.ifPresent(bytes -> Checks.atLeast("sliceMemoryBytes", 1, bytes));
     }
 
-    /** One that does not say how much memory it needs. */
+    /** A service without a declared memory need. */
     public InferenceService(
             ServiceId service,
             DomainId domain,

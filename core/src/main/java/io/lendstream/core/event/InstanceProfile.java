@@ -7,14 +7,14 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 
 /**
- * A size of MIG instance that a GPU offers, as its driver tells.
+ * A size of MIG instance that a GPU offers, as its driver reports it.
  *
  * @param name NVIDIA's, such as {@code 3g.40gb}
  * @param id by which the driver makes one
  * @param computeSlices that one has; at least 1
  * @param memorySlices that one covers; at least 1
- * @param memoryBytes that one can use; 0 where the driver does not tell
- * @param multiprocessors that one has; 0 where the driver does not tell
+ * @param memoryBytes that an instance can use; 0 if not known
+ * @param multiprocessors that an instance has; 0 if not known
  * @param starts memory slices at which one may begin; at least one
  * @param most how many a GPU may have
  */

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** Where a training job stands. */
+/** The phases of a training job. */
 public enum JobPhase {
     /** Not known to this version; the job is left as it is. */
     UNKNOWN,

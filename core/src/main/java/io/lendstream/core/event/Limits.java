@@ -12,17 +12,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The bounds of everything that a record may say, by record class and component, and by Java type where a component has no
- * entry of its own. A new component of an input record is bounded without an entry here.
+ * The bounds of values in input records. They are given by record class and component, or by Java type for components
+ * without an entry. A new component of an input record is bounded without an entry here.
  *
- * <p>The codec enforces the bounds. What others write is refused where it breaks them; what this system wrote is clamped to
- * the nearest legal value, because a state, a log or a file of an earlier version must load:
+ * <p>The codec enforces the bounds. What others write is refused where it breaks them; what this system wrote is
+ * clamped to the nearest legal value, because a state, a log or a file of an earlier version must load:
  *
- * <table>
- * <caption>Which reader refuses and which clamps</caption>
+ * <table> <caption>Which reader refuses and which clamps</caption>
  * <tr><th>reader</th><th>source</th><th>out of bounds</th></tr>
- * <tr><td>scheduler, actuator, forecaster, agent</td><td>topics that others write: nodes, gpu-telemetry, services, request-rates,
- * training-jobs, training-progress, demand-forecasts, control</td><td>refused</td></tr>
+ * <tr><td>scheduler, actuator, forecaster, agent</td><td>topics that others write: nodes, gpu-telemetry, services,
+ * request-rates, training-jobs, training-progress, demand-forecasts, control</td><td>refused</td></tr>
  * <tr><td>the same</td><td>topics that only this system writes: decisions, batching-decisions, leases, domain-events,
  * actuation-reports, progress</td><td>clamped</td></tr>
  * <tr><td>scheduler</td><td>entries of its state</td><td>clamped</td></tr>
@@ -30,8 +29,8 @@ import java.util.Set;
  * <tr><td>explain, top, doctor, the checker</td><td>all topics</td><td>clamped</td></tr>
  * </table>
  *
- * <p>Actuation reports are clamped although they are an input of the scheduler: they answer decisions about names that an
- * earlier version accepted, and a release that is refused leaves its GPU out of service.
+ * <p>Actuation reports are clamped although they are an input of the scheduler: they answer decisions about names that
+ * an earlier version accepted, and a release that is refused leaves its GPU out of service.
  */
 public final class Limits {
     /** The earliest time that a record may name. */
@@ -42,7 +41,7 @@ public final class Limits {
     public static final Duration LONGEST_WINDOW = Duration.ofHours(1);
     /** The most characters of a name. */
     public static final int LONGEST_NAME = 249;
-    /** The most characters of a text of an input record; what is longer is cut. */
+    /** The most characters of a text of an input record; longer texts are cut. */
     public static final int LONGEST_TEXT = 4096;
     /** The most entries of a list or a map of an input record. */
     public static final int MOST_ENTRIES = 100_000;
@@ -145,7 +144,9 @@ public final class Limits {
         return WHOLES.getOrDefault(key(record, component), TIMES);
     }
 
-    /** Bounds of a length of time, in milliseconds. What the scheduler sums up itself has none but those of a long life. */
+    /**
+     * Bounds of a length of time, in milliseconds. What the scheduler sums up itself has none but those of a long life.
+     */
     public static Whole lengths(Class<?> record, String component) {
         return WHOLES.getOrDefault(key(record, component), isInput(record) ? YEAR : LONGS);
     }
@@ -166,7 +167,7 @@ public final class Limits {
         return Optional.ofNullable(REALS_OF.getOrDefault(key(record, component), isInput(record) ? REALS : null));
     }
 
-    /** The most characters of a text. What the scheduler says of itself is not bounded: a replay has to find it as it was. */
+    /** The most characters of a text. Texts of the scheduler are not bounded: a replay must find them unchanged. */
     public static int text(Class<?> record) {
         return isInput(record) && record != SchedulerStarted.class ? LONGEST_TEXT : Integer.MAX_VALUE;
     }
@@ -185,12 +186,12 @@ public final class Limits {
     }
 
     /**
-     * What others may call something: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes (double, single and back) and backslashes,
-     * and with no part between slashes that is {@code .} or {@code ..}.
+     * A name in input records: 1 to {@value #LONGEST_NAME} printable ASCII characters without quotes (double, single
+     * and back) and backslashes, and with no part between slashes that is {@code .} or {@code ..}.
      *
-     * @param kind what is named, for the message
+     * @param kind the kind of object, for the message
      * @return the name
-     * @throws IllegalArgumentException where it is none, with what is wrong and what would be right
+     * @throws IllegalArgumentException if it is not a name; the message says what is wrong and what is allowed
      */
     public static String name(String kind, String text) {
         if (text.isEmpty() || text.length() > LONGEST_NAME) {
@@ -237,8 +238,8 @@ public final class Limits {
     }
 
     /**
-     * Rules that no bound of one component can express. They hold for what arrives and not for what is loaded, so they are not
-     * part of the constructors.
+     * Rules across several components. They apply to records that arrive and not to loaded state, so they are not part
+     * of the constructors.
      *
      * @throws IllegalArgumentException where the event breaks one
      */

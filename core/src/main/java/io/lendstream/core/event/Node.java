@@ -11,10 +11,11 @@ import java.util.Optional;
 /**
  * A node's inventory, as its agent found it.
  *
- * @param bootId changes whenever the agent starts; with a sequence it tells duplicates apart
- * @param driverVersion of the GPUs' driver, where it told
+ * @param bootId changes whenever the agent starts; with a sequence it identifies duplicates
+ * @param driverVersion of the GPUs' driver, if known
  * @param sequence 1, 2, 3, ... of its inventories since the agent's boot; 0 where it does not count them
- * @param why what is the matter with the node, for operators; empty where nothing is. A node may be READY and something of it not
+ * @param why the faults of the node, for operators; empty if there are none. A node may be READY although a part of it
+ *     is faulty
  */
 public record Node(
         NodeId nodeId,
@@ -39,7 +40,7 @@ public record Node(
         this(nodeId, domain, pool, bootId, at, status, gpus, Optional.empty());
     }
 
-    /** One whose agent neither counts its inventories nor says what is the matter. */
+    /** A node whose agent neither counts its inventories nor reports faults. */
     public Node(
             NodeId nodeId,
             DomainId domain,

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** What an agent says of its node. */
+/** The status of a node, as its agent reports it. */
 public enum NodeStatus {
     /** Not known to this version; treated as not ready. */
     UNKNOWN,

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** Where a record stood in Kafka. */
+/** The place of a record in Kafka. */
 public record Origin(String topic, int partition, long offset) {
     @Override
     public String toString() {

@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** What became of a decision, or of a part of it. */
+/** The outcome of a decision, or of a part of it. */
 public enum Outcome {
     /** Not known to this version; logged, changes nothing. */
     UNKNOWN,
@@ -21,8 +21,8 @@ public enum Outcome {
     /** Taken up and not achieved in time. */
     TIMED_OUT,
     /**
-     * Nothing became of it just now: the tenant runs on the GPUs named, or nobody where none is named. Said every so often, so
-     * that a difference from what is believed is found.
+     * No change: the tenant runs on the named GPUs, or no tenant runs if none is named. Reported from time to time, so
+     * that a difference from the scheduler's state is found.
      */
     HOLDS
 }

@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How far a service has got: it has answered everything up to {@code eventTime}.
+ * The progress of a service: it has processed everything up to {@code eventTime}.
  *
  * @param service a {@link ServiceName}, or the name of a service that a later version has
- * @param positions end offset, exclusive, of what it has written of this domain so far, by {@code topic-partition}. The
- *     scheduler cannot know offsets before its transaction ends; it says under {@value #DECISIONS} how many decisions it
- *     has made, which is the sequence of the last
- * @param nextEventAt when it next has something to do by itself, where it knows
+ * @param positions end offset, exclusive, of its records of this domain so far, by {@code topic-partition}. The
+ *     scheduler cannot know offsets before its transaction ends; under {@value #DECISIONS} it gives the number of its
+ *     decisions, which is the sequence of the last
+ * @param nextEventAt the next time at which it acts without a record, if known
  */
 public record Progress(
         String service,

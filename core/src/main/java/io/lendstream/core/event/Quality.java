@@ -1,11 +1,11 @@
 package io.lendstream.core.event;
 
-/** How far a measurement may be trusted. */
+/** The quality of a measurement. */
 public enum Quality {
     /** Not known to this version; treated as unsupported. */
     UNKNOWN,
     MEASURED,
-    /** The device cannot say, as with utilisation under MIG without GPM. Never read as zero. */
+    /** The device does not support it, as with utilisation under MIG without GPM. Never read as zero. */
     UNSUPPORTED,
     /** The last known value, older than a sampling period. */
     STALE

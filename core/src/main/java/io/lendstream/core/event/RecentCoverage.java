@@ -4,8 +4,7 @@ import io.lendstream.core.id.Checks;
 import java.util.Optional;
 
 /**
- * How often demand stayed under what was forecast of it at a horizon: shares of the last forecasts whose time has come, of which older
- * ones weigh less.
+ * The shares of recent forecasts at a horizon that demand stayed under; older forecasts weigh less.
  *
  * @param p90 share under p90; a fraction from 0 to 1, 0.9 if the forecasts keep their promise
  * @param p99 share under p99; a fraction from 0 to 1, 0.99 if they do

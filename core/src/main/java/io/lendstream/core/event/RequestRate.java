@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What one source saw of a service's requests in one window. A service's demand is the sum over its sources.
+ * The requests of a service in one window, as one source saw them. A service's demand is the sum over its sources.
  *
  * @param source who measured it: a node's agent, a gateway, a load generator
  * @param sequence 1, 2, 3, ... since the source's boot
@@ -43,7 +43,7 @@ public record RequestRate(
     }
 
     /**
-     * How many requests there were.
+     * The numbers of requests.
      *
      * @param arrivals requests offered in the window, answered or not
      * @param completions requests answered in the window
@@ -75,7 +75,7 @@ public record RequestRate(
         }
     }
 
-    /** The same with what servers told of their batches. */
+    /** The same with the batches that servers reported. */
     public RequestRate with(List<BatchTimes> times) {
         return new RequestRate(
                 service,

@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param policy the policy it plans with, by name and settings ({@code name:key=value})
  * @param settings everything else that its decisions depend on, by configuration key, so that the log alone suffices to
  *     make them again
- * @param decidesFrom when it took over by its own clock, where events had waited for it: of what happened before then it takes
- *     notice, and decides nothing
+ * @param decidesFrom the time of its takeover by its own clock, if there was a backlog; it applies earlier events, but
+ *     makes no decisions for them
  */
 public record SchedulerStarted(
         DomainId domain,

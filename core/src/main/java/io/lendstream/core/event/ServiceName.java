@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The parts of Lendstream that run as processes of their own, and what they are called in commands, settings and records. */
+/** The services of Lendstream, with their names in commands, settings and records. */
 public enum ServiceName {
     AGENT,
     FORECASTER,

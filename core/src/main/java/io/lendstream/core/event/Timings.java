@@ -4,9 +4,10 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long the parts of carrying out a decision took, each from the one before it.
+ * The times of the parts of a change, each from the end of the part before.
  *
- * @param pause how long a job did not train for it, where that was measured; from the order where it did not train before
+ * @param pause how long a job did not train for it, where that was measured; from the order where it did not train
+ *     before
  */
 public record Timings(
         Optional<Duration> prepare,
@@ -17,7 +18,7 @@ public record Timings(
     public static final Timings NONE =
             new Timings(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
-    /** Where nobody measured a pause. */
+    /** For a pause that was not measured. */
     public Timings(
             Optional<Duration> prepare, Optional<Duration> release, Optional<Duration> bind, Optional<Duration> ready) {
         this(prepare, release, bind, ready, Optional.empty());

@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param priority greater goes first; 0 is usual
  * @param deadline when its owner needs it done, if there is such a time
  * @param driver the actuator's driver that runs it
- * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so, the job may
- *     be lent a MIG instance with as much while it would wait otherwise
+ * @param sliceMemoryBytes memory that one replica needs, at any batch that fits it on a whole GPU; where it says so,
+ *     the job may be lent a MIG instance with as much while it would wait otherwise
  */
 public record TrainingJob(
         JobId job,
@@ -37,7 +37,7 @@ public record TrainingJob(
     }
 
     /**
-     * How many GPUs its owner asks for, and how far a policy may depart from that.
+     * The number of GPUs that its owner asks for, and the range that a policy may use.
      *
      * @param requestedGpus what its owner asked for; policies that do not scale jobs give exactly this
      * @param minGpus least it can run on; at least 1
@@ -58,7 +58,7 @@ public record TrainingJob(
     }
 
     /**
-     * How it trains, by its owner's word.
+     * Its training traits, declared by its owner.
      *
      * @param batch the batch sizes it may train with
      * @param profile what its owner knows of its speed and its gradient noise; steps that it reports correct the speed

@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a training job says of itself.
+ * A progress report of a training job.
  *
  * @param progress work done, in iterations at the initial batch size
  * @param totalProgress work to be done in all, in iterations at the initial batch size, where known
@@ -30,7 +30,7 @@ public record TrainingProgress(
     }
 
     /**
-     * How the job is spread over GPUs, each of which computes its share of a batch.
+     * The GPUs of the job, each of which computes its share of a batch.
      *
      * @param nodes nodes it runs on; 0 while it does not run
      * @param replicas GPUs it runs on; 0 while it does not run

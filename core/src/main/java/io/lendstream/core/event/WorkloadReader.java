@@ -1,6 +1,6 @@
 package io.lendstream.core.event;
 
-/** What a reader does with events about services and jobs; it passes over those about nodes, actuators, commands and schedulers. */
+/** Handles events about services and jobs; events about nodes, actuators, commands and schedulers are ignored. */
 public abstract class WorkloadReader implements Event.Cases<Runnable> {
     @Override
     public final Runnable node(Node node) {

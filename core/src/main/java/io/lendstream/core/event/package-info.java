@@ -1,4 +1,7 @@
-/** What the scheduler is told: everything that happens to a domain, each with its own time. One record a topic; a decision rests on these and on nothing else. */
+/**
+ * The inputs of the scheduler: all events of a domain, each with its own time. Each topic has one record type, and
+ * decisions depend on nothing else.
+ */
 @NullMarked
 package io.lendstream.core.event;
 

@@ -6,8 +6,8 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Optional;
 
 /**
- * How often a horizon's p90 and p99 held lately: shares with forgetting of all forecasts that could be judged, also of those from which
- * the levels learn nothing. A level cannot tell it: it ends somewhere.
+ * The recent coverage of a horizon's p90 and p99. It is a share with forgetting of all judged forecasts, including
+ * those that the levels do not learn from. A level cannot replace it, because a level has a range.
  */
 public final class Coverage {
     /** About so many forecasts count: a share of 0.99 is known to within 0.002 then (one standard deviation). */

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A way to look ahead. It is fed the steps of one service in order, each as demand or as missing, and can say after each
- * of them what it expects at every horizon. It knows nothing of the steps to come, and its state does not grow.
+ * A forecast model. It takes the steps of one service in order, each with demand or missing, and forecasts the demand
+ * at every horizon after each of them. It uses past steps only, and its state does not grow.
  */
 public interface ForecastModel {
     /**
@@ -19,7 +19,7 @@ public interface ForecastModel {
      */
     void observe(long step, double arrivalsPerSecond);
 
-    /** A step whose demand nobody reported. */
+    /** A step without reported demand. */
     void miss(long step);
 
     /** What it expects as of the last step, a line a horizon; empty until it has seen demand. */

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How demand is cut into steps, how far ahead it is looked for, and by which model.
+ * The steps of demand, the horizons and the model of forecasts.
  *
  * @param model name and settings of the model, as {@link Models} reads them: {@code ewma:alpha=0.2}
  * @param step length of a step; steps lie on whole multiples of it since 1970
@@ -16,7 +16,10 @@ public record ForecastSettings(String model, Duration step, List<Duration> horiz
     private static final Duration SHORTEST_STEP = Duration.ofSeconds(1);
     private static final Duration LONGEST_STEP = Duration.ofHours(1);
 
-    /** Short enough to see a rise before a reclaim must start, long enough that a step of a quiet service is not all noise. */
+    /**
+     * Short enough to see a rise before a reclaim must start, long enough that a step of a quiet service is not all
+     * noise.
+     */
     public static final ForecastSettings DEFAULT = new ForecastSettings(
             "lendstream",
             Duration.ofMinutes(1),

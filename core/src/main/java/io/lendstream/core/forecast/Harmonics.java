@@ -2,7 +2,10 @@ package io.lendstream.core.forecast;
 
 import java.time.Duration;
 
-/** Waves of a day and of a week at a step: one, then cosine and sine of each wave, the daily ones first. */
+/**
+ * Waves of a day and of a week at a step. The first value is one, then cosine and sine of each wave follow, the daily
+ * ones first.
+ */
 public final class Harmonics {
     static final int DAILY = 8;
     static final int WEEKLY = 3;

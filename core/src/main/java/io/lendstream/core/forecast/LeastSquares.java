@@ -4,8 +4,8 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * Linear regression that forgets: every observation weighs a little less than the one after it. Its factors are held back
- * towards zero by a ridge in proportion to what each feature has shown.
+ * Linear regression that forgets: every observation weighs a little less than the one after it. Its factors are held
+ * back towards zero by a ridge in proportion to what each feature has shown.
  */
 public final class LeastSquares {
     /** Added to the diagonal, so that a feature that was always zero gets the factor zero. */

@@ -4,9 +4,9 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * The probability at which a spread must be read so that the promised share really stays under it. It moves up a little after a
- * step above the forecast and down by so much less after one under it that the two balance at the promise, and comes back
- * slowly, so that a bad day is not paid for during weeks.
+ * The probability at which a spread must be read so that the promised share really stays under it. It moves up a little
+ * after a step above the forecast and down by so much less after one under it that the two balance at the promise, and
+ * comes back slowly, so that a bad day is not paid for during weeks.
  *
  * @see <a href="https://arxiv.org/abs/2106.00170">Gibbs and Candès, Adaptive conformal inference under distribution
  *     shift, NeurIPS 2021</a>

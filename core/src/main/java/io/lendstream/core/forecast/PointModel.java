@@ -5,7 +5,7 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * A way to say the one most likely value at each horizon; {@link Calibrated} makes quantiles of it. It works on the
+ * Forecasts the most likely value at each horizon; {@link Calibrated} makes quantiles of it. It works on the
  * <em>level</em> of demand, the natural logarithm of one plus the requests of a step.
  */
 public interface PointModel {
@@ -13,7 +13,7 @@ public interface PointModel {
 
     void miss(long step);
 
-    /** The level it expects at the horizon of this index; NaN as long as it cannot say. */
+    /** The level it expects at the horizon of this index; NaN while it has no forecast. */
     double ahead(int horizon);
 
     void save(StateWriter out);

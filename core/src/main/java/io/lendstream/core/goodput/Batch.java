@@ -1,7 +1,7 @@
 package io.lendstream.core.goodput;
 
 /**
- * How a job's total batch is made up on its replicas.
+ * The parts of a job's total batch on its replicas.
  *
  * @param local samples of one replica in one step
  * @param accumulation steps that only accumulate gradients before the one that synchronises

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The batches that Pollux chooses from: 50 total batches in geometric steps, split over GPUs as their memory allows. Those that
- * come to the same split are one.
+ * The batches that Pollux chooses from: 50 total batches in geometric steps, split over GPUs as their memory allows.
+ * Those that come to the same split are one.
  *
  * <p>Remembers what it worked out; not for several threads.
  */

@@ -4,10 +4,11 @@ import java.util.stream.IntStream;
 
 /**
  * Finds a local minimum of a smooth function of a few bounded variables: L-BFGS-B with the rules and tolerances of the
- * published routine, version 3.0 (ten corrections, {@code factr} 1e7, {@code pgtol} 1e-5, at most 20 trials a line search).
+ * published routine, version 3.0 (ten corrections, {@code factr} 1e7, {@code pgtol} 1e-5, at most 20 trials a line
+ * search).
  *
- * <p>Each iteration goes along the projected gradient to the generalised Cauchy point of a quadratic model, minimises the
- * model over the variables that are not at a bound there, and searches from where it is towards that point. The
+ * <p>Each iteration goes along the projected gradient to the generalised Cauchy point of a quadratic model, minimises
+ * the model over the variables that are not at a bound there, and searches from where it is towards that point. The
  * model's Hessian is a {@link Curvature}. See {@code docs/adr/0013-fit-of-throughput.md}.
  *
  * <p>An instance holds the work space of one minimisation, so that iterations allocate nothing.
@@ -110,7 +111,9 @@ final class BoundedMinimizer {
         return most;
     }
 
-    /** Goes along the projected gradient to the model's first local minimum; says which variables are free there. */
+    /**
+     * Goes along the projected gradient to the model's first local minimum; returns the variables that are free there.
+     */
     private void findCauchyPoint() {
         System.arraycopy(x, 0, goal, 0, size);
         for (int i = 0; i < size; i++) {
@@ -166,8 +169,8 @@ final class BoundedMinimizer {
     }
 
     /**
-     * Moves the goal from the Cauchy point to the model's minimum over the free variables, projected into the bounds, or
-     * cut off at the first bound where the projection would lead uphill; false if the model has no minimum.
+     * Moves the goal from the Cauchy point to the model's minimum over the free variables, projected into the bounds,
+     * or cut off at the first bound where the projection would lead uphill; false if the model has no minimum.
      */
     private boolean minimizeOverFreeVariables() {
         int count = 0;
@@ -222,7 +225,10 @@ final class BoundedMinimizer {
         }
     }
 
-    /** Moves to a point between here and the goal, or beyond, that is low enough; stays here and says so if there is none. */
+    /**
+     * Moves to a point between here and the goal, or beyond, that is low enough; stays here and says so if there is
+     * none.
+     */
     private boolean searchTowardsGoal(boolean first) {
         double length = 0;
         double longest = first ? 1 : 1e10;

@@ -6,10 +6,10 @@ import java.util.Arrays;
  * How a function bends, learnt from the last ten moves and the changes of its gradient: the limited-memory BFGS
  * approximation of its Hessian.
  *
- * <p>With few variables the Hessian is kept as a matrix {@code J} with {@code J J^T} the Hessian, rebuilt after each move
- * from the moves in O(moves x variables^2). That is the Hessian which the compact form for many variables stands for, and
- * rounding cannot make it indefinite. Variables that never move are left out, but the changes of their slopes count for
- * the scale, as published.
+ * <p>With few variables the Hessian is kept as a matrix {@code J} with {@code J J^T} the Hessian, rebuilt after each
+ * move from the moves in O(moves x variables^2). That is the Hessian which the compact form for many variables stands
+ * for, and rounding cannot make it indefinite. Variables that never move are left out, but the changes of their slopes
+ * count for the scale, as published.
  *
  * @see <a href="https://doi.org/10.1007/BF01582063">Byrd, Nocedal, Schnabel: Representations of quasi-Newton matrices,
  *     1994</a>
@@ -158,7 +158,7 @@ final class Curvature {
         return bend;
     }
 
-    /** Computes the transposed root's product with a direction; tells how much the function bends along it. */
+    /** Computes the transposed root's product with a direction; returns the curvature of the function along it. */
     private double image(double[] right) {
         Arrays.fill(image, 0);
         for (int i = 0; i < size; i++) {

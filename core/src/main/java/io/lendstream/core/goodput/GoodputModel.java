@@ -20,8 +20,8 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
     }
 
     /**
-     * How much faster a job learns per iteration with {@code total} samples than with the initial batch (AdaScale): from 1
-     * to {@code total / initial}. Also the factor for its learning rate.
+     * How much faster a job learns per iteration with {@code total} samples than with the initial batch (AdaScale):
+     * from 1 to {@code total / initial}. Also the factor for its learning rate.
      */
     public double gain(int total) {
         double scale = (double) total / range.initial();
@@ -45,11 +45,11 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
     }
 
     /**
-     * The batch with the greatest goodput on a placement, over 50 total batch sizes in geometric steps from the least that
-     * the job can have there to the most; of equal ones the smallest.
+     * The batch with the greatest goodput on a placement, over 50 total batch sizes in geometric steps from the least
+     * that the job can have there to the most; of equal ones the smallest.
      *
-     * <p>A first pass finds the most promising size by a bound on its goodput that takes no powers; a second one computes
-     * those that the bound does not rule out, which are few.
+     * <p>A first pass finds the most promising size by a bound on its goodput that takes no powers; a second one
+     * computes those that the bound does not rule out, which are few.
      */
     public Best best(int nodes, int replicas) {
         if (range.fixed().isPresent()) {
@@ -91,8 +91,8 @@ public record GoodputModel(ThroughputParameters throughput, GradientNoise noise,
     }
 
     /**
-     * No less than the goodput of a batch; 0 if the batch does not fit. A synchronised step takes at least as long as each
-     * of its parts, and, by the inequality of power means, at least {@code together} times their sum.
+     * No less than the goodput of a batch; 0 if the batch does not fit. A synchronised step takes at least as long as
+     * each of its parts, and, by the inequality of power means, at least {@code together} times their sum.
      */
     private double goodputBound(Batch batch, int replicas, double network, double together) {
         if (batch.local() < range.localMin() || batch.local() > range.localMax()) {

@@ -1,4 +1,4 @@
 package io.lendstream.core.goodput;
 
-/** What is known of a job: how fast it runs, and how much a larger batch teaches. */
+/** The known profile of a job: its speed, and the benefit of a larger batch. */
 public record GoodputProfile(ThroughputParameters throughput, GradientNoise noise) {}

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The best batches of a job whose throughput stays as it is while its gradient noise changes: step times are worked out once a
- * placement, and only efficiency anew. Gives what {@link GoodputModel#best} gives, many times over.
+ * The best batches of a job with fixed throughput and changing gradient noise. Step times are computed once for each
+ * placement, and only efficiency is computed again. Gives what {@link GoodputModel#best} gives, many times over.
  *
  * <p>Remembers what it worked out; not for several threads.
  */

@@ -3,8 +3,8 @@ package io.lendstream.core.goodput;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job's best batch for each placement and its goodput with it, kept once it was worked out: plans and reclaims ask for the same few
- * placements of every job, and each costs fifty batch sizes. What is kept follows from the model alone.
+ * A cache of a job's best batch and goodput for each placement. Plans and reclaims ask for the same few placements of
+ * every job, and each costs fifty batch sizes. The kept values follow from the model alone.
  */
 public final class KnownGoodput {
     private static final int KEPT = 64;

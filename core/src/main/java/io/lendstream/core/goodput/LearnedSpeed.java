@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is known of a job's step times: what its owner declared, corrected by what was measured while it ran.
+ * The known step times of a job: the declaration of its owner, corrected by measurements while it ran.
  *
- * <p>A measurement that the model explains within a quarter is kept and changes nothing. One that surprises leads to a new
- * fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model stands in for what was not measured.
- * Of placements that were measured again the mean counts, later measurements a little more.
+ * <p>A measurement that the model explains within a quarter is kept and changes nothing. One that surprises leads to a
+ * new fit of all that were kept ({@link ThroughputFit#refined}), in which the declared model stands in for placements
+ * without measurements. Of placements that were measured again the mean counts, later measurements a little more.
  *
  * @param declared the parameters that the job came with
  * @param parameters the parameters to reckon with

@@ -4,9 +4,9 @@ package io.lendstream.core.goodput;
  * Looks along a line that leads downhill for a step after which the function is lower and flatter: Moré and Thuente's
  * search, with the constants that L-BFGS-B uses.
  *
- * <p>The caller evaluates the function at {@link #step()} and tells the search what it found, until it is over. The search
- * keeps an interval between the best step so far and another one; each trial is the minimum of a cubic or a parabola
- * through what is known of its ends.
+ * <p>The caller evaluates the function at {@link #step()} and passes the result to the search, until it ends. The
+ * search keeps an interval between the best step so far and another one; each trial is the minimum of a cubic or a
+ * parabola through the known values at its ends.
  *
  * @see <a href="https://doi.org/10.1145/192115.192132">Moré, Thuente: Line search algorithms with guaranteed sufficient
  *     decrease, 1994</a>
@@ -67,7 +67,9 @@ final class LineSearch {
         return step;
     }
 
-    /** Takes the value and slope at {@link #step()}: true if that is the step to take, false if another is to be tried. */
+    /**
+     * Takes the value and slope at {@link #step()}: true if that is the step to take, false if another is to be tried.
+     */
     boolean isOver(double value, double slope) {
         double decrease = SUFFICIENT_DECREASE * startSlope;
         double enough = startValue + step * decrease;

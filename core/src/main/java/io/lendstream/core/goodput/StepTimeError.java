@@ -9,8 +9,8 @@ import java.util.Collection;
  *
  * <p>{@code RMSLE(T_acc) + RMSLE(T_opt) + 1e-3 (gamma - 1)^2 + 1e-2 ((betaN / alphaN)^2 + (betaR / alphaR)^2)}
  *
- * <p>Variables are in the order of {@link ThroughputParameters}. Observations share local batches and placements, so that
- * their times are computed once for each that differs. An evaluation allocates nothing.
+ * <p>Variables are in the order of {@link ThroughputParameters}. Observations share local batches and placements, so
+ * that their times are computed once for each that differs. An evaluation allocates nothing.
  *
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.1</a>
  */

@@ -8,14 +8,14 @@ import java.util.stream.DoubleStream;
 /**
  * The seven throughput parameters that explain measured step times best, as Pollux fits them while a job runs.
  *
- * <p>Every fit starts afresh from the same point. A parameter that nothing measured tells of stays at its lower bound, so
- * that a job is expected to scale perfectly to placements it has not been on: the network's constant and slope before the
- * job has run on several nodes, or on several GPUs of one node; the slopes before it has run on more than two GPUs. With a
- * single local batch half of the mean accumulation time counts as constant. Before anything is known of several nodes, they
+ * <p>Every fit starts from the same point. A parameter without a measurement stays at its lower bound, so that a job is
+ * expected to scale perfectly to placements it has not been on: the network's constant and slope before the job has run
+ * on several nodes, or on several GPUs of one node; the slopes before it has run on more than two GPUs. With a single
+ * local batch half of the mean accumulation time counts as constant. Before anything is known of several nodes, they
  * are taken for at least a tenth slower than one.
  *
- * <p>The problem is not convex, and badly conditioned: starts that differ by a billionth may lead to other parameters that
- * fit as well. The same observations in the same order always give the same parameters.
+ * <p>The problem is not convex, and badly conditioned: starts that differ by a billionth may lead to other parameters
+ * that fit as well. The same observations in the same order always give the same parameters.
  *
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.1</a>
  */
@@ -26,7 +26,7 @@ public final class ThroughputFit {
     private static final double START_GAMMA = 1.001;
     private static final double FREE = Double.POSITIVE_INFINITY;
     private static final double MOST_GAMMA = 10;
-    /** Most that computation and network are taken to differ from what was declared. */
+    /** The greatest assumed difference of computation and network from the declaration. */
     private static final double MOST_FACTOR = 100;
     /** Nodes and GPUs for which the declared model stands in. */
     private static final int[][] USUAL_PLACEMENTS = {{1, 1}, {1, 2}, {1, 4}, {2, 8}, {4, 16}, {8, 32}};
@@ -36,16 +36,16 @@ public final class ThroughputFit {
     private ThroughputFit() {}
 
     /**
-     * Fits what was seen.
+     * Fits observed step times.
      *
-     * @throws IllegalArgumentException when nothing was
+     * @throws IllegalArgumentException if there is no observation
      */
     public static ThroughputParameters fit(Collection<StepObservation> seen) {
         return fit(seen, 1);
     }
 
     /**
-     * Fits what was seen from a start that is a little different, to find out how much depends on it.
+     * Fits observed step times from a slightly different start, to find out how much depends on the start.
      *
      * @param startFactor factor on each parameter of the start, such as {@code 1 + 1e-9}
      */
@@ -58,10 +58,11 @@ public final class ThroughputFit {
     }
 
     /**
-     * Fits what was seen together with what was declared: the declared model, corrected by one factor for computation and one for the
-     * network, stands in for placements that were not seen. So a job that has run on one GPU only is not expected to scale perfectly.
+     * Fits observed step times together with the declaration: the declared model, corrected by one factor for
+     * computation and one for the network, stands in for placements without observations. So a job that has run on one
+     * GPU only is not expected to scale perfectly.
      *
-     * @throws IllegalArgumentException when nothing was seen
+     * @throws IllegalArgumentException if there is no observation
      */
     public static ThroughputParameters refined(Collection<StepObservation> seen, ThroughputParameters declared) {
         ThroughputParameters scaled = scaled(declared, seen);
@@ -153,7 +154,7 @@ public final class ThroughputFit {
         return new ThroughputParameters(x[0], x[1], x[2], x[3], x[4], x[5], x[6]);
     }
 
-    /** What observations can tell of. */
+    /** The parameters that observations determine. */
     private record Known(
             boolean severalBatches,
             boolean severalNodes,

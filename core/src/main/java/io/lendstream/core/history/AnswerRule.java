@@ -35,7 +35,7 @@ final class AnswerRule implements HistoryRule {
     @Override
     public void take(ReplayedEvent replayed) {
         if (replayed.hasQuarantined()) {
-            // What was under way on it will not be answered.
+            // Steps that run on it will not be answered.
             replayed.decisions().forEach(decision -> undone.add(decision.id()));
         }
     }
@@ -54,13 +54,16 @@ final class AnswerRule implements HistoryRule {
             if (asks && due && !answered.contains(decision.id()) && !undone.contains(decision.id())) {
                 violations.add(
                         Rule.ANSWER,
-                        "decision %s (%s) was due at %s and nobody reported on it"
+                        "decision %s (%s) was due at %s and no actuator reported on it"
                                 .formatted(decision.id(), decision.action().kind(), decision.deadline()));
             }
         }
     }
 
-    /** A release that is not reported in time puts its GPU out of service, until an operator resets it. So no reclaim is forgotten. */
+    /**
+     * A release that is not reported in time puts its GPU out of service, until an operator resets it. So no reclaim is
+     * forgotten.
+     */
     private void allReleased(ClusterState state) {
         for (GpuState gpu : state.gpus().values()) {
             gpu.owner()
@@ -68,7 +71,7 @@ final class AnswerRule implements HistoryRule {
                     .filter(releasing -> releasing.alarmAt().plus(PATIENCE).isBefore(state.now()))
                     .ifPresent(releasing -> violations.add(
                             Rule.RELEASE,
-                            "%s was to be released by decision %s until %s, and nobody was alarmed when it was not"
+                            "decision %2$s had to release %1$s until %3$s, and there was no alarm when it did not"
                                     .formatted(gpu.gpuId(), releasing.decision(), releasing.by())));
         }
     }

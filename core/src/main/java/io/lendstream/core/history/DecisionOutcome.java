@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What became of a decision.
+ * The outcome of a decision.
  *
- * @param reports what actuators said of it, in the order of their times
+ * @param reports the reports of actuators on it, in the order of their times
  * @param until up to when it is known
  */
 public record DecisionOutcome(Decision decision, List<ActuationReport> reports, Instant until) {
@@ -27,7 +27,7 @@ public record DecisionOutcome(Decision decision, List<ActuationReport> reports, 
     }
 
     /**
-     * What became of a decision, by what was heard.
+     * The outcome of a decision, from the reports.
      *
      * @param heard reports on any decision, some of them twice perhaps
      */
@@ -55,10 +55,10 @@ public record DecisionOutcome(Decision decision, List<ActuationReport> reports, 
         }
         if (!reports.isEmpty()) {
             Outcome last = reports.get(reports.size() - 1).outcome();
-            return "under way: the last word is %s".formatted(word(last));
+            return "in progress: the last report is %s".formatted(word(last));
         }
         boolean overdue = decision.deadline().isBefore(until);
-        return "nobody has reported on it; it %s due at %s".formatted(overdue ? "was" : "is", decision.deadline());
+        return "no actuator has reported on it; it %s due at %s".formatted(overdue ? "was" : "is", decision.deadline());
     }
 
     private String ended(ActuationReport end) {

@@ -25,7 +25,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Explains a decision: replays its domain's log up to the step that made it, and looks on when that is made again. */
+/** Explains a decision: replays its domain's log up to the step that made it, and observes that step. */
 public final class Explainer {
     private final Decision recorded;
     private final LogReplay log;
@@ -64,7 +64,7 @@ public final class Explainer {
         return log.last() >= trigger();
     }
 
-    /** What is known, from the events taken so far. */
+    /** The explanation from the events taken so far. */
     public Explanation explanation() {
         List<Long> missing = recorded.reason().inputs().stream()
                 .filter(input -> !inputs.containsKey(input))
@@ -75,7 +75,7 @@ public final class Explainer {
         return new Explanation(recorded, List.copyOf(inputs.values()), missing, made, why);
     }
 
-    /** The last event that it rests on is the one that led to it. */
+    /** The latest of its input events is the event that led to it. */
     private long trigger() {
         return recorded.reason().inputs().stream()
                 .mapToLong(input -> input)
@@ -126,7 +126,7 @@ public final class Explainer {
 
     private record Planned(DomainEvent by, ClusterView view) {}
 
-    /** What was seen of the present step, and of the last plan. */
+    /** The notes on the present step and on the last plan. */
     private static final class Notes implements StepListener {
         private Optional<DomainEvent> event = Optional.empty();
         private Optional<Planned> plan = Optional.empty();

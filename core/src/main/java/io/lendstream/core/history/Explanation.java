@@ -18,13 +18,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Why a decision was made.
+ * The explanation of a decision.
  *
  * @param recorded the decision as it was published
  * @param inputs the events it rests on, as far as the log still has them, in their order
- * @param missing sequences of those that the log no longer has
- * @param made what is seen when the step that made it is made again; empty where that cannot be done
- * @param obstacle why it cannot; empty where it can
+ * @param missing sequences of input events that the log no longer has
+ * @param made the result of repeating the step that made it; empty if that is not possible
+ * @param obstacle why that is not possible; empty if it is
  */
 public record Explanation(
         Decision recorded,
@@ -38,18 +38,18 @@ public record Explanation(
     }
 
     /**
-     * A step, made again.
+     * A repeated step.
      *
-     * @param again the decision as the step gives it now; empty where it gives none of that name
+     * @param again the decision that the step gives now; empty if it gives none of that name
      * @param policy the policy in force, by name and settings
-     * @param mode what people had ordered
+     * @param mode the orders of operators
      * @param owners owners of the decision's GPUs
-     * @param safetyRules how rules stood when the step began to decide; empty where it was not asked
-     * @param needs what services needed
-     * @param plannedBy the event at which the plan was made that it follows; empty where it follows none
-     * @param alternatives what the policy weighed, the chosen ones first; empty where a rule left no choice, or the policy does
-     *     not tell
-     * @param vetoes why jobs did not get what the plan gave them, by job
+     * @param safetyRules the state of the rules when the step began to decide; empty if they were not read
+     * @param needs the needs of services
+     * @param plannedBy the event of the plan that it follows; empty if it follows none
+     * @param alternatives the changes that the policy weighed, the chosen ones first; empty if a rule left no choice,
+     *     or the policy gives none
+     * @param vetoes the causes why jobs did not get the GPUs of the plan, by job
      */
     public record Made(
             Optional<Decision> again,
@@ -82,7 +82,7 @@ public record Explanation(
         return made.isPresent() && differences().isEmpty();
     }
 
-    /** In what the decision made again differs from the one recorded. */
+    /** The differences of the repeated decision from the recorded one. */
     public List<String> differences() {
         if (made.isEmpty()) {
             return List.of();

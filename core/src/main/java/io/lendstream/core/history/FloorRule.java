@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor needs. Of a service
- * that is planned onto MIG instances, how many there are says little.
+ * Inference is never under its floor. A fault may take replicas away; a decision must not take those that the floor
+ * needs. A service that is planned onto MIG instances is not checked, because the number of its replicas means little.
  */
 final class FloorRule implements HistoryRule {
     private final Violations violations;
@@ -64,7 +64,10 @@ final class FloorRule implements HistoryRule {
         warmBefore.putAll(warm);
     }
 
-    /** Whether a warm replica has ended by itself. One that a decision ends is not warm any more when its end is reported. */
+    /**
+     * Whether a warm replica has ended by itself. One that a decision ends is not warm any more when its end is
+     * reported.
+     */
     private static boolean endsReplica(DomainEvent event, ClusterState state) {
         return event.event()
                 .asReport()

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Whether jobs have as many GPUs as they run on, or none. A job may be left with fewer where no decision is to blame: nothing could
- * be decided when it lost them, or its owner has asked for more since.
+ * Whether jobs have as many GPUs as they run on, or none. A job may be left with fewer where no decision is to blame:
+ * nothing could be decided when it lost them, or its owner has asked for more since.
  */
 final class Gangs {
     private final Set<JobId> broken = new HashSet<>();
@@ -43,7 +43,7 @@ final class Gangs {
         broken.addAll(now);
     }
 
-    /** What is wrong with a decision: it gives a job as many GPUs as the job can run on, or none. */
+    /** The fault of a decision, which must give a job a number of GPUs that it can run on, or none. */
     Optional<Violation> check(Decision decision, ClusterState state) {
         Optional<JobChange> change = decision.action().jobChange();
         return change.flatMap(changed -> state.jobs().get(changed.job()))

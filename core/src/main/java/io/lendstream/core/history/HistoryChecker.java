@@ -16,10 +16,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Checks a domain's history after the fact: no GPU with two owners at any time, no bind before a release, no more lent than
- * allowed, every decision answered or timed out and taken up once, none of an old epoch after one of a newer, every release
- * reported or its GPU put out of service, inference never under its floor, no job on fewer GPUs than it can run on, and the log
- * replayed through the core gives exactly the decisions that were published.
+ * Checks a domain's history against the promises of the scheduler. No GPU has two owners at any time, no bind comes
+ * before a release, and no more is lent than allowed. Every decision is answered or timed out and taken up once, and
+ * none of an old epoch after one of a newer. Every release is reported, or its GPU is out of service. Inference is
+ * never under its floor, and no job has fewer GPUs than it can run on. The log replayed through the core gives exactly
+ * the published decisions.
  */
 public final class HistoryChecker {
     /** The rules that a history may break, by the names in {@link Violation#rule}. */
@@ -75,7 +76,7 @@ public final class HistoryChecker {
      * Judges a history.
      *
      * @param log the domain's events in the order of {@code domain-events}
-     * @param decisions what was published on {@code decisions}, in its order
+     * @param decisions the records of the topic {@code decisions}, in their order
      * @param leases the records of {@code leases} about the domain, as far as compaction left them, in their order
      */
     public static Verdict check(DomainId domain, List<DomainEvent> log, List<Decision> decisions, List<Lease> leases) {
@@ -129,14 +130,14 @@ public final class HistoryChecker {
         }
     }
 
-    /** The judgement on the log so far, and on what was published besides. */
+    /** The verdict on the log so far, and on the published decisions and leases. */
     public Verdict verdict(List<Decision> published, List<Lease> leases) {
         HistoryEnd end = new HistoryEnd(state, replayed, published, leases);
         rules.forEach(rule -> rule.end(end));
         return new Verdict((int) state.eventSequence(), published.size(), reports, lends, reclaims, releases, violations.found());
     }
 
-    /** Takes a report as it stands on {@code actuation-reports}, after the log: the scheduler must have heard of it. */
+    /** Takes a report from {@code actuation-reports}, after the log: the log must contain it. */
     public void heard(ActuationReport report) {
         rules.forEach(rule -> rule.heard(report));
     }

@@ -6,8 +6,8 @@ import io.lendstream.core.event.DomainEvent;
 import io.lendstream.core.state.ClusterState;
 
 /**
- * One of the rules that a history is checked by, or a few about the same thing. An event of the log passes through the methods in the
- * order in which they stand here.
+ * One of the rules that a history is checked by, or a few about the same thing. An event of the log passes through the
+ * methods in the order in which they stand here.
  */
 interface HistoryRule {
     /**

@@ -16,11 +16,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What has to be true of every state. */
+/** The invariants of every state. */
 public final class Invariants {
     private Invariants() {}
 
-    /** What is wrong with a state; empty when nothing is. */
+    /** The faults of a state; empty if there are none. */
     public static List<Violation> check(ClusterState state) {
         return check(state, Set.of());
     }
@@ -28,8 +28,8 @@ public final class Invariants {
     /**
      * The same, where some jobs may hold fewer GPUs than they can run on.
      *
-     * @param broken jobs that lost GPUs while nothing could be decided, or whose owner asks for more than they hold, until the next
-     *     decision about them
+     * @param broken jobs that lost GPUs while nothing could be decided, or whose owner asks for more than they hold,
+     *     until the next decision about them
      */
     static List<Violation> check(ClusterState state, Set<JobId> broken) {
         List<Violation> violations = new ArrayList<>();
@@ -46,7 +46,9 @@ public final class Invariants {
         return violations;
     }
 
-    /** Each unit is allocated to one job at most, and a job has one MIG instance alone or whole GPUs; the job by unit. */
+    /**
+     * Each unit is allocated to one job at most, and a job has one MIG instance alone or whole GPUs; the job by unit.
+     */
     private static Map<GpuId, JobId> allocations(ClusterState state, List<Violation> violations) {
         Map<GpuId, JobId> claimed = new HashMap<>();
         for (JobState job : state.jobs().values()) {
@@ -100,7 +102,7 @@ public final class Invariants {
                 .formatted(job.spec().job(), job.gpus(), job.spec().scaling().least()));
     }
 
-    /** Units that can be given to somebody do not share memory. */
+    /** Units that can be assigned do not share memory. */
     private static void overlaps(ClusterState state, List<Violation> violations) {
         Map<GpuId, List<MigInstance>> there = new HashMap<>();
         Set<GpuId> whole = new HashSet<>();

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The leases that were published are those that the log gives. */
+/** The published leases equal the leases that the log gives. */
 final class LeaseRule implements HistoryRule {
     private final DomainId domain;
     private final Violations violations;

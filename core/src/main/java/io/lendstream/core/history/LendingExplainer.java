@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Explains why GPUs of a domain are not lent: replays its log to the end, and reviews the state that this gives. */
+/** Explains why GPUs of a domain are not lent. It replays the log to the end, and reviews the resulting state. */
 public final class LendingExplainer {
     private final LogReplay log;
 

@@ -6,7 +6,7 @@ import io.lendstream.core.state.ClusterState;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The scheduler heard of every report, as far as the log can be followed. */
+/** The log contains every report, as far as the log can be followed. */
 final class ReportRule implements HistoryRule {
     private final Violations violations;
     private final LogRule log;

@@ -63,7 +63,7 @@ final class TenancyRule implements HistoryRule {
                 || (report.outcome() == Outcome.HOLDS && report.tenant().isEmpty());
         for (GpuId gpu : binds || frees ? report.gpus() : List.<GpuId>of()) {
             if (toldAt.getOrDefault(gpu, Instant.MIN).isAfter(report.at())) {
-                // Overtaken on its way: what it says of this GPU was over when a later report came.
+                // Overtaken in transit: a later report about this GPU has already arrived.
                 continue;
             }
             toldAt.put(gpu, report.at());

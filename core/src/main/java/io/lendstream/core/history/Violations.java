@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What was found so far, in the order in which it was found; of each rule only the first few. */
+/** The violations found so far, in their order; only the first few of each rule. */
 final class Violations {
     private static final int MOST_PER_RULE = 20;
 

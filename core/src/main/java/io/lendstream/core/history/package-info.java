@@ -1,4 +1,4 @@
-/** Judges what happened: reads a domain's history back and says where a promise was broken. Needs no broker. */
+/** Checks and explains a domain's history: finds broken promises, and repeats decisions. It needs no broker. */
 @NullMarked
 package io.lendstream.core.history;
 

@@ -3,7 +3,7 @@ package io.lendstream.core.id;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Who uses a GPU: a training job or an inference service. */
+/** The user of a GPU: a training job or an inference service. */
 public sealed interface Tenant {
     <T> T match(Cases<T> cases);
 

@@ -1,4 +1,7 @@
-/** Identifiers of domains, nodes, GPUs, jobs and services, and the rule for names. The lowest layer: it depends on nothing else. */
+/**
+ * Identifiers of domains, nodes, GPUs, jobs and services, and the rule for names. The lowest layer: it depends on
+ * nothing else.
+ */
 @NullMarked
 package io.lendstream.core.id;
 

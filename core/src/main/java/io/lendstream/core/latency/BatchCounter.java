@@ -6,12 +6,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a server has counted since it started of batches of one size: an entry of {@code batch_stats} of Triton's statistics.
+ * A server's count of batches of one size since its start: an entry of {@code batch_stats} of Triton's statistics.
  *
  * @param input copying inputs to the GPU
  * @param infer the computation itself
  * @param output copying outputs back
- * @see <a href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
+ * @see <a
+ *     href="https://github.com/triton-inference-server/server/blob/main/docs/protocol/extension_statistics.md">Triton's
  *     statistics extension</a>
  */
 public record BatchCounter(Phase input, Phase infer, Phase output) {
@@ -54,10 +55,11 @@ public record BatchCounter(Phase input, Phase infer, Phase output) {
     }
 
     /**
-     * What an instance served between two readings; nothing where they are the same.
+     * The batches that an instance served between two readings; none if the readings are equal.
      *
-     * <p>A counter that is lower than before, or gone, means that the server started anew: then all that it counts now came since.
-     * A restart after which every counter has already passed its old value cannot be told; read more often than that.
+     * <p>A counter that is lower than before, or gone, means that the server restarted: then all that it counts now
+     * came since. A restart after which every counter has already passed its old value is not detected; read more often
+     * than that.
      *
      * @param before by batch size; empty for a server that has just started
      * @param now by batch size

@@ -1,12 +1,13 @@
 package io.lendstream.core.latency;
 
 /**
- * Tells whether batches on slices of one size have become slower or faster, by Page and Hinkley's test on logarithms of their time
- * over what is known of their bin: sums of what exceeds 3 %, which start again when they fall below 0, and alarm at 0.4.
+ * Detects whether batches on slices of one size have become slower or faster. It uses Page and Hinkley's test on the
+ * logarithms of their time over the known time of their bin. It sums the excess over 3 %, restarts when a sum falls
+ * below 0, and gives an alarm at 0.4.
  *
- * <p>By noise of a standard deviation s the sum comes to 0.4 about once in exp(2 * 0.03 * 0.4 / s^2) batches: for 3 % that is
- * 4e11. Noisier bins count in proportion less. A slowdown of 10 % is noticed after 6 or 7 batches, of 5 % after about 20; one of
- * less than 3 % is not noticed, but learned as bins forget.
+ * <p>By noise of a standard deviation s the sum comes to 0.4 about once in exp(2 * 0.03 * 0.4 / s^2) batches: for 3 %
+ * that is 4e11. Noisier bins count in proportion less. A slowdown of 10 % is noticed after 6 or 7 batches, of 5 % after
+ * about 20; one of less than 3 % is not noticed, but learned as bins forget.
  *
  * @param slower sum for slower batches
  * @param slowerBatches in that sum

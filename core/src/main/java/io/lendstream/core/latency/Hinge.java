@@ -1,16 +1,16 @@
 package io.lendstream.core.latency;
 
 /**
- * Milliseconds of a batch as a hinge: a floor while kernels are launched faster than they run, and above it a fixed and a
- * proportional part that shrink with the slice.
+ * The milliseconds of a batch as a hinge. The minimum holds while kernels are launched faster than they run; above it
+ * are a fixed and a proportional part that shrink with the slice.
  *
  * <pre>
  * w(b, s) = b s (1 + k s) / (1 + k)                     work, in inputs of the largest size
  * l(b, s) = max(floor, (fixed + perInput w) / (compute^x memory^y))
  * </pre>
  *
- * The corner is rounded a little, so that fits find their way. Compute and memory count apart because a 3g has the memory of
- * a 4g: on the public A100 tables that takes a fifth off the error of a single exponent.
+ * The corner is rounded a little, so that fits find their way. Compute and memory count apart because a 3g has the
+ * memory of a 4g: on the public A100 tables that takes a fifth off the error of a single exponent.
  *
  * @param logFloor logarithm of the floor in milliseconds
  * @param logFixed logarithm of the fixed part on the smallest slice

@@ -1,8 +1,8 @@
 package io.lendstream.core.latency;
 
 /**
- * Which batches are counted together: those on slices of one size, of batches an eighth of an octave apart at most (up to 16,
- * each batch for itself) and of input sizes no more than two per cent from the middle.
+ * A bin of batches that are counted together. They run on slices of one size, are at most an eighth of an octave apart
+ * (up to 16, each batch for itself), and have input sizes within two per cent of the middle.
  *
  * @param batch the smallest that belongs to it
  * @param size sixteenths of an octave below the largest input; 0 for the largest

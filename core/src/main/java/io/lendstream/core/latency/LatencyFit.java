@@ -11,8 +11,8 @@ import org.hipparchus.optim.nonlinear.vector.leastsquares.LevenbergMarquardtOpti
 import org.hipparchus.util.Pair;
 
 /**
- * Fits a {@link Hinge} to samples: least squares of logarithms, as errors are in proportion, with the prior as so many samples
- * more, so that few suffice and parameters of which nothing was measured stay where other models have them. By
+ * Fits a {@link Hinge} to samples by least squares of logarithms, because errors are in proportion. The prior counts as
+ * additional samples, so that few samples suffice and unmeasured parameters keep the values of other models. By
  * Levenberg-Marquardt from two points, with the floor below and above all that was measured at first.
  */
 public final class LatencyFit {
@@ -64,7 +64,10 @@ public final class LatencyFit {
         return new LatencyModel(hinge, prior, Math.max(NOISE, noise), covariance);
     }
 
-    /** How far a sample of weight 1 pulls the hinge to itself: 1 where it alone tells a parameter, so that it cannot be off. */
+    /**
+     * How far a sample of weight 1 pulls the hinge to itself: 1 if it alone determines a parameter, so that it cannot
+     * be off.
+     */
     private static double pull(Point sample, Hinge hinge, double[][] covariance) {
         double[] slopes = hinge.slopes(sample.slice(), sample.batch(), sample.size());
         double variance = 0;

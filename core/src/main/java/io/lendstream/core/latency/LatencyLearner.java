@@ -9,19 +9,21 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Learns the latency of one model on one kind of GPU while it serves: a value; each observation makes the next.
+ * The learned latency of one model on one kind of GPU, as an immutable value; each observation gives the next.
  *
- * <p>What probes and servers tell is kept by {@link LatencyBin}, the newer counting more. A {@link Hinge} is fitted to the bins,
- * again only when a bin is new or its mean has moved by more than one per cent and by more than chance, and at most once a call;
- * bins of at least 50 batches then tell their own latency. In which order reports come matters little: models of the same reports
- * of a steady service differ by no more than those reports' noise, at most two per cent where it is two.
+ * <p>Measurements of probes and servers are kept by {@link LatencyBin}, with more weight for newer ones. A
+ * {@link Hinge} is fitted to the bins, again only when a bin is new or its mean has moved by more than one per cent and
+ * by more than chance, and at most once a call; bins of at least 50 batches then give their own latency. In which order
+ * reports come matters little: models of the same reports of a steady service differ by no more than those reports'
+ * noise, at most two per cent where it is two.
  *
- * <p>A {@link DriftWatch} for each slice compares served batches with bins that know their latency. When it alarms, the bins of
- * that slice are moved by as much as was seen, and weigh no more than five batches, so that they are soon learned again and keep
- * the shape till then. After a slowdown, so are all bins that have too few batches to be watched; after a speedup these stay, as
- * it is safe to think them slow. Then all margins are wide, and probes are called for.
+ * <p>A {@link DriftWatch} for each slice compares served batches with bins that know their latency. When it alarms, the
+ * bins of that slice are moved by as much as was seen, and weigh no more than five batches, so that they are soon
+ * learned again and keep the shape till then. After a slowdown, so are all bins that have too few batches to be
+ * watched; after a speedup these stay, as it is safe to think them slow. Then all margins are wide, and probes are
+ * called for.
  *
- * <p>At most {@value #MOST_BINS} bins are kept, about 100 bytes each; the one that was idle for longest goes first.
+ * <p>At most {@value #MOST_BINS} bins are kept, about 100 bytes each; the bin that was idle for longest goes first.
  */
 public final class LatencyLearner {
     static final int MOST_BINS = 512;
@@ -76,7 +78,7 @@ public final class LatencyLearner {
         return new LatencyLearner(prior, new State(List.of(), List.of(), Optional.empty(), 0, false, 0));
     }
 
-    /** Goes on from what was kept, with the same prior. */
+    /** Continues from a kept state, with the same prior. */
     public static LatencyLearner of(LatencyPrior prior, State state) {
         return new LatencyLearner(prior, state);
     }
@@ -90,19 +92,19 @@ public final class LatencyLearner {
         return model;
     }
 
-    /** With a batch that was measured on purpose, as often as its count says. */
+    /** With a batch that was measured on purpose, as often as its count. */
     public LatencyLearner probed(ServedBatches probe) {
         Draft draft = new Draft();
         draft.probe(probe);
         return draft.learner();
     }
 
-    /** With what one report of a server tells; each batch must be told once. */
+    /** With one report of a server; each batch must be reported once. */
     public LatencyLearner observed(ServedBatches served) {
         return observed(List.of(served));
     }
 
-    /** With all that a reading of a server's counters tells. */
+    /** With a reading of a server's counters. */
     public LatencyLearner observed(List<ServedBatches> served) {
         Draft draft = new Draft();
         served.forEach(draft::serve);
@@ -110,14 +112,15 @@ public final class LatencyLearner {
     }
 
     /**
-     * By how much to plan with longer batches than the model says: a fraction of 0.05 to 0.3.
+     * The margin by which plans assume longer batches than the model: a fraction of 0.05 to 0.3.
      *
-     * <p>1.64 standard deviations of what is off, so that one batch in twenty takes longer, with what is not known of the parameters
-     * at this point; but at least 0.1, and 0.15 for a model that is new or has drifted and of which there were too few probes
-     * since. The latter shrink with each batch that the slice served no slower than planned for, and are down to 0.05 after 500.
+     * <p>It is 1.64 standard deviations of the error, so that one batch in twenty takes longer, with the uncertainty of
+     * the parameters at this point; but at least 0.1, and 0.15 for a model that is new or has drifted and of which
+     * there were too few probes since. The latter shrink with each batch that the slice served no slower than planned
+     * for, and are down to 0.05 after 500.
      *
-     * <p>Times with their margins can fall as batches grow, where one that was measured follows one that was not; who needs them to
-     * rise takes the most of all up to a batch.
+     * <p>Times with their margins can fall as batches grow, if a measured batch follows an unmeasured one. A caller
+     * that needs rising times takes the maximum up to a batch.
      */
     public double margin(Slice slice, int batch, double size) {
         double first = needsProbes() ? UNPROBED_MARGIN : NEW_MARGIN;
@@ -131,7 +134,10 @@ public final class LatencyLearner {
         return Math.min(MOST_MARGIN, Math.max(least, unsure));
     }
 
-    /** Whether batches should be measured on purpose: the model is new or has drifted, and there were fewer than five since. */
+    /**
+     * Whether batches should be measured on purpose: the model is new or has drifted, and there were fewer than five
+     * since.
+     */
     public boolean needsProbes() {
         return state.probes < ENOUGH_PROBES;
     }

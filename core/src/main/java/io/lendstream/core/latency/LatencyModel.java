@@ -8,8 +8,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * How long batches of a model take, and how sure that is. Where batches of a slice and an input size were measured often enough,
- * that counts; elsewhere the hinge does.
+ * The predicted times of a model's batches, and their uncertainty. Where batches of a slice and an input size were
+ * measured often enough, that counts; elsewhere the hinge does.
  */
 public final class LatencyModel {
     private final Hinge hinge;
@@ -74,9 +74,9 @@ public final class LatencyModel {
     }
 
     /**
-     * Standard deviation of the logarithm of a batch's time from {@link #millis}: 0.05 is about five per cent. Where batches were
-     * measured often enough, it is theirs; elsewhere it has what the model is off where it was measured, and how little is known
-     * elsewhere.
+     * Standard deviation of the logarithm of a batch's time from {@link #millis}: 0.05 is about five per cent. Where
+     * batches were measured often enough, it is theirs; elsewhere it has what the model is off where it was measured,
+     * and how little is known elsewhere.
      */
     public double spread(Slice slice, int batch, double size) {
         LatencyBin bin = LatencyBin.of(slice, batch, size);
@@ -90,8 +90,8 @@ public final class LatencyModel {
     }
 
     /**
-     * How far what is said of two batches is wrong together, for want of knowledge of the parameters: the covariance of the
-     * logarithms of {@link #millis}.
+     * The common error of the predictions for two batches from uncertain parameters: the covariance of the logarithms
+     * of {@link #millis}.
      */
     double together(Slice slice, int batch, double size, Slice otherSlice, int otherBatch, double otherSize) {
         double[] slopes = hinge.slopes(slice, batch, size);
@@ -106,8 +106,8 @@ public final class LatencyModel {
     }
 
     /**
-     * Milliseconds that are exceeded with a probability, by so many standard deviations: 1.64 for one in twenty, 2.33 for one in a
-     * hundred, as of a lognormal.
+     * Milliseconds that are exceeded with a probability, by so many standard deviations: 1.64 for one in twenty, 2.33
+     * for one in a hundred, as of a lognormal.
      */
     public double millisAtMost(Slice slice, int batch, double size, double deviations) {
         return millis(slice, batch, size) * Math.exp(deviations * spread(slice, batch, size));

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What is expected of a model before it has been measured, from models that have been: where their parameters lie and how far
- * apart, and by how much the hinge is usually off on a slice with a batch.
+ * The expectation for a model before measurements, from measured models. It has the means and spreads of their
+ * parameters, and the usual error of the hinge on a slice with a batch.
  *
- * @param means of five figures: log of fixed to proportional part, exponents of compute and memory, log of floor to fixed part,
- *     log of curvature
+ * @param means of five figures: log of fixed to proportional part, exponents of compute and memory, log of floor to
+ *     fixed part, log of curvature
  * @param spreads standard deviations of these
- * @param corrections what is added to the logarithm of the hinge's milliseconds, by slice, batch and size; only where known
- *     models were measured
+ * @param corrections the terms added to the logarithm of the hinge's milliseconds, by slice, batch and size; only where
+ *     known models were measured
  */
 public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, Double> corrections) {
     static final int FIGURES = 5;
@@ -45,8 +45,8 @@ public record LatencyPrior(List<Double> means, List<Double> spreads, Map<Place, 
     }
 
     /**
-     * Without measurements of other models: medians of the eleven models that ParvaGPU measured on A100 (SC 2024), with wide
-     * spreads. A curvature of 1 is that of encoders of up to 512 tokens in MIGPerf's tables (arXiv 2301.00407).
+     * Without measurements of other models: medians of the eleven models that ParvaGPU measured on A100 (SC 2024), with
+     * wide spreads. A curvature of 1 is that of encoders of up to 512 tokens in MIGPerf's tables (arXiv 2301.00407).
      */
     public static final LatencyPrior WIDE =
             new LatencyPrior(List.of(.3, .5, .35, .8, 0.0), List.of(1.5, .2, .15, 1.0, 1.0), Map.of());

@@ -3,9 +3,10 @@ package io.lendstream.core.latency;
 import java.util.Optional;
 
 /**
- * What was measured in a bin. Each newer batch takes half a per cent off the weight of the older ones, so that about 200 count.
+ * The measurements in a bin. Each newer batch takes half a per cent off the weight of the older ones, so that about 200
+ * count.
  *
- * <p>A server tells sums, of which no quantile can be counted; times of batches vary little, and in proportion. So a mean and a
+ * <p>A server reports sums, which give no quantiles; times of batches vary little, and in proportion. So a mean and a
  * variance of logarithms are kept, and quantiles are those of a lognormal.
  *
  * @param batches how many there were
@@ -13,7 +14,8 @@ import java.util.Optional;
  * @param batch their mean size
  * @param size mean of their inputs' sizes
  * @param logMillis mean of the logarithms of reported means
- * @param squares sum of squares of single batches' logarithms from what was expected, older reports counting less
+ * @param squares sum of squares of the deviations of single batches' logarithms from the expectation; older reports
+ *     count less
  * @param degrees degrees of freedom of that sum
  * @param at number of the last report, by which the bin that has been idle for longest is known
  * @param fitted the mean when the model was last fitted; empty before
@@ -29,12 +31,14 @@ public record MeasuredBin(
         double degrees,
         long at,
         Optional<Double> fitted) {
-    /** From so many batches on, a bin tells its latency better than the hinge does. */
+    /** The number of batches from which a bin gives a better latency than the hinge. */
     static final int ENOUGH = 50;
 
     private static final double KEPT = .995;
     private static final double HEARSAY = 5;
-    /** Reports of more batches do not vary as little as independent batches would: they share clocks and temperatures. */
+    /**
+     * Reports of more batches do not vary as little as independent batches would: they share clocks and temperatures.
+     */
     private static final int MOST_INDEPENDENT = 25;
 
     private static final double MOST_DEGREES = 1 / (1 - KEPT);
@@ -92,7 +96,9 @@ public record MeasuredBin(
         return batches >= ENOUGH;
     }
 
-    /** Standard deviation of the logarithm of a batch's time; as if two batches more had been off by the usual noise. */
+    /**
+     * Standard deviation of the logarithm of a batch's time; as if two batches more had been off by the usual noise.
+     */
     double noise() {
         return Math.sqrt((squares + 2 * LatencyFit.NOISE * LatencyFit.NOISE) / (degrees + 2));
     }

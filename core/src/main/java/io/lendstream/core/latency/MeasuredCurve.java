@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Latency over batches where some bins were measured: through their means, made to rise with the batch, between them in the shape
- * of the model, and beyond them the model's, but never faster than a smaller batch that was measured, nor slower than a larger one.
- * So it never falls as batches grow.
+ * Latency over batches where some bins were measured: through their means, made to rise with the batch, between them in
+ * the shape of the model, and beyond them the model's, but never faster than a smaller batch that was measured, nor
+ * slower than a larger one. So it never falls as batches grow.
  */
 final class MeasuredCurve {
     private final double[] batches;

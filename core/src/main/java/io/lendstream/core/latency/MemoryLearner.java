@@ -7,28 +7,30 @@ import java.util.Optional;
 import java.util.function.BiPredicate;
 
 /**
- * Learns which batches of one model fit the memory of an instance, on one kind of GPU: a value; each observation makes the next.
+ * The batches of one model that fit the memory of instances of one kind of GPU. It is an immutable value; each
+ * observation gives the next.
  *
  * <pre>
- * mem(b, s) = W + k b s       by least squares of what was used
+ * mem(b, s) = W + k b s       by least squares of the memory used
  * </pre>
  *
  * A batch is thought to fit if all of this holds of its work {@code b s}, in inputs of the largest size:
  *
  * <ul>
  *   <li>it is less than all that ran out of memory on an instance of as much memory or more: these are hard limits;
- *   <li>it is no more than what has run on an instance of as much memory or less, or n times what has run in an n-th of the
- *       memory, as {@code W} is needed but once; or, where memory was measured with two different loads, no more than twice
- *       what has run anywhere;
- *   <li>where memory was measured so, its memory with a reserve of 5 % is no more than there is, unless it has run already.
+ *   <li>it is no more than the work that has run on an instance of as much memory or less, or n times the work that has
+ *       run in an n-th of the memory, because {@code W} is needed only once; or, if memory was measured with two
+ *       different loads, no more than twice the work that has run anywhere;
+ *   <li>where memory was measured so, its memory with a reserve of 5 % is no more than there is, unless it has run
+ *       already.
  * </ul>
  *
- * Twice, because a line that holds for small batches need not hold for large ones, and each step is measured again. It keeps six
- * sums, and no more points than the kind of GPU has sizes of memory.
+ * Twice, because a line that holds for small batches need not hold for large ones, and each step is measured again. It
+ * keeps six sums, and no more points than the kind of GPU has sizes of memory.
  *
  * @param ran the most work that ran, by memory; ascending in both
  * @param ranOut the least work that did not, by memory; ascending in both
- * @param used sums over what was measured
+ * @param used sums over the measurements
  */
 public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     public static final MemoryLearner EMPTY = new MemoryLearner(List.of(), List.of(), new Sums(0, 0, 0, 0, 0));
@@ -36,13 +38,15 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     private static final double RESERVE = 1.05;
     private static final double BEYOND = 2;
     private static final double BYTES_PER_GIB = 1L << 30;
-    /** So that a batch that ran is not lost to rounding when it is divided by a size. */
+    /** The tolerance for rounding, so that a batch that ran still fits after a division by its size. */
     private static final double ROUNDING = 1e-9;
 
     /** Work on an instance of so much memory. */
     public record Point(double memoryGib, double work) {}
 
-    /** Of a straight line of bytes over work: how many, and sums of work, gibibytes, squared work, and their product. */
+    /**
+     * Of a straight line of bytes over work: how many, and sums of work, gibibytes, squared work, and their product.
+     */
     public record Sums(long count, double work, double gib, double workSquared, double product) {
         private Sums with(double moreWork, double moreGib) {
             return new Sums(
@@ -77,7 +81,7 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
     }
 
     /**
-     * With a batch that an instance held, or that somebody vouches for.
+     * With a batch that an instance held, or that is declared to fit.
      *
      * @param memoryGib of the instance
      * @param size of each input, as a share of the model's largest
@@ -148,7 +152,7 @@ public record MemoryLearner(List<Point> ran, List<Point> ranOut, Sums used) {
         return Math.min(batch, below);
     }
 
-    /** The most work that ought to fit by what was measured; 0 where that does not tell. */
+    /** The most work that should fit by the measurements; 0 if they are not sufficient. */
     private double expected(double memoryGib) {
         if (!used.makesALine()) {
             return 0;

@@ -6,9 +6,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which measurement of a model tells most about a plan: that after which the model's spread, at the batches with which the plan
- * reckons, is expected to be least. A measurement moves the parameters of the hinge, by as much as it depends on them, and with
- * them what is said of all other batches; how much smaller their spread becomes does not depend on what it shows.
+ * Chooses the measurement of a model that helps a plan most. It is the one after which the model's expected spread at
+ * the plan's batches is least. A measurement moves the parameters of the hinge, by as much as it depends on them, and
+ * with them the predictions for all other batches; how much smaller their spread becomes does not depend on what it
+ * shows.
  */
 public final class ProbeChoice {
     private ProbeChoice() {}

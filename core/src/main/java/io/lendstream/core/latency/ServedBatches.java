@@ -6,11 +6,12 @@ import java.util.Optional;
  * Batches of one size that instances of one size served, or a probe ran.
  *
  * @param batch inputs in each, padded ones included
- * @param size of each input, as a share of the model's largest: above 0, at most 1; 1 for models whose inputs are all alike
+ * @param size of each input, as a share of the model's largest: above 0, at most 1; 1 for models whose inputs are all
+ *     alike
  * @param count how many batches; at least 1
  * @param meanMillis that one took; above 0
- * @param squaredDeviation sum over the batches of the squares of their distance from the mean, in square milliseconds; empty where
- *     only sums were counted, as Triton does
+ * @param squaredDeviation sum over the batches of the squares of their distance from the mean, in square milliseconds;
+ *     empty where only sums were counted, as Triton does
  */
 public record ServedBatches(
         Slice slice, int batch, double size, long count, double meanMillis, Optional<Double> squaredDeviation) {

@@ -5,7 +5,7 @@ import io.lendstream.core.mig.MigProfile;
 import java.util.OptionalInt;
 
 /**
- * What of a GPU an instance has, as far as its speed hangs on it.
+ * The share of a GPU that an instance has, as far as its speed depends on it.
  *
  * @param compute its streaming multiprocessors, in those of the smallest instance: on H100 a 2g has 32 of 16
  * @param memory its memory slices, in those of the smallest instance; memory bandwidth and cache are shared out by them

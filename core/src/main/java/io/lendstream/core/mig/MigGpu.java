@@ -9,8 +9,8 @@ import java.util.OptionalInt;
 import java.util.function.Predicate;
 
 /**
- * A kind of GPU and the profiles it offers. What we ship is compiled from NVIDIA's guide and listings of {@code nvidia-smi}; a
- * machine's NVML knows better, and an instance of this made from it takes precedence.
+ * A kind of GPU and the profiles it offers. What we ship is compiled from NVIDIA's guide and listings of
+ * {@code nvidia-smi}; a machine's NVML knows better, and an instance of this made from it takes precedence.
  *
  * @param model by which people name it, such as {@code A100-80GB}
  * @param memorySlices slots that instances must not share
@@ -130,8 +130,8 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
     }
 
     /**
-     * One of those we know, by what NVML says of it: {@code NVIDIA A100-SXM4-80GB} of 80 GiB is an {@code A100-80GB}. Its memory
-     * must be within a tenth of the name's; of an H100 that says nothing of NVL or PCIe, the SXM5 is meant.
+     * A known kind by its NVML name: {@code NVIDIA A100-SXM4-80GB} of 80 GiB is an {@code A100-80GB}. Its memory must
+     * be within a tenth of the name's; an H100 without NVL or PCIe in its name is an SXM5.
      *
      * @param product name, as NVML gives it
      * @param memoryBytes all of its memory
@@ -148,11 +148,11 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
     }
 
     /**
-     * What a driver tells of a GPU. Of a kind that we know, it goes by our name and has the multiprocessors that we know of.
+     * The kind that a driver reports. A known kind has its own name and the multiprocessors that we know of.
      *
      * @param product name, as NVML gives it
      * @param memoryBytes all of its memory
-     * @param profiles that the driver offers; where it tells none, those that we know
+     * @param profiles that the driver offers; if it offers none, the known ones
      */
     public static Optional<MigGpu> reported(String product, long memoryBytes, List<MigProfile> profiles) {
         Optional<MigGpu> known = ofProduct(product, memoryBytes);
@@ -193,7 +193,10 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
         return profiles.stream().filter(profile -> profile.name().equals(name)).findFirst();
     }
 
-    /** The same without instances that have media engines, or more memory than their compute slices have: one profile a size. */
+    /**
+     * The same without instances that have media engines, or more memory than their compute slices have: one profile a
+     * size.
+     */
     public MigGpu plain() {
         return only(this::isPlain);
     }
@@ -220,7 +223,10 @@ public record MigGpu(String model, int computeSlices, int memorySlices, int sms,
         return !profile.hasMediaEngines() && !smaller;
     }
 
-    /** GPUs of seven compute and eight memory slices: all but A30. Sizes of memory are for one, two, four and eight slices. */
+    /**
+     * GPUs of seven compute and eight memory slices: all but A30. Sizes of memory are for one, two, four and eight
+     * slices.
+     */
     private static MigGpu eight(String model, int allSms, int[] gb, double[] gib, int... sms) {
         return new MigGpu(
                 model,

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Every way in which a kind of GPU can be cut: a state is a set of places, kept as bits. Places must not share a memory slice,
- * and of a profile there are no more than it allows; that compute slices are then not exceeded follows from the places NVIDIA
+ * All layouts of a kind of GPU; a layout is a set of places, kept as bits. Places must not share a memory slice, and of
+ * a profile there are no more than it allows; that compute slices are then not exceeded follows from the places NVIDIA
  * offers.
  *
  * <p>O(states x places) to make, a few hundred by twenty; every question is answered from tables.
@@ -171,8 +171,8 @@ public final class MigLayouts {
     }
 
     /**
-     * How many more instances of one profile a GPU has room for. Counts of several profiles do not add up: a 3g takes the room of
-     * four 1g.
+     * How many more instances of one profile a GPU has room for. Counts of several profiles do not add up: a 3g takes
+     * the room of four 1g.
      */
     public int remaining(List<MigPlace> layout, MigProfile profile) {
         int state = state(layout);
@@ -187,12 +187,11 @@ public final class MigLayouts {
     }
 
     /**
-     * Where to put more instances, explicitly and biggest first, as NVML has to be told: left to itself the driver puts small ones
-     * where big ones would have fitted. Of all ways the one that leaves room for most, by what the rest of the GPU could still be
-     * cut into.
+     * The places for more instances, biggest first. NVML needs explicit places, because by itself the driver puts small
+     * instances where big ones would have fitted. The choice leaves the rest of the GPU the most ways to be cut.
      *
-     * @param layout what is there and stays
-     * @return a place for each, in the order in which they are to be created; empty where there is no room for all
+     * @param layout the instances that exist and stay
+     * @return a place for each, in the order of creation; empty if there is no room for all
      */
     public Optional<List<MigPlace>> place(List<MigPlace> layout, List<MigProfile> more) {
         int before = state(layout);
@@ -215,7 +214,9 @@ public final class MigLayouts {
         return best < 0 ? Optional.empty() : Optional.of(places(best & ~before));
     }
 
-    /** Every layout of just these profiles, the one that leaves room for most first; none where no GPU can be cut so. */
+    /**
+     * Every layout of just these profiles, the one that leaves room for most first; none where no GPU can be cut so.
+     */
     public List<List<MigPlace>> layouts(List<MigProfile> profiles) {
         int[] target = counted(profiles);
         Map<Integer, Long> rooms = new LinkedHashMap<>();

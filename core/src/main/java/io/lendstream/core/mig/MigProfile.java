@@ -10,9 +10,9 @@ import java.util.OptionalInt;
  * @param name such as {@code 3g.40gb}
  * @param id by which it is created; differs between families of GPUs
  * @param computeSlices of the GPU's seven (four on A30)
- * @param memorySlices of the GPU's eight (four on A30); what instances must not share
- * @param memoryGib usable memory; empty where nobody has told
- * @param sms streaming multiprocessors; empty where nobody has told
+ * @param memorySlices of the GPU's eight (four on A30); instances must not share them
+ * @param memoryGib usable memory; empty if not known
+ * @param sms streaming multiprocessors; empty if not known
  * @param starts memory slices at which it may begin, in ascending order
  * @param most how many a GPU may have
  * @see <a href="https://docs.nvidia.com/datacenter/tesla/mig-user-guide/">NVIDIA Multi-Instance GPU User Guide</a>
@@ -39,7 +39,9 @@ public record MigProfile(
         }
     }
 
-    /** Whether it has NVDEC, JPEG and OFA engines beside its compute slices: {@code +me}. A GPU has one such instance. */
+    /**
+     * Whether it has NVDEC, JPEG and OFA engines beside its compute slices: {@code +me}. A GPU has one such instance.
+     */
     public boolean hasMediaEngines() {
         return name.endsWith("+me");
     }

@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A component of a record that says nothing new: it is made of the others, by a constructor that takes only these. It is not
- * written where the record is kept.
+ * A component of a record that follows from the others, by a constructor that takes only these. It is not written where
+ * the record is kept.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)

@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A component of a record that is a record itself, and only groups: where the outer record is written, the components of the
- * inner one are fields of the outer one, with the names and bounds that they would have as its own components.
+ * A component of a record that is itself a record and only groups fields. In the written outer record, the components
+ * of the inner one are fields with their own names and bounds.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)

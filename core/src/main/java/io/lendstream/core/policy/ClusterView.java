@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.stream.StreamSupport;
 
 /**
- * What a policy may see and give away, in an order that is the same for equal states. There may be thousands of jobs: a policy
- * that serves them in queues had better look at those whose turn it is ({@link #queue}) than at all ({@link #jobs}).
+ * A policy's view of the cluster: the jobs and the GPUs that it may give, in the same order for equal states. There may
+ * be thousands of jobs: a policy with queues should read the next jobs of {@link #queue} and not all {@link #jobs}.
  */
 public final class ClusterView {
     private final Instant now;
@@ -65,8 +65,8 @@ public final class ClusterView {
      *
      * @param now the time to plan for
      * @param jobs jobs that are not over, in order of submission and then name
-     * @param gpus GPUs that training may use: its own, lent ones, and idle ones of inference that may be lent; by node and
-     *     id
+     * @param gpus GPUs that training may use: its own, lent ones, and idle ones of inference that may be lent; by node
+     *     and id
      * @param fixed jobs among {@code jobs} that must keep what they have, because they are being changed now
      * @param nodes how many nodes there are, those of inference included
      * @param gpusPerNode GPUs of the largest node
@@ -126,7 +126,7 @@ public final class ClusterView {
         return queue.size();
     }
 
-    /** The same by queue and by their time in it; those that are in none yet behind the others of the first. */
+    /** The same by queue and by their time in it; jobs without a queue are the last of the first queue. */
     public Iterable<JobView> queue() {
         return queue.inOrder();
     }

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** A job of which everything is said, for policies that plan for others than our scheduler. */
+/** A fully described job, for uses of policies outside the scheduler. */
 public record DescribedJob(
         JobId job,
         Instant submittedAt,
@@ -26,7 +26,7 @@ public record DescribedJob(
     }
 
     /**
-     * What it was given so far.
+     * The GPUs that it has had so far.
      *
      * @param largestRun most GPUs it has trained on
      * @param changes how often its GPUs were changed after its first start

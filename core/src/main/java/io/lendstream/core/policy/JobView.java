@@ -9,19 +9,19 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** What a policy may know of a job. */
+/** A policy's view of a job. */
 public interface JobView {
     JobId job();
 
     Instant submittedAt();
 
-    /** What its owner asked for. */
+    /** The GPUs that its owner asked for. */
     int requestedGpus();
 
     /** Least it can run on; at least 1. */
     int minGpus();
 
-    /** Most it can use, by its owner's word and its batch sizes. */
+    /** The most GPUs that it can use, by its owner's declaration and its batch sizes. */
     int maxGpus();
 
     /** Whether its number of GPUs may change while it runs. */

@@ -5,11 +5,11 @@ import io.lendstream.core.goodput.GoodputModel;
 import java.util.Optional;
 
 /**
- * A pace by the goodput model. Of a job that has not told how much there is to do, as much is taken to lie before it as behind
- * it: the best guess where run times spread over orders of magnitude.
+ * A pace by the goodput model. For a job that does not report its total work, the remaining work is assumed to equal
+ * the work done: the best guess for run times over orders of magnitude.
  *
  * @param progress work done, in iterations at the initial batch
- * @param totalProgress work to be done in all, where the job has told
+ * @param totalProgress the total work, if the job reports it
  */
 record ModelPace(GoodputModel model, int gpusPerNode, double progress, Optional<Double> totalProgress) implements Pace {
     @Override
@@ -27,7 +27,10 @@ record ModelPace(GoodputModel model, int gpusPerNode, double progress, Optional<
         return Math.max(1, totalProgress.map(total -> total - progress).orElse(progress));
     }
 
-    /** By goodput: an iteration with a larger batch gets further than one with the initial batch, in which work is counted. */
+    /**
+     * By goodput: an iteration with a larger batch gets further than one with the initial batch, in which work is
+     * counted.
+     */
     @Override
     public double remainingSeconds(int gpus) {
         double goodput = model.best(nodes(gpus), gpus).goodput();

@@ -1,8 +1,8 @@
 package io.lendstream.core.policy;
 
 /**
- * How fast a job gets through the work its owner gave it, with the total batch its owner chose and its GPUs on as few nodes
- * as can be. Only policies that ask for durations look at it.
+ * The speed of a job through its work. It assumes the total batch of its owner, and GPUs on as few nodes as possible.
+ * Only policies that ask for durations look at it.
  */
 public interface Pace {
     /** Seconds of an iteration on {@code gpus} GPUs; at least 1. */

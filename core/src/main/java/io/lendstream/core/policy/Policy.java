@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Who gets which GPU: a pure function of what it sees. Policies only propose; safety rules, change limits and the state
- * machine around them decide what is done.
+ * Chooses the GPUs of each job: a pure function of its view of the cluster. Policies only propose; safety rules, change
+ * limits and the state machine around them make the decisions.
  */
 public interface Policy {
     PolicyInfo info();
@@ -16,8 +16,8 @@ public interface Policy {
     Duration planEvery();
 
     /**
-     * How long a replica that demand no longer needs is kept out of everybody's reach: as DeepBoot has it, 30 s and 15 s more
-     * with every hit, up to 120 s, and the second in which it is noticed.
+     * The time for which a replica that demand no longer needs is protected. As in DeepBoot it is 30 s, 15 s more with
+     * every hit, up to 120 s, and one second for the detection.
      *
      * @param warmHits how often in a row it was needed again while protected
      */
@@ -36,7 +36,8 @@ public interface Policy {
     List<GpuId> victims(ClusterView cluster, int count);
 
     /**
-     * The sizes that {@link #plan} weighed for a job, for people; nothing where a policy cannot tell. Takes longer than the plan.
+     * The sizes that {@link #plan} weighed for a job, for {@code explain}; empty if a policy gives none. Takes longer
+     * than the plan.
      */
     default List<Alternative> sizes(ClusterView cluster, JobId job) {
         return List.of();

@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A job as the scheduler knows it. Most policies ask little of most jobs, so that nothing is worked out before it is asked for.
+ * A job as the scheduler knows it. Most policies ask little of most jobs, so that nothing is worked out before it is
+ * asked for.
  *
  * @param now when it is looked at
  * @param afe whether it is changed in place

@@ -1,11 +1,11 @@
 package io.lendstream.core.policy;
 
 /**
- * What it is worth to take lent MIG instances back: the requests that can be answered in time again, for the training that is lost.
+ * The gain and the loss of taking lent MIG instances back: requests answered in time, against lost training.
  *
  * @param servedPerSecond requests within the objectives of the services that are to have them
- * @param lostGpuSeconds training that jobs would still have had there: until their leases end, and what stopping and starting costs
- *     them; in time of a whole GPU
+ * @param lostGpuSeconds training that jobs would still have had there: until their leases end, and what stopping and
+ *     starting costs them; in time of a whole GPU
  */
 public record SlicePrice(double servedPerSecond, double lostGpuSeconds) implements Comparable<SlicePrice> {
     /** Requests per second that come back for a GPU-second of training; infinite where none is lost. */

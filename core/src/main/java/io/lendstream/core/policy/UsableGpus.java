@@ -52,7 +52,7 @@ public final class UsableGpus {
     }
 
     /**
-     * Some that are listed when somebody asks.
+     * GPUs that are listed only on request.
      *
      * @param count how many the list has
      * @param list by node and id

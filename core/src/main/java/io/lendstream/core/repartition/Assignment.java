@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * Which GPU takes which cut of a target, and where its instances lie, so that the change costs least.
+ * Assigns the cuts of a target to GPUs, and places their instances, so that the change costs least.
  *
  * <p>An instance stays if it is where the target has one of its profile and service. Costs are seconds:
  *
@@ -26,10 +26,11 @@ import java.util.function.Predicate;
  * created instance     create + load, and destroy again where it has to wait for room
  * </pre>
  *
- * <p>Of all layouts of a cut on a GPU the cheapest is taken, by trying each: where the survivors of a GPU leave no place for
- * what is new, those are given up that cost least. GPUs that hold a cut already, wherever its instances lie, keep it. Of the rest
- * up to 500 cuts find their GPUs exactly, O(cuts^2 GPUs + cuts GPUs layouts); of more, the cheapest pair of a cut and a GPU is
- * taken, and then the cheapest of those that are left, O(cuts GPUs (log(cuts GPUs) + layouts)).
+ * <p>Of all layouts of a cut on a GPU the cheapest is taken, by trying each: if the instances that stay leave no place
+ * for the new ones, the cheapest of them are given up. GPUs that hold a cut already, wherever its instances lie, keep
+ * it. Of the rest up to 500 cuts find their GPUs exactly, O(cuts^2 GPUs + cuts GPUs layouts); with more cuts, the
+ * cheapest pair of a cut and a GPU is taken, and then the cheapest of the rest, O(cuts GPUs (log(cuts GPUs) +
+ * layouts)).
  */
 final class Assignment {
     private static final int MOST_EXACT = 500;

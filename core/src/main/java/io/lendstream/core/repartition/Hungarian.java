@@ -3,10 +3,11 @@ package io.lendstream.core.repartition;
 import java.util.Arrays;
 
 /**
- * Which column each row takes, no column twice, so that the costs are least together: the Hungarian method with potentials, one
- * shortest augmenting path a row. O(rows^2 columns).
+ * Which column each row takes, no column twice, so that the costs are least together: the Hungarian method with
+ * potentials, one shortest augmenting path a row. O(rows^2 columns).
  *
- * @see <a href="https://doi.org/10.1007/BF02278710">Jonker and Volgenant, A shortest augmenting path algorithm, 1987</a>
+ * @see <a href="https://doi.org/10.1007/BF02278710">Jonker and Volgenant, A shortest augmenting path algorithm,
+ *     1987</a>
  */
 final class Hungarian {
     private static final int NONE = -1;
@@ -68,7 +69,7 @@ final class Hungarian {
         return columnOf;
     }
 
-    /** Potentials of what has been reached go up, so that the next column costs nothing more. */
+    /** Potentials of the reached rows go up, so that the next column costs nothing more. */
     private static void raise(
             double by, int row, int[] rowOf, boolean[] done, double[] ofRow, double[] ofColumn, double[] distance) {
         ofRow[row] += by;

@@ -5,7 +5,7 @@ import io.lendstream.core.mig.MigPlace;
 import java.util.Comparator;
 
 /**
- * A GPU instance and whom it serves. Ordered by GPU, then biggest first.
+ * A GPU instance and its service. Ordered by GPU, then biggest first.
  *
  * @param service by the name under which it is demanded
  */

@@ -13,7 +13,7 @@ final class Loads {
     private final Map<String, Double> atStart = new TreeMap<>();
     private final double perInstance;
 
-    /** @param running at the start; services among them that nobody demands any more have a rate of 0 */
+    /** @param running the instances at the start; services without demand have a rate of 0 */
     Loads(List<Packing.Demand> demands, List<Instance> running) {
         this.demands = demands;
         for (Packing.Demand demand : demands) {
@@ -50,7 +50,10 @@ final class Loads {
         return demand == null ? 0 : Math.min(demand.ratePerSecond(), atStart(service));
     }
 
-    /** The requests that an instance of the start answers, over those of an average one; each as much as it can of its service's. */
+    /**
+     * The requests that an instance of the start answers, over those of an average one; each as much as it can of its
+     * service's.
+     */
     double relative(Instance instance) {
         double share = atStart(instance.service()) == 0 ? 0 : capacity(instance) / atStart(instance.service());
         return perInstance == 0 ? 0 : share * needed(instance.service()) / perInstance;

@@ -3,8 +3,8 @@ package io.lendstream.core.repartition;
 import java.time.Duration;
 
 /**
- * A step of a transition. Steps of the same stage may run at once and in any order; a stage begins when the one before it has
- * ended.
+ * A step of a transition. Steps of the same stage may run at once and in any order; a stage begins when the one before
+ * it has ended.
  */
 public sealed interface RepartitionStep {
     /** From 0 on. */

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How long steps take. NVIDIA publishes no figures: those of the default are what operators report, to be replaced by what is
- * measured on site.
+ * The durations of steps. NVIDIA publishes no figures: the defaults are reports of operators, and local measurements
+ * should replace them.
  *
  * @param create making a GPU instance with its compute instance
  * @param destroy removing it

@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Whether to change to a new plan: at once where the one in force does not suffice any more; to fewer GPUs only after some
- * agreeing periods in a row, and where that lasts; else not at all.
+ * Decides whether to change to a new plan. It changes at once if the plan in force no longer suffices, and to fewer
+ * GPUs only after some agreeing periods in a row, if the saving lasts.
  *
- * <p>A period agrees if the new plan saves GPUs for long enough. The first proposal that does so counts for the first period, and
- * the next one a period or more later for the second; one in between that disagrees starts the count anew, and so does a pause
- * of more than two periods.
+ * <p>A period agrees if the new plan saves GPUs for long enough. The first proposal that does so counts for the first
+ * period, and the next one a period or more later for the second; a proposal in between that disagrees restarts the
+ * count, and so does a pause of more than two periods.
  *
  * @param agreed periods in a row that have agreed so far
- * @param counted when the last of them was counted; of no meaning without one
+ * @param counted the time of the last of them; without meaning if there is none
  */
 public record Replanning(Settings settings, int agreed, Instant counted) {
     /**
@@ -37,21 +37,21 @@ public record Replanning(Settings settings, int agreed, Instant counted) {
     }
 
     /**
-     * What is known when a new plan has been made.
+     * The facts about a new plan.
      *
      * @param gpusInForce of the plan in force
-     * @param covers whether the plan in force still answers what is demanded within the objectives
+     * @param covers whether the plan in force still answers the demand within the objectives
      * @param gpusPlanned of the new plan
      * @param lasts for how long the new plan is predicted to suffice
      */
     public record Proposal(int gpusInForce, boolean covers, int gpusPlanned, Duration lasts) {}
 
     /**
-     * What is to be done.
+     * The verdict on a proposal.
      *
-     * @param next to be asked next time
-     * @param changes whether the new plan is to be put in force
-     * @param reason for people
+     * @param next the state for the next proposal
+     * @param changes whether the new plan comes into force
+     * @param reason a sentence for operators
      */
     public record Verdict(Replanning next, boolean changes, String reason) {}
 
@@ -60,7 +60,7 @@ public record Replanning(Settings settings, int agreed, Instant counted) {
         return new Replanning(settings, 0, Instant.EPOCH);
     }
 
-    /** What to do about a proposal. */
+    /** The verdict on a proposal. */
     public Verdict consider(Instant now, Proposal proposal) {
         int saved = proposal.gpusInForce - proposal.gpusPlanned;
         if (!proposal.covers) {

@@ -5,16 +5,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The steps from the instances that run to those of a plan.
+ * The steps from the running instances to the instances of a plan.
  *
  * @param steps by stage
  * @param target the plan's instances on the GPUs that were chosen for them, in order
- * @param end what runs after the last step, in order: the target, or where a transition is partial what lies on the way
+ * @param end the instances after the last step, in order: the target, or a part of it if the transition is partial
  * @param free GPUs without an instance then, by name: they can be lent
- * @param shortfalls services that fall below what is asked for: on the way, where this was allowed; otherwise on the next step
- *     that was left out; in order of their names
- * @param duration if stages follow each other at once; within a stage, instances of one GPU are made or removed one after the
- *     other, and all else happens at once
+ * @param shortfalls services that fall below their rate: during the transition, if this was allowed, else at the next
+ *     step that was left out; in order of their names
+ * @param duration if stages follow each other at once; within a stage, instances of one GPU are made or removed one
+ *     after the other, and all else happens at once
  */
 public record Transition(
         List<RepartitionStep> steps,
@@ -24,10 +24,10 @@ public record Transition(
         List<Shortfall> shortfalls,
         Duration duration) {
     /**
-     * A service that would not be served as asked for.
+     * A service that would fall below its rate.
      *
-     * @param neededPerSecond requests: its rate, or what served it at the start where that was less
-     * @param servedPerSecond requests that what is left of its instances can answer; below {@code neededPerSecond}
+     * @param neededPerSecond requests: its rate, or its capacity at the start if that was less
+     * @param servedPerSecond requests that the rest of its instances can answer; below {@code neededPerSecond}
      */
     public record Shortfall(String service, double neededPerSecond, double servedPerSecond) {
         @Override

@@ -10,23 +10,24 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Plans the way from the instances that run to a packing, by "exchange and compact": what is new is made and warmed wherever there
- * is room, takes over requests, and what it replaces is drained and removed, which makes room for more.
+ * Plans the transition from the running instances to a packing, by "exchange and compact". New instances are made and
+ * warmed wherever there is room, and take over requests. The instances that they replace are drained and removed, which
+ * makes room for more.
  *
- * <p>After every step, and with the steps of a stage in any order, instances that are warm and not draining can answer each
- * service's rate; where they could not at the start, never less than then. Every GPU is always cut legally. Where there is no
- * room for a new instance before an old one goes that is still needed, others take the old one's place for a while on GPUs
- * that have room.
+ * <p>After every step, and with the steps of a stage in any order, instances that are warm and not draining can answer
+ * each service's rate; where they could not at the start, never less than then. Every GPU is always cut legally. Where
+ * there is no room for a new instance before an old one goes that is still needed, others take the old one's place for
+ * a while on GPUs that have room.
  *
- * <p>Where there is not enough room for that either, the rest is left out: what was planned by then is safe, and the transition
- * says which services would fall short next, and by how much. An empty GPU more may help; as many empty ones as the target has
- * GPUs always do. Or services may be allowed to fall short, and the target is always reached.
+ * <p>If there is not enough room for that either, the rest is left out: the planned part is safe, and the transition
+ * names the services that would fall short next, and by how much. An empty GPU more may help; as many empty ones as the
+ * target has GPUs always do. Or services may be allowed to fall short, and the target is always reached.
  *
- * <p>If the cheapest choice of GPUs cannot be reached safely, a dearer one is tried in which new instances wait for room as
- * seldom as can be.
+ * <p>If the cheapest choice of GPUs cannot be reached safely, a dearer one is tried in which new instances wait for
+ * room as seldom as can be.
  *
  * @param layouts of the one kind of GPU
- * @param mayFallShort whether to go on, and say so, where some service cannot be kept at what is asked for
+ * @param mayFallShort whether to go on, and report it, if a service cannot be kept at its rate
  * @see <a href="https://arxiv.org/abs/2109.11067">MIG-serving, section 6, whose term "exchange and compact" is</a>
  */
 public record TransitionPlanner(MigLayouts layouts, RepartitionTimes times, boolean mayFallShort) {
@@ -36,7 +37,7 @@ public record TransitionPlanner(MigLayouts layouts, RepartitionTimes times, bool
     /**
      * A transition; the same for the same input.
      *
-     * @param gpus those that may be used: where instances run, and spare ones
+     * @param gpus the GPUs that may be used: those with instances, and spare ones
      * @param running instances that are warm
      * @param target the packing to be reached, its services by index into {@code demands}
      * @param demands rates to be served on the way, and what instances can answer

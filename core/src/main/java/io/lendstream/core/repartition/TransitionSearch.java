@@ -17,10 +17,10 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * A transition in the making: what is there, what is still to come and what is still to go.
+ * The search for a transition: the present instances, those still to make and those still to remove.
  *
- * <p>It ends: each round makes at least one instance of the target, which then stays, or removes one that is not of it without
- * making another.
+ * <p>It ends: each round makes at least one instance of the target, which then stays, or removes another instance
+ * without making one.
  */
 final class TransitionSearch {
     /** Rounding, as a share of a service's rate. */
@@ -38,7 +38,9 @@ final class TransitionSearch {
     private final List<RepartitionStep> steps = new ArrayList<>();
     private int stages;
 
-    /** What lets instances of the target be made: those in their way go, once others that serve for a while are warm. */
+    /**
+     * What lets instances of the target be made: those in their way go, once others that serve for a while are warm.
+     */
     private final class Exchange {
         private final TreeSet<Instance> coming = new TreeSet<>();
         private final TreeSet<Instance> going = new TreeSet<>();
@@ -129,7 +131,7 @@ final class TransitionSearch {
     /**
      * Makes room for as many missing instances as can be.
      *
-     * @param mayAdd whether others may serve for a while in place of what goes
+     * @param mayAdd whether temporary instances may serve in place of those that go
      * @return whether there was any
      */
     private boolean exchange(boolean mayAdd) {
@@ -204,7 +206,10 @@ final class TransitionSearch {
         return ordered;
     }
 
-    /** Where an instance can serve for a while: rather where nothing else is to come, on the fullest GPU, and at its end. */
+    /**
+     * Where an instance can serve for a while: rather where nothing else is to come, on the fullest GPU, and at its
+     * end.
+     */
     private Optional<Instance> room(Exchange exchange, String service, MigProfile profile) {
         List<GpuId> gpus = present.keySet().stream()
                 .sorted(Comparator.comparing(this::isAwaited)
@@ -233,7 +238,7 @@ final class TransitionSearch {
                 .sum();
     }
 
-    /** Whether there is room before the exchange, and still when what is to come has come. */
+    /** Whether there is room before the exchange, and still after the expected instances have come. */
     private boolean hasRoom(Exchange exchange, Instance added) {
         List<MigPlace> before = new ArrayList<>(List.of(added.place()));
         there(added.gpu()).forEach(each -> before.add(each.place()));
@@ -256,7 +261,7 @@ final class TransitionSearch {
         instances.stream().filter(each -> each.gpu().equals(gpu)).forEach(each -> places.add(each.place()));
     }
 
-    /** Removes what is not of the target and can be done without. */
+    /** Removes instances that are not in the target and not needed. */
     private boolean compact() {
         Exchange exchange = new Exchange();
         for (Instance each : surplus) {
@@ -269,7 +274,10 @@ final class TransitionSearch {
         return !exchange.going.isEmpty();
     }
 
-    /** What comes next where no step is safe; where only old instances are left that the target cannot do without, all of them. */
+    /**
+     * What comes next where no step is safe; where only old instances are left that the target cannot do without, all
+     * of them.
+     */
     private Exchange leastHarmful() {
         Exchange last = new Exchange();
         last.going.addAll(surplus);
@@ -293,7 +301,7 @@ final class TransitionSearch {
         make(fitting());
     }
 
-    /** What is missing and has room. */
+    /** The missing instances that have room. */
     private Collection<Instance> fitting() {
         Exchange none = new Exchange();
         missing.stream().filter(each -> hasRoom(none, each)).forEach(none.coming::add);

@@ -3,12 +3,13 @@ package io.lendstream.core.scheduler;
 import java.time.Duration;
 
 /**
- * How much plans may change, how fast, and when: the blast radius of a mistake. What inference needs is never kept waiting by it.
+ * The limits of changes by plans: their number, rate and times, which bound the effect of a mistake. They never delay a
+ * reclaim for inference.
  *
  * @param maxShareLent greatest share of inference GPUs that may be lent at a time; a fraction
  * @param maxLoansPerMinute most GPUs newly lent in a plan, per minute between plans
- * @param maxTransfers most GPUs that may be on their way to training or back at a time; {@link TransferPace} lowers it while a
- *     service misses its SLO
+ * @param maxTransfers most GPUs that may be on their way to training or back at a time; {@link TransferPace} lowers it
+ *     while a service misses its SLO
  * @param minHold for how long no plan changes a job that was changed
  * @param quietWindows when no plans are made
  */

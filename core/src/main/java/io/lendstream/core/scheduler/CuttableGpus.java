@@ -28,8 +28,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * GPUs of inference that are in MIG mode, or may be brought into it, with their units: those of one kind that we know, which most
- * of them are of. A GPU with a unit that is quarantined, or that we cannot place, is left alone.
+ * GPUs of inference that are in MIG mode, or may be brought into it, with their units: those of one kind that we know,
+ * which most of them are of. A GPU with a unit that is quarantined, or that we cannot place, is left alone.
  */
 record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     /** They take a while to work out, and are always the same. */
@@ -40,12 +40,13 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     }
 
     /**
-     * A GPU and its units by place, biggest first; those that are going with those that are to come.
+     * A GPU and its units by place, biggest first; units that are being removed and units that are being made are both
+     * in it.
      *
      * @param switchable whether it may leave MIG mode, or be brought into it
      */
     record Cuttable(GpuId gpu, NodeId node, long memoryBytes, boolean switchable, List<Unit> units) {
-        /** Units that keep their GPU from being cut anew, or not. */
+        /** The units without those that are being removed. */
         Stream<Unit> there() {
             return units.stream().filter(unit -> !unit.isGoing());
         }
@@ -210,8 +211,8 @@ record CuttableGpus(MigGpu kind, Map<GpuId, Cuttable> gpus) {
     }
 
     /**
-     * Requests per second that a service's replica on an instance answers, as planned with. A whole GPU that may be cut answers what
-     * the largest instance does; others are not planned with.
+     * Requests per second that a service's replica on an instance answers, as planned with. A whole GPU that may be cut
+     * answers what the largest instance does; others are not planned with.
      */
     static double capacity(StepBuilder builder, ServiceId service, GpuState unit) {
         if (builder.slices().isEmpty()) {

@@ -40,8 +40,8 @@ final class Deadlines {
     /**
      * Acts on everything whose time has come.
      *
-     * @param decides whether decisions are made; otherwise a unit that is not bound in time is quarantined, because its bind
-     *     cannot be undone
+     * @param decides whether decisions are made; otherwise a unit that is not bound in time is quarantined, because its
+     *     bind cannot be undone
      */
     void expire(boolean decides) {
         Map<JobId, List<GpuId>> unbound = new TreeMap<>();
@@ -62,7 +62,7 @@ final class Deadlines {
                 .forEach(builder::remove);
     }
 
-    /** What is due by a time, soonest first. */
+    /** The keys due at a time, soonest first. */
     private static <K extends Comparable<K>> List<K> until(PersistentMap<DueKey<K>, K> clusterIndex, Instant time) {
         List<K> due = new ArrayList<>();
         Optional<DueKey<K>> first = clusterIndex.firstKey();
@@ -77,7 +77,7 @@ final class Deadlines {
         return due;
     }
 
-    /** Renews loans that are to stay, or takes back those that must not. */
+    /** Renews loans that stay, or takes back loans that must end. */
     void keepLeases() {
         Safety safety = new Safety(settings);
         Optional<String> back = safety.againstKeepingLoans(builder);

@@ -25,9 +25,9 @@ import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
 import java.util.Set;
 
-/** Takes an event into the state. Decides nothing. */
+/** Applies an event to the state. It makes no decisions. */
 final class EventApplier implements Event.Cases<Runnable> {
-    /** Errors after which a GPU is not to be trusted: double-bit ECC, NVLink, fallen off the bus, contained and not. */
+    /** Errors after which a GPU is not trusted: double-bit ECC, NVLink, fallen off the bus, contained and not. */
     private static final Set<Integer> FATAL_XIDS = Set.of(48, 64, 74, 79, 94, 95);
 
     private final StepBuilder builder;

@@ -25,8 +25,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Gives inference the GPUs that it needs, at once: warm replicas first, then free GPUs, then the GPUs of sleeping replicas of
- * other services, then lent GPUs whose loss costs training least.
+ * Gives inference the GPUs that it needs, at once: warm replicas first, then free GPUs, then the GPUs of sleeping
+ * replicas of other services, then lent GPUs whose loss costs training least.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, ATS for inference</a>
  */
@@ -35,8 +35,8 @@ final class Inference {
     private static final int SWINGS = 3;
 
     /**
-     * The shortest time that a replica works if its demand swings, so that fast swings are not a decision each. A rising need
-     * is still served at once.
+     * The shortest time that a replica works if its demand swings, so that fast swings are not a decision each. A
+     * rising need is still served at once.
      */
     private static final Duration SHORTEST_WORK = Duration.ofSeconds(10);
 
@@ -58,8 +58,8 @@ final class Inference {
     }
 
     /**
-     * Whether the service has exactly the replicas that it needs, all on whole GPUs, so that this rate update cannot cause
-     * a decision. Other services are handled by their own updates, and deadlines by ticks.
+     * Whether the service has exactly the replicas that it needs, all on whole GPUs, so that this rate update cannot
+     * cause a decision. Other services are handled by their own updates, and deadlines by ticks.
      */
     boolean isContent(ServiceState service) {
         int active = 0;
@@ -274,8 +274,8 @@ final class Inference {
     }
 
     /**
-     * Stops sleeping replicas of other services. These keep their needs and floors, because {@link #adjust} has already woken
-     * the sleeping replicas that they need.
+     * Stops sleeping replicas of other services. These keep their needs and floors, because {@link #adjust} has already
+     * woken the sleeping replicas that they need.
      */
     private int stopSleeping(ServiceState forService, ReplicaNeed need, int count) {
         int stopped = 0;
@@ -313,7 +313,7 @@ final class Inference {
         builder.listener().reclaimed(view, count, victims);
         Shortage shortage = shortage(service, need);
         String cause = ": " + service.spec().service() + " " + shortage.inWords(" (", ")")
-                + ", and training loses the least speed this way";
+                + "; policy " + policy.info().name() + " takes these loans first";
         new JobChanges(builder, settings)
                 .takeBack(
                         victims,
@@ -349,7 +349,7 @@ final class Inference {
             return Math.max(0, need.replicas() - serving - starting);
         }
 
-        /** Put together by hand: a formatter takes a tenth of the step. */
+        /** Concatenated by hand, because a formatter takes a tenth of the step. */
         String inWords(String open, String close) {
             return "is short of " + Reason.counted(replicas(), "replica") + open + need.explained() + ", " + serving
                     + " running" + (starting == 0 ? "" : ", " + starting + " starting") + close;

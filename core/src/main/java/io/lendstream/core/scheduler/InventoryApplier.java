@@ -26,7 +26,7 @@ record InventoryApplier(StepBuilder builder) {
         }
     }
 
-    /** Takes in what a node says of its GPUs, also where it has said so before. */
+    /** Applies a node's report of its GPUs, also a repeated one. */
     void describe(Node node) {
         builder.put(builder.nodes()
                 .get(node.nodeId())
@@ -84,7 +84,7 @@ record InventoryApplier(StepBuilder builder) {
         if (isAnother && !gpu.isFree()) {
             quarantine(
                     builder.gpu(gpu.gpuId()),
-                    "its GPU was cut anew while it was " + gpu.owner().label());
+                    "the cut of its GPU changed while it was " + gpu.owner().label());
         }
     }
 

@@ -9,19 +9,21 @@ import io.lendstream.core.mig.MigProfile;
 import io.lendstream.core.state.ServiceState;
 import java.util.Optional;
 
-/** What is known of how long the batches of services take. */
+/** The known batch times of services. */
 @FunctionalInterface
 public interface Latencies {
     /** In bytes. */
     double GIB = 1L << 30;
 
-    /** What servers have told of the batches that they ran, on that kind of GPU. */
+    /** The reported batches of servers on that kind of GPU. */
     Latencies LEARNED = (service, gpu) -> service.batches()
             .filter(batches -> batches.gpu().equals(gpu.model())
                     && !batches.learned().bins().isEmpty())
             .map(batches -> learned(service, batches, gpu));
 
-    /** Of a service's model on instances of a kind of GPU, margins included; empty where too little has been learned. */
+    /**
+     * Of a service's model on instances of a kind of GPU, margins included; empty where too little has been learned.
+     */
     Optional<ModelLatency> learned(ServiceState service, MigGpu gpu);
 
     private static ModelLatency learned(ServiceState service, ServiceBatches batches, MigGpu gpu) {

@@ -23,9 +23,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Finds why each GPU of a domain is not lent. It {@linkplain Rehearsal rehearses} a step with a plan on the state of the
- * domain. The reason is the decision of that step about the GPU, or the cause that a {@link StepListener} receives for the
- * lack of one. So a reason holds exactly as long as the scheduler acts on it.
+ * Finds why each GPU of a domain is not lent. It {@linkplain Rehearsal rehearses} a step with a plan on the state of
+ * the domain. The reason is the decision of that step about the GPU, or the cause that a {@link StepListener} receives
+ * for the lack of one. So a reason holds exactly as long as the scheduler acts on it.
  */
 public final class LendingReview {
     private final Scheduler scheduler;

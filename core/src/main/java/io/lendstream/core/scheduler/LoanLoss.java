@@ -10,7 +10,10 @@ import java.util.Optional;
 
 /** What training loses where loans are taken back. */
 record LoanLoss(StepBuilder builder) {
-    /** Training that is lost where jobs leave units: in GPU-seconds until their leases end, and until they run elsewhere. */
+    /**
+     * Training that is lost where jobs leave units: in GPU-seconds until their leases end, and until they run
+     * elsewhere.
+     */
     double of(List<Unit> units) {
         return units.stream().mapToDouble(this::lost).sum();
     }

@@ -3,7 +3,10 @@ package io.lendstream.core.scheduler;
 import java.util.List;
 import java.util.Map;
 
-/** The parts of a step after the event is applied, in the order in which they run. {@link WorkDue} selects those that an event needs. */
+/**
+ * The parts of a step after the event is applied, in the order in which they run. {@link WorkDue} selects the phases
+ * that an event needs.
+ */
 enum Phase {
     /** Acts on deadlines and leases that have passed. */
     DEADLINES {

@@ -52,10 +52,10 @@ public record QuietWindows(List<Window> windows) {
     }
 
     /**
-     * Reads windows between commas: {@code 08:00-10:00} on every day, {@code mon-fri 17:30-18:30}, {@code sun 22:00-04:00} into
-     * Monday.
+     * Reads windows between commas: {@code 08:00-10:00} on every day, {@code mon-fri 17:30-18:30},
+     * {@code sun 22:00-04:00} into Monday.
      *
-     * @throws IllegalArgumentException when that is not what it says
+     * @throws IllegalArgumentException if the text is no such window
      */
     public static QuietWindows parse(String text) {
         return new QuietWindows(java.util.Arrays.stream(text.split(",", -1))

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A step that is made and not put in force: a tick at which all phases run and a plan of training is due. It is the scheduler's own
- * step, so that it decides what the scheduler would decide.
+ * A step that does not come into force: a tick at which all phases run and a plan of training is due. It is the
+ * scheduler's own step, so that it makes the decisions that the scheduler would make.
  */
 final class Rehearsal {
     private final StepBuilder before;
@@ -77,7 +77,7 @@ final class Rehearsal {
         }
     }
 
-    /** What the step told while it was made. */
+    /** The facts that the step gave to its listener. */
     static final class Notes implements StepListener {
         private final Map<ServiceId, ReplicaNeed> needs = new HashMap<>();
         private final Map<JobId, String> vetoes = new HashMap<>();

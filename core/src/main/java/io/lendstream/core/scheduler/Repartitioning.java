@@ -5,12 +5,12 @@ import io.lendstream.core.state.SlicePlan;
 import java.util.Optional;
 
 /**
- * Serves services whose latency is known on MIG instances: plans the cuts, and decides the next stage of the way there from what
- * is there now. It remembers the plan and nothing of the way, so that faults, late reports and restarts need no care.
+ * Serves services with known latency on MIG instances: plans the cuts, and decides the next stage from the present
+ * instances. It keeps only the plan, so that faults, late reports and restarts need no special handling.
  *
- * <p>Instances that are to come are made as soon as nobody is in their place; loans that are in it are taken back. An instance
- * drains when all that is to come before it has come. A GPU that the plan empties leaves MIG mode, or where that may not be switched
- * becomes one instance as large as it is, and can be lent.
+ * <p>New instances are made as soon as their place has no tenant; loans in that place are taken back. An instance
+ * drains after all new instances that must come first have come. A GPU that the plan empties leaves MIG mode, or
+ * becomes one instance of its full size if its mode may not be switched. It can then be lent.
  */
 final class Repartitioning {
     private final StepBuilder builder;

@@ -36,7 +36,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The next stage of the way to a plan of instances. */
+/** Decides the next stage towards a plan of MIG instances. */
 final class RepartitioningStage {
     private final StepBuilder builder;
     private final SchedulerSettings settings;
@@ -201,7 +201,7 @@ final class RepartitioningStage {
         return plan.demand(service).map(SlicePlan.Demand::ratePerSecond).orElse(0.0);
     }
 
-    /** The unit that is just this instance, whoever has it. */
+    /** The unit that is exactly this instance, with any tenant. */
     private Optional<Unit> unit(Instance instance) {
         return cuttable(instance.gpu())
                 .there()
@@ -213,7 +213,10 @@ final class RepartitioningStage {
         return java.util.Objects.requireNonNull(gpus.gpus().get(gpu));
     }
 
-    /** Puts instances to work that are there and free, cuts GPUs where there is room, and makes room where loans are in it. */
+    /**
+     * Puts instances to work that are there and free, cuts GPUs where there is room, and makes room where loans are in
+     * it.
+     */
     private void create(List<RepartitionStep> steps) {
         Map<ServiceId, List<GpuId>> ready = new TreeMap<>();
         Map<GpuId, List<Instance>> missing = new TreeMap<>();
@@ -241,7 +244,7 @@ final class RepartitioningStage {
         new ReplicaChanges(builder, settings).start(service, units, reason(text, name, Map.of()));
     }
 
-    /** Cuts a GPU so that it has more instances, once nobody is in their place. */
+    /** Cuts a GPU so that it has more instances, once their place has no tenant. */
     private void cut(Cuttable gpu, List<Instance> more) {
         List<MigPlace> places =
                 new ArrayList<>(more.stream().map(Instance::place).toList());

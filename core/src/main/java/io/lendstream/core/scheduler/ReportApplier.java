@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Takes into the state what an actuator says has become of a decision, or of a GPU. Decides nothing. */
+/** Applies an actuator's report on a decision or a GPU to the state. It makes no decisions. */
 record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     /** How long no GPU is cut after one could not be. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
@@ -37,7 +37,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
         }
     }
 
-    /** A GPU is not cut anew after all: its instances are those that its node last reported. */
+    /** The cut of a GPU failed: its instances are those that its node last reported. */
     private void notRecut(DecisionId decision) {
         Set<NodeId> nodes = new TreeSet<>();
         for (GpuId id : builder.clusterIndex().gpus().owed().values()) {
@@ -70,8 +70,8 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
     }
 
     /**
-     * What is, with what we believe; where something is under way we are about to hear of it. Another actuator than the one that
-     * bound a unit may see that something runs there, but not that nothing does.
+     * Compares a report with the state. Units in transfer are left out, because their own reports follow. Only the
+     * actuator that bound a unit can report that no tenant runs there; others can report that one does.
      */
     private void compare(ActuationReport report, GpuState gpu) {
         boolean isSettled = gpu.isFree() || gpu.owner().isUp();
@@ -138,7 +138,7 @@ record ReportApplier(StepBuilder builder, InventoryApplier inventory) {
                 .filter(lent -> lent.decision().equals(report.decision()))
                 .isPresent();
         if (releasing.isPresent()) {
-            // An older release of the same tenant, which has come back since, says nothing of this one.
+            // An older release of the same tenant, which has come back since, does not concern this one.
             if (report.decision().compareTo(releasing.get().decision()) >= 0) {
                 builder.own(gpu.gpuId(), new Owner.Free());
             }

@@ -14,17 +14,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The centre: a state and an event give the next state and the decisions. Equal inputs give equal outputs, whoever asks:
- * the Streams topology, the simulator, the history checker, the tests.
+ * The scheduler as a pure function: a state and an event give the next state and the decisions. Equal inputs give equal
+ * outputs in the Streams topology, the simulator, the history checker and the tests.
  *
- * <p>A step has four parts: the state follows the event, {@link WorkDue} says which phases that can concern, these are run in the
- * order of {@link Phase}, and the builder gives the next state with the decisions. Most events only say that all is as it was, or
- * that a service has what it needs: for those no phase is due.
+ * <p>A step has four parts: the state follows the event, {@link WorkDue} selects the phases, they run in the order of
+ * {@link Phase}, and the builder gives the next state with the decisions. Events that change nothing only update the
+ * state; due deadlines are handled at the next tick.
  *
- * @param latencies what is known of models; services of which nothing is are not served on MIG instances
- * @param decidesFrom before which nothing is decided, for it is over: nobody could keep the deadlines of such decisions, and what
- *     they asked for would be put out of service. What happened then is observed; approvals of then are void. Empty where no
- *     events had waited for this scheduler
+ * @param latencies the known latencies of models; services without known latencies do not run on MIG instances
+ * @param decidesFrom the time from which decisions are made. Earlier events are applied without decisions, because no
+ *     actuator could keep their deadlines; earlier approvals are void. Empty if there was no backlog
  */
 public record Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies, Optional<Instant> decidesFrom) {
     public Scheduler(Policy policy, SchedulerSettings settings, Latencies latencies) {
@@ -41,28 +40,28 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
                 .decidingFrom(started.decidesFrom());
     }
 
-    /** The same, where events have waited for it until a time. */
+    /** The same with a backlog up to a time. */
     public Scheduler decidingFrom(Optional<Instant> time) {
         return new Scheduler(policy, settings, latencies, time);
     }
 
-    /** The same, that plans training so long after the times of others. */
+    /** The same with a phase for its times of plans. */
     public Scheduler planningAt(Duration phase) {
         return new Scheduler(policy, settings.withPlanPhase(phase), latencies, decidesFrom);
     }
 
-    /** The event by which this scheduler takes a domain over. */
+    /** The event of this scheduler's takeover of a domain. */
     public SchedulerStarted started(ClusterState state, Instant at) {
         return new SchedulerStarted(
                 state.domain(), at, state.epoch() + 1, policy.spec(), settings.toMap(), decidesFrom);
     }
 
-    /** What an event leads to. */
+    /** Applies an event. */
     public Step step(ClusterState state, DomainEvent event) {
         return step(state, event, StepListener.NONE);
     }
 
-    /** The same, with somebody who looks on. */
+    /** The same, with a listener. */
     public Step step(ClusterState state, DomainEvent event, StepListener listener) {
         return step(state, event, listener, WorkDue.BY_EVENT);
     }
@@ -84,7 +83,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return step.finished();
     }
 
-    /** A step whose state has followed the event, and that has decided nothing yet. */
+    /** A step with the event applied and no decisions yet. */
     private static StepBuilder applied(ClusterState state, DomainEvent event, StepListener listener) {
         if (event.sequence() != state.eventSequence() + 1) {
             throw new IllegalArgumentException(
@@ -96,12 +95,12 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return step;
     }
 
-    /** Whether a time is one for which nothing is decided any more. */
+    /** Whether a time is too old for decisions. */
     private boolean isOver(Instant time) {
         return decidesFrom.filter(time::isBefore).isPresent();
     }
 
-    /** Decides in earnest what a person has approved, if the event is an approval. */
+    /** Makes a binding decision of approved advice, if the event is an approval. */
     private boolean followApproval(StepBuilder step) {
         Optional<ControlCommand> approval =
                 step.event().asCommand().filter(command -> command.kind() == ControlCommand.Kind.APPROVE);
@@ -109,7 +108,7 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         return approval.isPresent();
     }
 
-    /** Where only advice is given, deadlines pass, and no decision is made of it. */
+    /** In advisory mode, deadlines pass without decisions. */
     private Step observed(StepBuilder step) {
         new Deadlines(step, settings).expire(false);
         new JobChanges(step, settings).dropLostGpus(false);
@@ -130,12 +129,12 @@ public record Scheduler(Policy policy, SchedulerSettings settings, Latencies lat
         }
     }
 
-    /** The replicas that a service needs at a time as this scheduler reckons, on whole GPUs. */
+    /** The need of a service at a time by this scheduler, on whole GPUs. */
     public ReplicaNeed need(ServiceState service, Instant now) {
         return Inference.need(policy, settings, service, now);
     }
 
-    /** When the domain next needs a tick though nothing else happens. */
+    /** The next time at which the domain needs a tick if no event comes before. */
     public Optional<Instant> nextTimer(ClusterState state) {
         return decidesFrom.filter(state.now()::isBefore).or(() -> Deadlines.next(state, settings));
     }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What decisions depend on besides events and the policy.
+ * The settings that decisions depend on, besides events and the policy.
  *
  * @param lending whether inference GPUs may be lent at all
  * @param afe whether elastic jobs are changed in place
@@ -15,10 +15,10 @@ import java.util.TreeMap;
  * @param lease how long a loan runs until it is renewed
  * @param nodeStaleAfter silence after which a node's telemetry is stale
  * @param changeLimits how much plans may change, how fast, and when
- * @param repartition whether GPUs in MIG mode are cut anew as services need
+ * @param repartition whether the cuts of GPUs in MIG mode follow the needs of services
  * @param repartitionEvery how often their cuts are planned while those in force suffice
- * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the domains that
- *     one process looks after do not all plan at once
+ * @param planPhase how long after the multiples of a policy's {@link Policy#planEvery} training is planned, so that the
+ *     domains of one process do not all plan at once
  */
 public record SchedulerSettings(
         boolean lending,

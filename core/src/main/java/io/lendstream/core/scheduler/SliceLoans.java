@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Lends free MIG instances of inference to jobs that a plan leaves without a GPU. Each job gets one, the smallest that fits,
- * in queue order. A job on an instance still waits for GPUs of the plan.
+ * Lends free MIG instances of inference to jobs that a plan leaves without a GPU. Each job gets one, the smallest that
+ * fits, in queue order. A job on an instance still waits for GPUs of the plan.
  */
 final class SliceLoans {
     private static final double ROUNDING = 1e-9;

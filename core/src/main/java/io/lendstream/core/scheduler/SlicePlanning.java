@@ -24,20 +24,22 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Plans how services share the GPUs that can be cut: every period, and at once when what is in force no longer suffices. */
+/**
+ * Plans how services share the GPUs that can be cut: every period, and at once if the plan in force no longer suffices.
+ */
 final class SlicePlanning {
     /** For how long a new plan has to suffice. */
     private static final Duration AHEAD = Duration.ofMinutes(30);
-    /** How long a plan that does not suffice is left alone: another one would not be different. */
+    /** The shortest life of a plan that does not suffice: a new one would not differ. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     /**
-     * What the plan in force has to answer. It is made for more, as long as more is forecast, so that it is not made anew at every
-     * step of a rise.
+     * The rate that the plan in force must answer. Plans are made for a higher rate while more is forecast, so that not
+     * every step of a rise needs a new plan.
      */
     private static final PlannedRate LEAST = new PlannedRate(0.95, 1.15);
     /** Share of an instance's capacity that is given to it. */
     private static final double LOAD = 0.9;
-    /** Of a service that has to be kept warm though nobody asks for it. */
+    /** The rate of a service that must be kept warm without requests. */
     private static final double LEAST_RATE = 0.01;
     /** Requests are taken to come at random. */
     private static final double POISSON = 1;
@@ -72,7 +74,7 @@ final class SlicePlanning {
                 || (age.compareTo(PATIENCE) >= 0 && (plan.model().isEmpty() || !covers(plan)));
     }
 
-    /** Whether a plan answers what is asked for by the time that another one could be in force. */
+    /** Whether a plan answers the demand until another plan could be in force. */
     private boolean covers(SlicePlan plan) {
         Optional<MigGpu> kind = CuttableGpus.kind(builder, plan.model());
         for (ServiceState service : builder.services().values()) {
@@ -93,7 +95,10 @@ final class SlicePlanning {
         return true;
     }
 
-    /** What to count on: what is forecast, where forecasts count; else the present, or the greatest demand of late. */
+    /**
+     * The rate to plan for: the forecast if the policy uses forecasts, else the greater of the present rate and the
+     * recent peak.
+     */
     private double rate(ServiceState service, PlannedRate planned, Duration ahead, double recentPeak) {
         double present = service.arrivalsPerSecond();
         Optional<DemandForecast> fresh = service.forecast()
@@ -106,7 +111,7 @@ final class SlicePlanning {
         return Math.max(rate, service.spec().floorReplicas() > 0 ? LEAST_RATE : 0);
     }
 
-    /** Considers another plan, and notes what is in force from now on. */
+    /** Considers a new plan, and stores the plan in force. */
     void plan(Optional<CuttableGpus> gpus) {
         List<ServiceCapacity> services = gpus.map(each -> services(each.kind())).orElse(List.of());
         Set<ServiceId> names = services.stream()
@@ -202,7 +207,7 @@ final class SlicePlanning {
                 sizes(service));
     }
 
-    /** Of its inputs, as far as its sources tell them. */
+    /** The sizes of its inputs, as far as its sources report them. */
     private static NavigableMap<Integer, Double> sizes(ServiceState service) {
         NavigableMap<Integer, Double> sizes = new TreeMap<>();
         service.batches()
@@ -210,7 +215,9 @@ final class SlicePlanning {
         return sizes;
     }
 
-    /** The plan for all that is asked for, or where there are too few GPUs for the same share of it for everybody. */
+    /**
+     * The plan for the whole demand, or for the same share of the demand of every service if there are too few GPUs.
+     */
     private static BatchPlan fitting(MigGpu gpu, List<ServiceCapacity> services, int available) {
         BatchPlan plan = BatchPlan.of(gpu, services, SEED);
         for (int attempt = 0; attempt < ATTEMPTS && plan.gpus() > available; attempt++) {

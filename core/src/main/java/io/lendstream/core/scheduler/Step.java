@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What an event led to.
+ * The result of an event.
  *
  * @param state the next state
  * @param decisions in the order in which they were made

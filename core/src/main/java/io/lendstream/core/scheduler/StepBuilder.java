@@ -38,7 +38,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A step in the making: the state as far as it has been worked out, and the decisions so far. */
+/** Builds a step: the next state and the decisions so far. */
 final class StepBuilder {
     private static final Advice NO_ADVICE = new Advice(List.of());
 
@@ -56,7 +56,7 @@ final class StepBuilder {
     private Optional<Pacing> pacing;
     private Optional<SlicePlan> slices;
     private Optional<Advice> advice;
-    private boolean inEarnest;
+    private boolean binding;
     private Set<GpuId> awaited = Set.of();
 
     StepBuilder(ClusterState before, DomainEvent event, StepListener listener) {
@@ -72,7 +72,7 @@ final class StepBuilder {
         this.pacing = before.pacing();
         this.slices = before.slices();
         this.advice = before.advice();
-        this.inEarnest = !mode.advisory();
+        this.binding = !mode.advisory();
     }
 
     Step finished() {
@@ -89,8 +89,8 @@ final class StepBuilder {
     }
 
     /**
-     * The step of a domain in which decisions are only advice: the state knows what was observed, and nothing of what was
-     * advised. Advice is given when a plan is due, not at every event.
+     * The step of a domain in advisory mode: the state follows the observations and not the advice. Advice is given
+     * when a plan is due, not at every event.
      *
      * @param observed the step as far as observation went
      */
@@ -138,8 +138,8 @@ final class StepBuilder {
     void mode(Mode next) {
         changes.invalidatePlan();
         mode = next;
-        inEarnest = !next.advisory();
-        if (inEarnest) {
+        binding = !next.advisory();
+        if (binding) {
             advice = Optional.empty();
         }
     }
@@ -148,9 +148,9 @@ final class StepBuilder {
         return advice;
     }
 
-    /** What is decided from here on is meant, though other decisions are advice. */
+    /** Decisions made after this call are binding, even in advisory mode. */
     void makeBinding() {
-        inEarnest = true;
+        binding = true;
     }
 
     Optional<Pacing> pacing() {
@@ -173,7 +173,7 @@ final class StepBuilder {
         slices = Optional.of(next);
     }
 
-    /** Units that services are about to take, so that nobody is lent them meanwhile. */
+    /** Units that services are about to take, so that no job is lent them meanwhile. */
     Set<GpuId> awaited() {
         return awaited;
     }
@@ -182,17 +182,17 @@ final class StepBuilder {
         awaited = Set.copyOf(units);
     }
 
-    /** Whether it is only time that has passed. */
+    /** Whether the event is a tick. */
     boolean isTick() {
         return event.event().isTick();
     }
 
-    /** Whether somebody tells what became of a decision. */
+    /** Whether the event is an actuation report. */
     boolean isReport() {
         return event.event().asReport().isPresent();
     }
 
-    /** The service whose demand the event tells of, if that is what it tells of. */
+    /** The service of the event, if it is a rate or a forecast. */
     Optional<ServiceState> heard() {
         Optional<ServiceId> ofRate = event.event().asRate().map(RequestRate::service);
         return ofRate.or(() -> event.event().asForecast().map(DemandForecast::service))
@@ -231,20 +231,20 @@ final class StepBuilder {
         return gpus().require(id);
     }
 
-    /** Whether this step has changed anything so far that decisions hang on. */
+    /** Whether this step has changed anything so far that decisions depend on. */
     boolean matters() {
         return changes.matters();
     }
 
     /**
-     * Whether this step has changed so far what plans hang on whatever the policy: which jobs and GPUs there are, what inference
-     * has. That GPUs go from one job to another, as the last plan had it, does not count.
+     * Whether this step has changed facts that plans of every policy depend on: the jobs, the GPUs, the GPUs of
+     * inference. A GPU that goes from one job to another by the last plan does not count.
      */
     boolean changesPlans() {
         return changes.changesPlans();
     }
 
-    /** The last plan cannot be carried out as it was meant. */
+    /** Marks the last plan as no longer possible. */
     void invalidatePlan() {
         changes.invalidatePlan();
     }
@@ -319,7 +319,7 @@ final class StepBuilder {
         changes.owner(id, gpu.owner(), owner);
     }
 
-    /** Gives the present owner more time. */
+    /** Extends the term of the present owner. */
     void extend(GpuId id, Owner owner) {
         GpuState gpu = gpu(id);
         put(gpu.with(owner, gpu.since(), event.sequence()));
@@ -348,7 +348,7 @@ final class StepBuilder {
     }
 
     void decide(Instant deadline, Reason reason, Action action) {
-        decisions.add(new Decision(nextId(), now, deadline, !inEarnest, reason, action));
+        decisions.add(new Decision(nextId(), now, deadline, !binding, reason, action));
         decisionSequence++;
     }
 

@@ -11,25 +11,25 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Looks on while a step is made, so that it can be explained. A step asks it nothing, and is the same without it. */
+/** Receives the facts behind a step, so that the step can be explained. The step is the same without it. */
 public interface StepListener {
-    /** Nobody looks on. */
+    /** No listener. */
     StepListener NONE = new StepListener() {};
 
     /**
      * A step begins to decide.
      *
-     * @param rules how they stand; to be asked at once or never
+     * @param rules their present state; to be read at once or never
      */
     default void rulesStand(Supplier<List<SafetyRule>> rules) {}
 
-    /** What services need. */
+    /** The needs of services. */
     default void needed(Map<ServiceId, ReplicaNeed> needs) {}
 
     /**
      * Loans are taken back for inference.
      *
-     * @param count GPUs that it lacks beside those that are on their way
+     * @param count GPUs that inference lacks beside those in transfer
      */
     default void reclaimed(ClusterView view, int count, List<GpuId> victims) {}
 
@@ -45,7 +45,7 @@ public interface StepListener {
     /**
      * The policy is shown GPUs of inference that it may lend.
      *
-     * @param kept idle ones that it is not shown; may be empty
+     * @param kept idle GPUs that are hidden from it; may be empty
      * @param why they stay with inference
      */
     default void reserved(Set<GpuId> kept, String why) {}

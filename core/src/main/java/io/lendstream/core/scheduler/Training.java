@@ -28,7 +28,7 @@ import java.util.stream.Collectors;
 
 /** Plans training at its times, and moves jobs towards the plan as GPUs become free. */
 final class Training {
-    /** A plan is made at least this often while jobs are about, though nothing calls for one. */
+    /** The longest time between two plans while there are jobs. */
     private static final Duration LONGEST_REST = Duration.ofHours(1);
 
     private final StepBuilder builder;
@@ -78,7 +78,7 @@ final class Training {
         plan.holdsUntil().filter(until -> whole && !mayLendLater).ifPresent(this::rest);
     }
 
-    /** Plans at the next time for plans, if this step has changed anything that a plan may hang on. */
+    /** Plans at the next time for plans, if this step has changed facts that plans depend on. */
     void planAfterChange() {
         if (builder.changesPlans()
                 && builder.nextPlanAt().filter(soon()::isBefore).isPresent()) {
@@ -90,7 +90,7 @@ final class Training {
         return nextTime(policy, settings, builder.now());
     }
 
-    /** Plans no more before a time, or before something changes. */
+    /** Makes no plan before a time, or before a change. */
     private void rest(Instant until) {
         Instant latest = builder.now().plus(LONGEST_REST);
         Instant end = until.isBefore(latest) ? until : latest;
@@ -111,7 +111,7 @@ final class Training {
     }
 
     /**
-     * Makes the plan what jobs aim at; returns whether all of it is allowed.
+     * Makes the plan the target of its jobs; returns whether all of it is allowed.
      *
      * @param noLoans why nothing may be newly lent; empty when loans are allowed
      */
@@ -159,7 +159,7 @@ final class Training {
     }
 
     /**
-     * Why a job does not get the GPUs of inference that a plan gives it; empty when it does.
+     * The cause why a job does not get the inference GPUs of a plan; empty if it does.
      *
      * @param loans GPUs that the plan newly lends up to this job
      */
@@ -226,10 +226,16 @@ final class Training {
             }
             if (kept.size() < held.size()) {
                 List<GpuId> target = job.target();
-                change(job, canRunOn(job, kept.size()) ? kept : List.of(), ReasonCode.PLAN, why);
+                List<GpuId> rest = canRunOn(job, kept.size()) ? kept : List.of();
+                change(job, rest, ReasonCode.PLAN, first(why, held.size() - rest.size()));
                 builder.put(builder.jobs().require(job.spec().job()).aiming(target));
             }
         }
+    }
+
+    /** The reason for the first step of a change, in which a job gives up GPUs before it gets others. */
+    private static PlanReason first(PlanReason why, int given) {
+        return new PlanReason(why.text() + "; first it gives up " + Reason.counted(given, "GPU"), why.numbers());
     }
 
     /** The reason for a step towards an earlier plan. */

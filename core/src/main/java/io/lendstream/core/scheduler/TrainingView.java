@@ -110,7 +110,10 @@ record TrainingView(StepBuilder builder, SchedulerSettings settings) {
                 gpusPerNode);
     }
 
-    /** Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than free ones. */
+    /**
+     * Idle GPUs of inference that stay with it, as only a share may be lent; those with sleeping replicas rather than
+     * free ones.
+     */
     private Set<GpuId> reserve(List<GpuState> usable, int inference) {
         int lent = 0;
         List<GpuState> idle = new ArrayList<>();

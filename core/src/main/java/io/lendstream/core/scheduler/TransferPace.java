@@ -10,9 +10,9 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The number of inference GPUs that may be in transfer to or from training at a time. A service that misses its SLO halves
- * it, at most once a minute. Each plan without a miss in the last minute raises it by a sixteenth of the setting (additive
- * increase, multiplicative decrease). It limits plans, never reclaims for inference.
+ * The number of inference GPUs that may be in transfer to or from training at a time. A service that misses its SLO
+ * halves it, at most once a minute. Each plan without a miss in the last minute raises it by a sixteenth of the setting
+ * (additive increase, multiplicative decrease). It limits plans, never reclaims for inference.
  */
 final class TransferPace {
     private static final Duration BETWEEN_CUTS = Duration.ofMinutes(1);

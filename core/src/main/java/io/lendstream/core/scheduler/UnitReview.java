@@ -5,13 +5,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Why a GPU or a MIG instance is not lent, or that it is.
+ * The cause why a GPU or a MIG instance is not lent, or that it is lent.
  *
- * @param reason for people: what follows <em>is not lent:</em>
- * @param until when that ends by itself, where it does
+ * @param reason a clause for operators that follows <em>is not lent:</em>
+ * @param until the time at which that ends without a change, if any
  */
 public record UnitReview(GpuId unit, Cause cause, String reason, Optional<Instant> until) {
-    /** What keeps a unit from being lent. */
+    /** The causes that keep a unit from being lent. */
     public enum Cause {
         /** Nothing: it is lent. */
         LENT,
@@ -19,7 +19,7 @@ public record UnitReview(GpuId unit, Cause cause, String reason, Optional<Instan
         IN_USE,
         /** A service needs it, and is given it now. */
         NEEDED,
-        /** Its replica was needed a short time ago, and nobody may take it yet. */
+        /** Its replica was needed a short time ago and is still protected. */
         KEPT_WARM,
         /** It is on its way to a tenant, or back from one. */
         IN_TRANSFER,

@@ -27,7 +27,7 @@ record UnitsByNode(StepBuilder builder) {
         return usable;
     }
 
-    /** A node's units as they are now, by name: found by the node, without a look at those of others. */
+    /** A node's units in their present state, by name; found by the node, without reading other nodes. */
     List<GpuState> on(NodeId node) {
         List<GpuState> units = new ArrayList<>();
         for (Map.Entry<NodeGpuKey, GpuState> unit :

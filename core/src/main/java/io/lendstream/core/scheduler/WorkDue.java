@@ -20,26 +20,30 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Selects the phases that a step has to run after an event. All shortcuts of a step are here. A phase that is left out would decide
- * nothing, except for work that only the passing of time has created. Five kinds of such work may wait:
+ * Selects the phases that a step has to run after an event. All shortcuts of a step are here. A phase that is left out
+ * would decide nothing, except for work that only the passing of time has created. Five kinds of such work may wait:
  *
  * <ul>
- *   <li>What services other than the event's own need, as forecasts get old and replicas may rest: until their next rate or the next tick.
+ *   <li>What services other than the event's own need, as forecasts get old and replicas may rest: until their next
+ *       rate or the next tick.
  *   <li>How those services batch: until their next rate or the next tick.
- *   <li>Cuts of GPUs after a pause, or as leases get shorter: until the next tick, or the next event that changes an owner.
+ *   <li>Cuts of GPUs after a pause, or as leases get shorter: until the next tick, or the next event that changes an
+ *       owner.
  *   <li>A plan of training that is due: until the tick at that time ({@link Scheduler#nextTimer}).
- *   <li>A plan that stays the same until later, as its policy says ({@code Plan.holdsUntil}), and holds that say why no plan is made:
+ *   <li>A plan that stays the same until later ({@code Plan.holdsUntil}), and holds with the cause why no plan is made:
  *       until that time, at most an hour.
  * </ul>
  *
- * <p>The next tick is never later than the next plan, so at most an hour away. Deadlines, leases, floors and safety rules do not wait:
- * the first event after their time runs every phase.
+ * <p>The next tick is never later than the next plan, so at most an hour away. Deadlines, leases, floors and safety
+ * rules do not wait: the first event after their time runs every phase.
  */
 class WorkDue {
     /** Runs the phases that the event can concern. */
     static final WorkDue BY_EVENT = new WorkDue();
 
-    /** Runs every phase at every event, and plans when a plan is due. It is slow: the shortcuts are tested against it. */
+    /**
+     * Runs every phase at every event, and plans when a plan is due. It is slow: the shortcuts are tested against it.
+     */
     static final WorkDue ALWAYS = new WorkDue() {
         @Override
         boolean mayDecide(Situation it) {
@@ -62,16 +66,16 @@ class WorkDue {
         }
     };
 
-    /** Phases that run while most nodes are silent: deadlines pass, and a hold says why no plan is made. */
+    /** Phases that run while most nodes are silent: deadlines pass, and a hold gives the cause why no plan is made. */
     private static final Set<Phase> WHILE_NODES_ARE_SILENT =
             EnumSet.of(Phase.DEADLINES, Phase.LOST_GPUS, Phase.PLAN, Phase.NEXT_PLAN);
 
     /**
      * A step after its event, with what the selection of phases depends on.
      *
-     * @param step with the event applied, and nothing decided yet
-     * @param isAllDue whether, since the event before, a deadline, a lease, a bound of silence or the time of a backlog has passed, or
-     *     so many nodes are heard of again that changes are allowed
+     * @param step with the event applied, and no decisions yet
+     * @param isAllDue whether, since the event before, a deadline, a lease, a bound of silence or the time of a backlog
+     *     has passed, or enough nodes report again, so that changes are allowed
      */
     record Situation(Scheduler scheduler, StepBuilder step, boolean isAllDue) {
         static Situation of(Scheduler scheduler, StepBuilder step) {
@@ -102,7 +106,7 @@ class WorkDue {
     /**
      * The phases that are due after the state has followed an event.
      *
-     * @param step with the event applied, and nothing decided yet
+     * @param step with the event applied, and no decisions yet
      */
     final Set<Phase> after(Scheduler scheduler, StepBuilder step) {
         Situation it = Situation.of(scheduler, step);
@@ -138,7 +142,7 @@ class WorkDue {
         return it.step().nextPlanAt().filter(it.step().now()::isBefore).isEmpty();
     }
 
-    /** Whether GPUs may be cut: what the way to the plan of instances rests on has changed, or the plan is to be made anew. */
+    /** Whether GPUs may be cut: the facts behind the plan of instances have changed, or a new plan is due. */
     boolean concernsCuts(Situation it) {
         return it.scheduler().settings().repartition()
                 && (it.step().isTick()
@@ -154,9 +158,9 @@ class WorkDue {
     }
 
     /**
-     * Whether services have to be looked at. A report matters to them only if it frees a GPU of inference, or if a service may still be
-     * short of GPUs. None is where GPUs of inference were free or on loan before the report: free GPUs are given, and loans reclaimed, as
-     * soon as a service is short.
+     * Whether services have to be looked at. A report matters to them only if it frees a GPU of inference, or if a
+     * service may still be short of GPUs. None is where GPUs of inference were free or on loan before the report: free
+     * GPUs are given, and loans reclaimed, as soon as a service is short.
      */
     boolean concernsServices(Situation it) {
         boolean mayBeLeftOut = it.step().isReport()
@@ -176,8 +180,8 @@ class WorkDue {
     }
 
     /**
-     * Whether the event's service can be served without the others: no GPU is about to be free, no replica sleeps, and nothing else has
-     * changed or is due.
+     * Whether the event's service can be served without the others: no GPU is about to be free, no replica sleeps, and
+     * nothing else has changed or is due.
      */
     boolean isAlone(Situation it) {
         return it.step().heard().isPresent()
@@ -190,7 +194,10 @@ class WorkDue {
                 && !isPlanDue(it);
     }
 
-    /** Whether an event may lead to decisions by its content: not where it changes nothing, or its service has what it needs. */
+    /**
+     * Whether an event may lead to decisions by its content: not where it changes nothing, or its service has what it
+     * needs.
+     */
     private static final class Concern implements Event.Cases<Boolean> {
         private final Situation it;
 
@@ -258,7 +265,10 @@ class WorkDue {
             return true;
         }
 
-        /** Whether a service may want something other than it has. Those on slices and those that batch are always looked at. */
+        /**
+         * Whether a service may want something other than it has. Those on slices and those that batch are always
+         * looked at.
+         */
         private boolean wants(ServiceId service) {
             if (it.step().slices().isPresent() || it.scheduler().settings().repartition()) {
                 return true;

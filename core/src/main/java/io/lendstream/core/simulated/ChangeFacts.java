@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The facts about a change of a tenant from which a {@link DelayModel} says how it goes.
+ * The facts about a change of a tenant, for a {@link DelayModel}.
  *
  * @param released GPUs that the tenant leaves
  * @param gained GPUs that the tenant gets

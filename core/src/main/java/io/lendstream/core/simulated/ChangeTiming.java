@@ -3,7 +3,7 @@ package io.lendstream.core.simulated;
 import java.time.Duration;
 
 /**
- * How long the parts of a change take in simulation, and what goes wrong.
+ * The simulated times of the parts of a change, and its failures.
  *
  * @param release until nothing of the tenant runs on the GPUs that it leaves
  * @param bind from then until the tenant runs on the GPUs that it gets

@@ -5,7 +5,7 @@ import io.lendstream.core.id.Tenant;
 import io.lendstream.core.repartition.RepartitionTimes;
 import java.time.Duration;
 
-/** How long changes take in simulation, and what goes wrong. Equal facts give equal timings. */
+/** The simulated times and failures of changes. Equal facts give equal timings. */
 @FunctionalInterface
 public interface DelayModel {
     /** How a change of a tenant goes. */
@@ -25,7 +25,7 @@ public interface DelayModel {
         return new ChangeTiming(Duration.ZERO, Duration.ZERO, all, ChangeTiming.FailureMode.NONE);
     }
 
-    /** Whether what is done for a decision about a tenant is never reported. */
+    /** Whether the steps of a decision about a tenant are never reported. */
     default boolean isSilent(DecisionId decision, Tenant tenant) {
         return false;
     }

@@ -58,7 +58,7 @@ final class ExpectedEvents {
         return inForce(tenant).reduce((earlier, later) -> later).map(ExpectedEvent::at);
     }
 
-    /** A change that was to be in force is superseded by one that the same domain decided. */
+    /** An expected change is superseded by a later one of the same domain. */
     void supersede(Tenant tenant, DomainId domain) {
         inForceBy(tenant, domain).forEach(events::remove);
     }
@@ -86,7 +86,7 @@ final class ExpectedEvents {
                         && inForce.tenant().equals(tenant));
     }
 
-    /** Takes units out of all that was to be said about a tenant's starts and stops. */
+    /** Takes units out of all expected events of a tenant's starts and stops. */
     void withdraw(Tenant tenant, Collection<GpuId> units) {
         if (units.isEmpty()) {
             return;

@@ -11,11 +11,12 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 
 /**
- * How long elastic training and model servers take to let GPUs go and to come up on others.
+ * The times that elastic training and model servers take to leave GPUs and to start on others.
  *
- * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are in; a
- * restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what {@link RescaleCosts}
- * say; a change on top of one that is not over does not shorten it. A replica serves after its service's warm-up time.
+ * <p>Once AFE shrinks a job, the workers that leave are gone after {@code afeRelease} and the training step they are
+ * in; a restart writes a checkpoint first. Newcomers need {@code bind}. The job trains again after what
+ * {@link RescaleCosts} say; a change on top of one that is not over does not shorten it. A replica serves after its
+ * service's warm-up time.
  *
  * @param afeRelease from an AFE shrink to the step at whose end workers leave; zero leaves the step out too
  * @param restartRelease from a restart to the last of the old processes being gone
@@ -53,7 +54,7 @@ public record SimulatedDelays(
      *
      * @param stuckReleases the tenant has to be killed at the deadline
      * @param failedBinds the tenant does not come up
-     * @param silence what was done is never reported
+     * @param silence the change is never reported
      */
     public record FailureRates(double stuckReleases, double failedBinds, double silence) {
         public static final FailureRates NONE = new FailureRates(0, 0, 0);
@@ -68,7 +69,7 @@ public record SimulatedDelays(
         }
     }
 
-    /** What was measured on real elastic training, without chance. */
+    /** The delays measured on real elastic training, without randomness. */
     public static SimulatedDelays realistic() {
         return new SimulatedDelays(
                 Duration.ofSeconds(1),
@@ -82,7 +83,8 @@ public record SimulatedDelays(
     }
 
     /**
-     * As DeepBoot's published simulator has it: GPUs change hands at once, and a job's pause starts anew with every change.
+     * The delays of DeepBoot's published simulator: GPUs change their owner at once, and every change restarts a job's
+     * pause.
      *
      * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023</a>
      */

@@ -24,8 +24,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A driver of tenants that do not exist: each change takes as long as a {@link DelayModel} says, and goes wrong where it
- * says so. It is ordered and heard like any other driver.
+ * A driver of simulated tenants: a {@link DelayModel} gives the time and the failures of each change. It is ordered and
+ * heard like any other driver.
  *
  * <p>A job's older changes are in force together with its newest. A service's changes are in force in their order, and
  * not before its replicas have started.
@@ -116,7 +116,9 @@ public final class SimulatedDriver implements InStepDriver {
                 .orElse(Duration.ZERO);
     }
 
-    /** Stops a tenant on units, and returns when it will have left: when it is killed, if it does not leave by itself. */
+    /**
+     * Stops a tenant on units, and returns when it will have left: when it is killed, if it does not leave by itself.
+     */
     private Instant stop(Order.Place place, List<GpuId> leaving, ChangeTiming timing, Instant now) {
         if (leaving.isEmpty()) {
             return now;
@@ -144,10 +146,10 @@ public final class SimulatedDriver implements InStepDriver {
     }
 
     /**
-     * Says when a change is in force.
+     * Reports when a change is in force.
      *
      * @param up when the tenant runs on the units that it gets, or has failed to
-     * @param ready when it would be in force if nothing else were under way
+     * @param ready when it would be in force without other changes
      */
     private void settle(Order.Place place, Instant up, Instant ready, boolean fails) {
         Tenant tenant = place.tenant();

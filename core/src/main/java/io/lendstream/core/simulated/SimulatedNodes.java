@@ -37,9 +37,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Nodes with GPUs that do not exist. It is told who uses which GPU, by reports or by leases, and gives samples as an agent
- * on such nodes would: busy and full of memory where a job trains, half busy where a replica serves, idle but loaded
- * where one sleeps.
+ * Nodes with simulated GPUs. It takes the users of GPUs from reports or leases, and gives samples as an agent on such
+ * nodes would: busy and full of memory where a job trains, half busy where a replica serves, idle but loaded where one
+ * sleeps.
  */
 public final class SimulatedNodes {
     private static final String MODEL = "NVIDIA A100-SXM4-80GB";
@@ -67,7 +67,7 @@ public final class SimulatedNodes {
     private long sampled;
 
     /**
-     * How many nodes of what kind.
+     * The numbers of nodes by kind.
      *
      * @param trainingNodes how many of them, the first ones, are of the training pool
      * @param cutNodes how many of them, the last ones, have GPUs that may be cut into MIG instances, and are not yet
@@ -154,7 +154,7 @@ public final class SimulatedNodes {
     }
 
     /**
-     * Learns how GPUs are to be cut; they are once that is reported applied.
+     * Takes a decided cut of GPUs; it is done once a report says that it is applied.
      *
      * @return the inventories that changed, where the report came before the decision
      */

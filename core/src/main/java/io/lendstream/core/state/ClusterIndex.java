@@ -6,12 +6,12 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 
 /**
- * The GPUs, jobs, nodes and services of a state in the orders in which a step looks for them, so that no step looks at all of
- * them. It says nothing that the state does not say otherwise, and is kept along with it in O(log n) a change.
+ * Indexes of a state, so that a step need not read all GPUs, jobs, nodes and services. They follow from the state, and
+ * each change updates them in O(log n).
  *
- * @param trainingCapacity what training has or may be given
+ * @param trainingCapacity the GPUs that training has or may get
  * @param heard nodes, by when they were last sampled
- * @param silent services, by when their demand will be unknown unless something is heard of them
+ * @param silent services, by the time at which their demand becomes unknown without new records
  */
 public record ClusterIndex(
         GpuIndex gpus,
@@ -44,17 +44,17 @@ public record ClusterIndex(
         return clusterIndex;
     }
 
-    /** With a GPU as it is now in place of what it was; none before it came or after it went. */
+    /** With the new state of a GPU in place of the old one; empty before it came or after it left. */
     ClusterIndex withGpu(Optional<GpuState> before, Optional<GpuState> after) {
         return new ClusterIndex(gpus.with(before, after), jobs, trainingCapacity.withGpu(before, after), heard, silent);
     }
 
-    /** With a job as it is now in place of what it was; none before it came or after it went. */
+    /** With the new state of a job in place of the old one; empty before it came or after it left. */
     ClusterIndex withJob(Optional<JobState> before, Optional<JobState> after) {
         return new ClusterIndex(gpus, jobs.with(before, after), trainingCapacity, heard, silent);
     }
 
-    /** With a node as it is now in place of what it was; none before it came or after it went. */
+    /** With the new state of a node in place of the old one; empty before it came or after it left. */
     ClusterIndex withNode(Optional<NodeState> before, Optional<NodeState> after) {
         return new ClusterIndex(
                 gpus,
@@ -64,7 +64,7 @@ public record ClusterIndex(
                 silent);
     }
 
-    /** With a service as it is now in place of what it was; none before it came. */
+    /** With the new state of a service in place of the old one; empty before it came. */
     ClusterIndex withService(Optional<ServiceState> before, ServiceState after) {
         return new ClusterIndex(
                 gpus,
@@ -80,7 +80,7 @@ public record ClusterIndex(
         return after.isPresent() && value.isPresent() ? rest.put(after.get(), value.get()) : rest;
     }
 
-    /** Only the key counts: nothing is to be done where it stays. */
+    /** Only the key counts: nothing changes while it stays. */
     static <K extends Comparable<K>> PersistentMap<DueKey<K>, K> moved(
             PersistentMap<DueKey<K>, K> map, Optional<DueKey<K>> before, Optional<DueKey<K>> after) {
         return before.equals(after) ? map : moved(map, before, after, after.map(DueKey::what));

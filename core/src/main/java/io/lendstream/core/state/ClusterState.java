@@ -11,13 +11,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * All that the scheduler knows of a domain: the outcome of its events so far, and of nothing else.
+ * The scheduler's state of a domain, which follows from the domain's events alone.
  *
- * @param nextPlanAt when training is to be planned again
- * @param mode what people have ordered
- * @param pacing that fewer transfers than usual may be under way, after a service has missed its SLO
- * @param slices how services are to share MIG instances, once that has been planned
- * @param advice decisions that were only advised; empty where none were
+ * @param nextPlanAt the next time at which training is planned
+ * @param mode the orders of operators
+ * @param pacing a lower limit on transfers, after a service has missed its SLO
+ * @param slices the plan by which services share MIG instances, once there is one
+ * @param advice the latest advice; empty if there is none
  */
 public record ClusterState(
         DomainId domain,
@@ -29,7 +29,7 @@ public record ClusterState(
         Optional<Advice> advice,
         @Flat ClusterEntities entities) {
 
-    /** What people have ordered, by control commands. */
+    /** The orders of operators, by control commands. */
     public record Mode(boolean frozen, boolean advisory, boolean lendingStopped) {}
 
     public static ClusterState empty(DomainId domain) {

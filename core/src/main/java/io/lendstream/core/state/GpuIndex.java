@@ -5,14 +5,14 @@ import io.lendstream.core.persistent.PersistentMap;
 import java.util.Optional;
 
 /**
- * The GPUs of a state in the orders in which a step looks for them.
+ * Indexes of the GPUs of a state.
  *
  * @param seats all GPUs, by node
- * @param free whole GPUs that nobody has, by node
- * @param owed GPUs that change by themselves unless something happens: protected, releasing, binding and recut ones, by when
+ * @param free whole GPUs without an owner, by node
+ * @param owed GPUs whose state has a deadline: protected, releasing, binding and recut ones, by deadline
  * @param loans lent GPUs, by the end of their lease
  * @param replicas GPUs with a replica on them or coming up, by service
- * @param sleeping those of them whose replica sleeps
+ * @param sleeping GPUs whose replica sleeps
  */
 public record GpuIndex(
         PersistentMap<NodeGpuKey, GpuState> seats,
@@ -29,7 +29,7 @@ public record GpuIndex(
             PersistentMap.empty(),
             PersistentMap.empty());
 
-    /** With a GPU as it is now in place of what it was; none before it came or after it went. */
+    /** With the new state of a GPU in place of the old one; empty before it came or after it left. */
     GpuIndex with(Optional<GpuState> before, Optional<GpuState> after) {
         return new GpuIndex(
                 ClusterIndex.moved(seats, before.map(GpuIndex::seat), after.map(GpuIndex::seat), after),

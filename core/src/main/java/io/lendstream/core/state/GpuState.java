@@ -9,13 +9,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A unit that can be given to somebody: a whole GPU, or a MIG instance.
+ * A unit that can be assigned: a whole GPU, or a MIG instance.
  *
- * @param instance what it is where it is no whole GPU
+ * @param instance the MIG instance; empty for a whole GPU
  * @param failedBinds how often in a row it could not be bound
  * @param warmHits how often in a row its replica was needed again while protected
  * @param lastXid the XID error last reported for it; an old one that is still reported is no news
- * @param boundBy the actuator that last reported it bound: it alone can know that nothing runs there
+ * @param boundBy the actuator that last reported it bound: only it can know that no tenant runs there
  * @param since when its owner last changed
  * @param changedBy the event by which it did
  */
@@ -31,12 +31,12 @@ public record GpuState(
         Optional<String> boundBy,
         Instant since,
         long changedBy) {
-    /** A whole GPU that nobody has. */
+    /** A whole GPU without an owner. */
     public static GpuState free(GpuId gpuId, NodeId nodeId, Pool pool, Instant since, long event) {
         return free(gpuId, nodeId, pool, Optional.empty(), since, event);
     }
 
-    /** A unit that nobody has. */
+    /** A unit without an owner. */
     public static GpuState free(
             GpuId gpuId, NodeId nodeId, Pool pool, Optional<MigInstance> instance, Instant since, long event) {
         return new GpuState(

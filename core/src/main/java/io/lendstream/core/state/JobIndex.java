@@ -27,7 +27,7 @@ public record JobIndex(
             PersistentMap.empty(),
             PersistentMap.empty());
 
-    /** With a job as it is now in place of what it was; none before it came or after it went. */
+    /** With the new state of a job in place of the old one; empty before it came or after it left. */
     JobIndex with(Optional<JobState> before, Optional<JobState> after) {
         return new JobIndex(
                 ClusterIndex.moved(open, before.flatMap(JobIndex::turn), after.flatMap(JobIndex::turn), after),

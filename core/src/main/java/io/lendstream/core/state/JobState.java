@@ -20,11 +20,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A training job and what was decided for it.
+ * A training job and the decisions for it.
  *
  * @param lastProgressAt when it last reported its progress
  * @param standing where it stands with a policy that serves jobs in queues; none before its first plan
- * @param lastEvent the event that last told of it
+ * @param lastEvent the last event about it
  * @param goodput what follows from speed, noise and batch
  */
 public record JobState(
@@ -39,7 +39,7 @@ public record JobState(
         long lastEvent,
         @Derived KnownGoodput goodput) {
 
-    /** A state whose goodput nobody has asked for yet. */
+    /** A state whose goodput is not computed yet. */
     public JobState(
             TrainingJob spec,
             JobWork work,
@@ -179,7 +179,7 @@ public record JobState(
                 goodput);
     }
 
-    /** As its owner describes it now. What was measured holds on, unless the owner declares something else. */
+    /** With a new description by its owner. Measurements are kept unless the owner's declaration changes. */
     public JobState described(TrainingJob next, long event) {
         LearnedTraits traits = learned.redeclared(spec, next);
         return new JobState(
@@ -217,7 +217,7 @@ public record JobState(
                 spec, work, learned, nextGrant, nextChange, nextUsage, lastProgressAt, standing, lastEvent, goodput);
     }
 
-    /** What is known of it already where the model is the same. */
+    /** The known traits, if the model is the same. */
     private KnownGoodput goodputOf(GoodputModel model) {
         return model.equals(goodput.model()) ? goodput : new KnownGoodput(model);
     }
@@ -252,7 +252,7 @@ public record JobState(
                 : Optional.empty();
     }
 
-    /** Whether what it says of its steps may be of a MIG instance, which tells nothing of its speed on GPUs. */
+    /** Whether its reported steps may be from a MIG instance, which gives no speed on GPUs. */
     private boolean mayBeOfSlice() {
         return isOnSlice() || (spec.sliceMemoryBytes().isPresent() && changing().isPresent());
     }

@@ -5,10 +5,10 @@ import io.lendstream.core.event.TrainingProgress;
 import java.util.Optional;
 
 /**
- * How far a job has come, by its own reports.
+ * The work done by a job, by its own reports.
  *
  * @param progress work done, in iterations at the initial batch
- * @param totalProgress work to be done in all, once the job has told
+ * @param totalProgress the total work, once the job has reported it
  */
 public record JobWork(JobPhase phase, double progress, Optional<Double> totalProgress) {
     static final JobWork NONE = new JobWork(JobPhase.QUEUED, 0, Optional.empty());

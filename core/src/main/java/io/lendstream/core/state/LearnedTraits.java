@@ -7,7 +7,7 @@ import io.lendstream.core.goodput.GradientNoise;
 import io.lendstream.core.goodput.LearnedSpeed;
 
 /**
- * What is known of how a job trains: what its owner declared, and what was measured.
+ * The known training traits of a job: the declaration of its owner, and measurements.
  *
  * @param speed step times
  * @param noise gradient noise as last measured
@@ -22,7 +22,7 @@ public record LearnedTraits(LearnedSpeed speed, GradientNoise noise, RescaleCost
                 traits.costs());
     }
 
-    /** With what the owner declares now; what was measured holds on where the declaration stays the same. */
+    /** With a new declaration by the owner; measurements are kept if the declaration stays the same. */
     LearnedTraits redeclared(TrainingJob before, TrainingJob now) {
         TrainingJob.Traits old = before.traits();
         TrainingJob.Traits next = now.traits();

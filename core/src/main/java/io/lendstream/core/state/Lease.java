@@ -7,7 +7,7 @@ import io.lendstream.core.id.Pool;
 import java.time.Instant;
 
 /**
- * Who owns a GPU now: the latest record of a GPU is the truth for other tools.
+ * The present owner of a GPU. The latest record of a GPU is the truth for other tools.
  *
  * @param epoch the scheduler's epoch in which the owner changed
  * @param sequence the domain's event by which it changed

@@ -20,7 +20,7 @@ public record Loans(List<GpuState> gpus, List<GpuId> ids, List<Share> nodes) {
     private static final Comparator<GpuState> BY_SEAT = Comparator.comparing(GpuIndex::seat);
 
     /**
-     * Those on one node.
+     * The loans on one node.
      *
      * @param first place of the first of them among all
      * @param count how many

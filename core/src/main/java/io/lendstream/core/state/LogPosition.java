@@ -3,7 +3,7 @@ package io.lendstream.core.state;
 import java.time.Instant;
 
 /**
- * How far a domain has come in its log of events and decisions.
+ * The position of a domain in its log of events and decisions.
  *
  * @param now the latest time that an event spoke of
  * @param epoch the scheduler's term of office; 0 before the first

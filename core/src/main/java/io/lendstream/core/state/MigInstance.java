@@ -5,7 +5,7 @@ import io.lendstream.core.event.GpuInstance;
 import io.lendstream.core.id.GpuId;
 
 /**
- * What a unit is that is only a part of a GPU.
+ * The description of a unit that is a part of a GPU.
  *
  * @param gpu the GPU that it is cut from
  * @param profile its size by NVIDIA's name, such as {@code 3g.40gb}

@@ -3,7 +3,7 @@ package io.lendstream.core.state;
 import io.lendstream.core.id.GpuId;
 import io.lendstream.core.id.NodeId;
 
-/** A GPU and where it is: the key by which GPUs are listed node by node. */
+/** A GPU and its node: the key that lists GPUs node by node. */
 public record NodeGpuKey(NodeId node, GpuId gpu) implements Comparable<NodeGpuKey> {
     @Override
     public int compareTo(NodeGpuKey other) {

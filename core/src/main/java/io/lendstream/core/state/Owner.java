@@ -17,10 +17,10 @@ import java.util.Optional;
 public sealed interface Owner {
     <T> T match(Cases<T> cases);
 
-    /** Which of the states it is, with what is true of all owners in that state. */
+    /** The state, with the properties of all owners in that state. */
     OwnerState state();
 
-    /** Who uses the GPU or is about to, or did until just now. */
+    /** The tenant that uses the GPU, is about to, or did until just now. */
     default Optional<Tenant> holder() {
         return match(OwnerParts.HOLDER);
     }
@@ -40,12 +40,12 @@ public sealed interface Owner {
         return holder().filter(Tenant::isJob).isPresent();
     }
 
-    /** The service that has a replica there, or one that is coming up; empty once the replica is on its way out. */
+    /** The service of the replica there, also while it starts; empty once the replica is leaving. */
     default Optional<ServiceId> replicaOf() {
         return isReleasing() ? Optional.empty() : holdingService();
     }
 
-    /** When the state ends by itself unless something happens before; empty where it lasts, and for loans, which are renewed. */
+    /** The time at which the state ends by itself; empty if it lasts, and for loans, which are renewed. */
     default Optional<Instant> dueAt() {
         return match(OwnerParts.DUE_AT);
     }
@@ -55,17 +55,17 @@ public sealed interface Owner {
         return state() == OwnerState.LENT ? Optional.of((Lent) this) : Optional.empty();
     }
 
-    /** What it is bound by, if it is on its way to a tenant. */
+    /** The binding, if it is on its way to a tenant. */
     default Optional<Binding> asBinding() {
         return state() == OwnerState.BINDING ? Optional.of((Binding) this) : Optional.empty();
     }
 
-    /** What it is released by, if it is on its way back. */
+    /** The release, if it is on its way back. */
     default Optional<Releasing> asReleasing() {
         return state() == OwnerState.RELEASING ? Optional.of((Releasing) this) : Optional.empty();
     }
 
-    /** What it is recut by, if it is. */
+    /** The recut, if its GPU is being cut. */
     default Optional<Recutting> asRecutting() {
         return state() == OwnerState.RECUTTING ? Optional.of((Recutting) this) : Optional.empty();
     }
@@ -127,7 +127,7 @@ public sealed interface Owner {
         return isServing() || (isBinding() && holdingService().isPresent());
     }
 
-    /** Nobody's: the only state from which a GPU may be bound. */
+    /** No owner: the only state from which a GPU may be bound. */
     record Free() implements Owner {
         @Override
         public <T> T match(Cases<T> cases) {
@@ -143,7 +143,7 @@ public sealed interface Owner {
     /**
      * On its way to a tenant.
      *
-     * @param decision what bound it
+     * @param decision the decision that bound it
      * @param deadline until when the actuator has to report it bound
      * @param until end of the lease, where the GPU is lent
      * @param attempt how many times this GPU has been bound in a row without a report; from 1
@@ -201,7 +201,7 @@ public sealed interface Owner {
     }
 
     /**
-     * A warm replica that demand does not need now and that nobody may take before {@code until}.
+     * A warm replica that demand does not need now and that is protected until {@code until}.
      *
      * @param warmHits how many times in a row it was needed again while protected
      */
@@ -217,7 +217,7 @@ public sealed interface Owner {
         }
     }
 
-    /** A warm replica that may be stopped when somebody else needs its GPU. */
+    /** A warm replica that may be stopped if another tenant needs its GPU. */
     record Sleeping(ServiceId service) implements Owner {
         @Override
         public <T> T match(Cases<T> cases) {
@@ -231,10 +231,10 @@ public sealed interface Owner {
     }
 
     /**
-     * On its way back to nobody.
+     * On its way from a tenant to the free GPUs.
      *
      * @param by when the actuator has to have released it, by force if need be
-     * @param alarmAt when a release that nobody reported quarantines it
+     * @param alarmAt when a release without a report quarantines it
      */
     record Releasing(Tenant tenant, DecisionId decision, Instant by, Instant alarmAt) implements Owner {
         @Override
@@ -249,12 +249,12 @@ public sealed interface Owner {
     }
 
     /**
-     * A MIG instance that its GPU is being cut into, or that is being removed. It ends when the node's inventory says that this
-     * is done.
+     * A MIG instance that its GPU is being cut into, or that is being removed. It ends when the node's inventory shows
+     * the change.
      *
-     * @param decision what cuts the GPU
+     * @param decision the decision that cuts the GPU
      * @param deadline until when that has to be done
-     * @param coming whether the instance is to be there afterwards
+     * @param coming whether the instance exists afterwards
      */
     record Recutting(DecisionId decision, Instant deadline, boolean coming) implements Owner {
         @Override
@@ -282,8 +282,8 @@ public sealed interface Owner {
     }
 
     /**
-     * What an owner state of a newer version is taken for: owned, and never free. Newer versions rely on it. An instance of this
-     * version that takes over from a newer one binds nothing there, and a reset frees the unit.
+     * The replacement for an owner state of a newer version: owned, and never free. Newer versions rely on it. An
+     * instance of this version that takes over from a newer one binds nothing there, and a reset frees the unit.
      */
     static Owner unknown() {
         return new Quarantined(

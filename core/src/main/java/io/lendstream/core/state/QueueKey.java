@@ -4,8 +4,8 @@ import io.lendstream.core.id.JobId;
 import java.time.Instant;
 
 /**
- * When a job's turn is: the key by which jobs that are not over are listed. By queue and time in it; jobs that no policy has put in
- * a queue come behind the others of the first, in order of submission and then name.
+ * The position of a job in the order of service: the key that lists jobs that have not ended. By queue and time in it;
+ * jobs that no policy has put in a queue come behind the others of the first, in order of submission and then name.
  *
  * @param queued since when it is in its queue; {@link Instant#MAX} where no policy has put it there
  */

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Where a job stands with a policy that serves jobs in queues. The scheduler keeps it; only the policy reads and renews it.
+ * The position of a job in the queues of a policy. The scheduler keeps it; only the policy reads and renews it.
  *
  * @param queue the job's queue; 0 is served first
  * @param since when it joined that queue

@@ -16,13 +16,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * An inference service and what is known of its demand.
+ * An inference service and its known demand.
  *
- * @param sources the latest word of each source, by its name
+ * @param sources the latest rate of each source, by its name
  * @param peaks greatest demand of each of the last ten minutes or so, oldest first
  * @param forecastEvent the event that brought {@code forecast}; 0 before the first
- * @param batches what was learned of the batches that its servers run; empty while none tells
- * @param demand what its sources say together
+ * @param batches the learned batch times of its servers; empty until a server reports batches
+ * @param demand the total of its sources
  */
 public record ServiceState(
         InferenceService spec,
@@ -37,7 +37,7 @@ public record ServiceState(
     private static final Duration UNKNOWN_AFTER = Duration.ofSeconds(60);
     /** A source may report by windows of any length; a longer silence than this is no late report. */
     private static final Duration LONGEST_PATIENCE = Duration.ofHours(1);
-    /** A record that covers less than this says what is waiting now, but not how fast requests arrive. */
+    /** The shortest window that gives a rate; a shorter one gives only the number of waiting requests. */
     private static final Duration SHORTEST_RATE = Duration.ofSeconds(5);
 
     public ServiceState {
@@ -57,14 +57,14 @@ public record ServiceState(
     }
 
     /**
-     * What all sources of a service say together; kept, since it is asked for at every event of the domain.
+     * The total of all sources of a service; kept, because every event of the domain reads it.
      *
      * @param arrivalsPerSecond requests offered, over all sources
      * @param inFlight requests being computed, at most 2<sup>31</sup> - 1
      * @param queueDepth requests waiting for a replica, at most 2<sup>31</sup> - 1
-     * @param lastRateAt when the latest word came in; empty before the first
+     * @param lastRateAt when the latest rate arrived; empty before the first
      * @param window the longest that a source reports by
-     * @param event the last that told of it; 0 before the first
+     * @param event the last event about it; 0 before the first
      */
     public record Demand(
             double arrivalsPerSecond,
@@ -96,7 +96,7 @@ public record ServiceState(
                     : new Demand(arrivals, atMost(inFlight), atMost(queued), Optional.of(last), window, event);
         }
 
-        /** What an int holds: one source that says too much makes the need greater, and never less. */
+        /** Limited to an int: a source with a huge value makes the need greater, and never less. */
         private static int atMost(long sum) {
             return (int) Math.min(Integer.MAX_VALUE, sum);
         }
@@ -137,12 +137,12 @@ public record ServiceState(
         return new ServiceState(spec, sources, peaks, Optional.of(next), event, batches, demand);
     }
 
-    /** The same with other words of its sources. */
+    /** The same with other rates of its sources. */
     public ServiceState with(Map<String, SourceRate> other) {
         return new ServiceState(spec, other, peaks, forecast, forecastEvent, batches);
     }
 
-    /** With what is now known of its batches. */
+    /** With newly learned batch times. */
     public ServiceState with(ServiceBatches next) {
         return new ServiceState(spec, sources, peaks, forecast, forecastEvent, Optional.of(next), demand);
     }
@@ -162,7 +162,7 @@ public record ServiceState(
         return demand.queueDepth;
     }
 
-    /** When the latest word came in; empty before the first. */
+    /** When the latest rate arrived; empty before the first. */
     public Optional<Instant> lastRateAt() {
         return demand.lastRateAt;
     }
@@ -172,7 +172,7 @@ public record ServiceState(
         return demand.window;
     }
 
-    /** When it was last heard of, by its description or by its requests. */
+    /** The time of its latest description or request rate. */
     public Instant heardAt() {
         return lastRateAt().orElse(spec.at());
     }
@@ -187,7 +187,7 @@ public record ServiceState(
         return windows.compareTo(LONGEST_PATIENCE) > 0 ? LONGEST_PATIENCE : windows;
     }
 
-    /** After when its demand is unknown, if nothing is heard until then. */
+    /** The time after which its demand is unknown without new records. */
     public Instant unknownAt() {
         Duration patience = patience();
         return heardAt().plus(patience.compareTo(UNKNOWN_AFTER) > 0 ? patience : UNKNOWN_AFTER);
@@ -205,7 +205,7 @@ public record ServiceState(
         return peak;
     }
 
-    /** The events that tell of present demand. */
+    /** The events of the present demand. */
     public List<Long> rateEvents() {
         return sources.values().stream().map(SourceRate::event).toList();
     }

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * How services are to share the GPUs that can be cut into MIG instances. Which GPU takes which cut is not part of it: that follows
- * from what there is.
+ * The plan by which services share GPUs that can be cut into MIG instances. The assignment of cuts to GPUs is not part
+ * of it: that follows from what there is.
  *
  * @param at when it was last considered
  * @param model the kind of GPU, by the name of its {@link io.lendstream.core.mig.MigGpu}; empty where there is none

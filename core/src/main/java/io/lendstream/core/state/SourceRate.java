@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The latest that one source said of a service's requests.
+ * The latest rate of a service's requests from one source.
  *
- * @param window the longest window that it reported by since its boot: it may report early, but is silent only when a whole
- *     window passes without a word
- * @param event the domain's event that said so
+ * @param window the longest window that it reported by since its boot: it may report early, but is silent only when a
+ *     whole window passes without a record
+ * @param event the domain's event that brought it
  */
 public record SourceRate(
         String bootId,
@@ -20,9 +20,9 @@ public record SourceRate(
         int inFlight,
         int queueDepth,
         long event) {
-    /** A gateway that was replaced is not heard of again under its name. */
+    /** A replaced gateway sends no more records under its name. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
-    /** No source is waited for longer than that, whatever it says of its window. */
+    /** The longest wait for a source, independent of its window. */
     private static final Duration LONGEST_WINDOW = Duration.ofHours(1);
 
     public static SourceRate of(RequestRate rate, Duration longestWindow, double arrivalsPerSecond, long event) {

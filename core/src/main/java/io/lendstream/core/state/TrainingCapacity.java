@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whole GPUs that training has or may be given, kept so that a reclaim looks at loans, job by job, and at nothing else.
+ * The whole GPUs that training has or may get. A reclaim reads only the loans, job by job.
  *
- * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node can be
- *     reached or not
+ * @param gpus its own but those out of service, and of inference those that are idle or lent; by node, whether the node
+ *     can be reached or not
  * @param nodes how many whole GPUs each node has, of those that have any
  * @param ready nodes that can be reached
  * @param away nodes with whole GPUs that cannot

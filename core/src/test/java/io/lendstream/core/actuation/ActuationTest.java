@@ -48,7 +48,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** An actuator of GPUs t1..t4 (training) and i1..i4 (inference); a release takes 2 s, a bind 3 s, a first start 20 s. */
+/**
+ * An actuator of GPUs t1..t4 (training) and i1..i4 (inference); a release takes 2 s, a bind 3 s, a first start 20 s.
+ */
 class ActuationTest {
     private static final DomainId DOMAIN = new DomainId("d");
     private static final JobId JOB = new JobId("job");
@@ -138,7 +140,7 @@ class ActuationTest {
     }
 
     @Test
-    void servicesThatAreToldHowToBatchGoOnServing() {
+    void servicesWithANewBatchingGoOnServing() {
         take(0, new Action.Serve(SERVICE, gpus("i1"), false));
         advance(90);
         log.clear();
@@ -154,7 +156,7 @@ class ActuationTest {
     void aReplicaThatIsNotThereCannotServeWarm() {
         take(0, new Action.Serve(SERVICE, gpus("i1"), true));
 
-        assertThat(log).containsExactly("0 d/1/1 REJECTED i1 (i1 has no warm replica of service chat: nobody has it)");
+        assertThat(log).containsExactly("0 d/1/1 REJECTED i1 (i1 has no warm replica of service chat: it has no tenant)");
     }
 
     @Test
@@ -292,7 +294,7 @@ class ActuationTest {
     }
 
     @Test
-    void aBindThatFailsLeavesTheGpusToNobody() {
+    void aBindThatFailsLeavesTheGpusFree() {
         running(JOB, "t1");
         actuation = Actuation.restore(
                 "a",
@@ -372,7 +374,7 @@ class ActuationTest {
     }
 
     @Test
-    void nothingIsBoundThatSomebodyHas() {
+    void noGpuIsBoundWhileATenantHasIt() {
         running(JOB, "t1", "t2");
 
         take(100, resize(OTHER, List.of("t2", "t3"), "t2", "t3"));
@@ -401,7 +403,7 @@ class ActuationTest {
     }
 
     @Test
-    void takesStockOfWhoHasWhatAndLeavesOutWhatIsUnderWay() {
+    void reportsTheTenantsOfAllGpusButThoseInTransfer() {
         serving("i1");
         take(100, resize(JOB, List.of("t1", "t2"), "t1", "t2"));
         advance(120);
@@ -412,8 +414,8 @@ class ActuationTest {
 
         assertThat(log).containsExactly("130 d/1/3 HOLDS i1", "130 d/1/3 HOLDS i2,i3,i4,t3,t4", "130 d/1/3 HOLDS t1");
         assertThat(actuation.stock())
-                .extracting(report -> report.tenant().map(Tenant::toString).orElse("nobody"))
-                .containsExactly("service chat", "nobody", "job job");
+                .extracting(report -> report.tenant().map(Tenant::toString).orElse("none"))
+                .containsExactly("service chat", "none", "job job");
     }
 
     @Test
@@ -442,9 +444,9 @@ class ActuationTest {
 
         assertThat(log)
                 .containsExactly(
-                        "403 d/1/3 ACCEPTED t2 (goes on without i1: nobody has it)",
+                        "403 d/1/3 ACCEPTED t2 (goes on without i1: it has no tenant)",
                         "406 d/1/3 BOUND t2",
-                        "414 d/1/3 APPLIED t1,t2 (goes on without i1: nobody has it)");
+                        "414 d/1/3 APPLIED t1,t2 (goes on without i1: it has no tenant)");
     }
 
     @Test
@@ -465,7 +467,7 @@ class ActuationTest {
     }
 
     @Test
-    void aReclaimOfWhatNobodyHasIsConfirmedSoThatTheSchedulerCanGoOn() {
+    void aReclaimOfFreeGpusIsConfirmedSoThatTheSchedulerCanGoOn() {
         take(0, reclaim(JOB, 45, List.of("i1")));
 
         assertThat(log)
@@ -502,7 +504,7 @@ class ActuationTest {
     }
 
     @Test
-    void aHoldIsHeardAndNothingIsSaid() {
+    void aHoldIsTakenWithoutAReport() {
         take(0, new Action.Hold(Optional.of(JOB), Optional.empty()));
 
         assertThat(log).isEmpty();

@@ -64,7 +64,7 @@ final class ActuatorFixture {
         this(() -> new SimulatedDriver(delays));
     }
 
-    /** One with a driver, which is asked for anew after a restart. */
+    /** An actuator with a driver, which is requested again after a restart. */
     ActuatorFixture(Supplier<ChangeDriver> driver) {
         this.driver = driver;
         this.actuation = new Actuation("a", NOTICE, driver.get());
@@ -107,7 +107,7 @@ final class ActuatorFixture {
         return id;
     }
 
-    /** What is reported of a decision with its own name. */
+    /** The reports on a decision with its own name. */
     List<ActuationReport> take(DecisionId id, double second, boolean advisory, Action action) {
         return note(actuation.take(decision(id, second, second + 60, advisory, action), at(second)));
     }

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An actuator of a node of one whole GPU, and of one whose GPU may be cut and is one instance; a create takes 2 s, a destroy 1 s,
- * and switching MIG mode 20 s.
+ * An actuator of a node of one whole GPU, and of one whose GPU may be cut and is one instance; a create takes 2 s, a
+ * destroy 1 s, and switching MIG mode 20 s.
  */
 class CuttingTest {
     private static final DomainId DOMAIN = new DomainId("d");
@@ -74,7 +74,7 @@ class CuttingTest {
         return actuation.clock().isBefore(MORNING) ? MORNING : NOON;
     }
 
-    /** What is reported up to a second after noon; inventories that change are told. */
+    /** The reports up to a second after noon; changed inventories are passed on. */
     private List<Outcome> advance(long second) {
         return outcomes(actuation.advance(NOON.plusSeconds(second)));
     }
@@ -101,7 +101,7 @@ class CuttingTest {
     }
 
     @Test
-    void cutsAGpuWhoseInstancesNobodyHasAndTheNodeShowsIt() {
+    void cutsAGpuWhoseInstancesAreFreeAndTheNodeShowsIt() {
         assertThat(take(repartition(cut, "4g.40gb@0", "3g.40gb@4"))).containsExactly(Outcome.ACCEPTED);
         assertThat(advance(4)).isEmpty();
         assertThat(advance(5)).containsExactly(Outcome.APPLIED);
@@ -115,7 +115,7 @@ class CuttingTest {
     }
 
     @Test
-    void refusesToRemoveAnInstanceThatSomebodyHas() {
+    void refusesToRemoveAnInstanceWithATenant() {
         take(serve(unit("0:8")));
 
         assertThat(take(repartition(cut, "4g.40gb@0"))).containsExactly(Outcome.REJECTED);
@@ -134,7 +134,7 @@ class CuttingTest {
     }
 
     @Test
-    void bindsNobodyToAnInstanceThatIsBeingRemoved() {
+    void bindsNoTenantToAnInstanceThatIsBeingRemoved() {
         take(repartition(cut, "4g.40gb@0"));
 
         assertThat(take(serve(unit("0:8")))).containsExactly(Outcome.REJECTED);

@@ -74,7 +74,9 @@ class DomainsApartTest {
         assertThat(take(OURS, "g1")).isEqualTo("ACCEPTED ");
     }
 
-    /** A decision names a job's whole allocation, so that one of another domain's job would take this one's GPUs away. */
+    /**
+     * A decision names a job's whole allocation, so that one of another domain's job would take this one's GPUs away.
+     */
     @Test
     void aJobKeepsItsGpusWhenAnotherDomainDecidesAboutAJobOfItsName() {
         actuation.know(node("n1", OURS, "g1", "g2"));

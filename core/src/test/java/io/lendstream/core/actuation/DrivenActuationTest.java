@@ -153,7 +153,10 @@ class DrivenActuationTest {
         assertThat(actuation.holdings()).isEmpty();
     }
 
-    /** Both parts of the release are due at the same time: the one that the later decision names, and the one that it does not. */
+    /**
+     * Both parts of the release are due at the same time: the one that the later decision names, and the one that it
+     * does not.
+     */
     @Test
     void aLaterDecisionOnPartOfAReleaseLosesNoPartOfIt() {
         take(0, resize(A, B));
@@ -186,7 +189,10 @@ class DrivenActuationTest {
         assertThat(log).containsExactly("1 ACCEPTED [3]", "1 FAILED [3]");
     }
 
-    /** Otherwise the driver kills what did not come up and starts it again, and after a restart the actuator does not know of it. */
+    /**
+     * Otherwise the driver kills what did not come up and starts it again, and after a restart the actuator does not
+     * know of it.
+     */
     @Test
     void whatIsKilledIsNotAskedForAgainByTheEndOfALease() {
         GpuId other = RandomDecisions.INFERENCE.get(1);
@@ -247,7 +253,7 @@ class DrivenActuationTest {
     }
 
     @Test
-    void aLeaseThatRunsOutIsEndedThoughNobodyDecidesIt() {
+    void aLeaseThatRunsOutEndsWithoutADecision() {
         DecisionId lend = take(0, new Action.Lend(JOB.job(), List.of(LENT), at(100), allocation(LENT)));
         done(1, new DriverEvent.Started(JOB, List.of(LENT)));
         actuation.orders();
@@ -259,7 +265,10 @@ class DrivenActuationTest {
                         new Order.Place(lend, JOB, List.of(), List.of(LENT), Optional.of(allocation(LENT)), at(145)));
     }
 
-    /** The decision was made before its scheduler heard that the job had left, and takes the GPU for free a moment later. */
+    /**
+     * The decision was made before its scheduler heard that the job had left, and takes the GPU for free a moment
+     * later.
+     */
     @Test
     void aJobIsNotBroughtBackToWhatItLeftByItselfBeforeItsSchedulerCanHaveHeard() {
         take(0, resize(A));
@@ -327,7 +336,7 @@ class DrivenActuationTest {
 
         assertThat(gone)
                 .extracting(ActuationReport::reason)
-                .containsExactly("killed: its driver had not said that it runs since the actuator's restart");
+                .containsExactly("killed: its driver did not confirm it since the actuator's restart");
         assertThat(log).containsExactly("1 ACCEPTED [0, 1]", "1 BOUND [0, 1]", "1 APPLIED [0, 1]", "1 FORCED [0]");
         advance(1000);
         assertThat(actuation.orders()).isEmpty();
@@ -335,7 +344,7 @@ class DrivenActuationTest {
     }
 
     @Test
-    void silenceOfADriverThatAsksOthersCallsForNothing() {
+    void silenceOfARemoteDriverCausesNoChange() {
         take(0, resize(A, B));
         done(1, new DriverEvent.Started(JOB, List.of(A, B)));
         actuation = RandomDecisions.restarted(actuation, ScriptedDriver.ABLE);
@@ -354,7 +363,7 @@ class DrivenActuationTest {
         double second = 0;
         for (DriverEvent vouching : List.of(
                 new DriverEvent.InForce(JOB, decision),
-                new DriverEvent.Failed(JOB, decision, "nobody knows its program"))) {
+                new DriverEvent.Failed(JOB, decision, "its program is unknown"))) {
             second += 1000;
             restart(second);
 
@@ -384,7 +393,9 @@ class DrivenActuationTest {
         keepsItsPromises(19_588);
     }
 
-    /** In these, a decision asks for a unit while what did not come up there is being killed, and the actuator restarts. */
+    /**
+     * In these, a decision asks for a unit while what did not come up there is being killed, and the actuator restarts.
+     */
     @Test
     void whatIsKilledDoesNotComeBack() {
         keepsItsPromises(24_489);
@@ -392,8 +403,8 @@ class DrivenActuationTest {
     }
 
     /**
-     * Whatever is decided, whatever goes wrong, and however often the actuator restarts in between. A usual build plays a thousand
-     * histories; {@code -Dseeds.count=100000} plays more.
+     * Whatever is decided, whatever goes wrong, and however often the actuator restarts in between. A usual build plays
+     * a thousand histories; {@code -Dseeds.count=100000} plays more.
      */
     @Seeds
     void nothingRunsTwiceOnAUnitAndAUnitIsReportedFreeOnlyWhenItIs(long seed) {

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What drivers are ordered, and what is reported where a driver is late, or a tenant ends by itself. */
+/** The orders to drivers, and the reports if a driver is late or a tenant ends by itself. */
 class DriverOrdersTest {
     private static final Action.Batching BATCHING = new Action.Batching(
             CHAT.service(), gpus("i1"), Optional.empty(), List.of(new Bucket(1, 14, Duration.ZERO)));
@@ -175,7 +175,7 @@ class DriverOrdersTest {
 
         assertThat(actuator.log)
                 .containsExactly(
-                        "0 d/1/1 ACCEPTED t1 (goes on without i1: nobody has it)",
+                        "0 d/1/1 ACCEPTED t1 (goes on without i1: it has no tenant)",
                         "1 d/1/1 BOUND t1",
                         "2 d/1/1 RELEASED t1 (it left by itself; exit status 1)");
         assertThat(actuator.holdings()).isEmpty();

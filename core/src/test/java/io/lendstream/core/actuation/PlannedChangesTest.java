@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is reported when, if a simulated driver is told how long each decision takes. */
+/** The reports and their times, if a simulated driver has a time for each decision. */
 class PlannedChangesTest {
     private final List<ChangeFacts> changes = new ArrayList<>();
 

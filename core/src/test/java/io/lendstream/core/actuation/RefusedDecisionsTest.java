@@ -52,8 +52,8 @@ class RefusedDecisionsTest {
 
         Optional<Tenant> bert = Optional.of(BERT);
         Optional<Tenant> chat = Optional.of(CHAT);
-        Optional<Tenant> nobody = Optional.empty();
-        assertThat(tenants).containsExactly(bert, bert, bert, chat, chat, chat, nobody, nobody, nobody);
+        Optional<Tenant> none = Optional.empty();
+        assertThat(tenants).containsExactly(bert, bert, bert, chat, chat, chat, none, none, none);
         assertThat(actuator.actuation().refusals())
                 .containsEntry(Refusal.ADVISORY, 9L)
                 .hasSize(1);
@@ -154,7 +154,7 @@ class RefusedDecisionsTest {
     void whatAJobCannotHaveOfItsAllocationIsCountedOncePerDecision() {
         actuator.take(0, resize(BERT, gpus("t1"), "t1", "i1", "i2"));
 
-        assertThat(actuator.log).contains("0 d/1/1 ACCEPTED t1 (goes on without i1, i2: nobody has it)");
+        assertThat(actuator.log).contains("0 d/1/1 ACCEPTED t1 (goes on without i1, i2: it has no tenant)");
         assertThat(actuator.actuation().refusals())
                 .containsEntry(Refusal.NOT_ON_LOAN, 1L)
                 .hasSize(1);
@@ -164,7 +164,7 @@ class RefusedDecisionsTest {
     void aResizeBindsNoTrainingGpuThatItDoesNotName() {
         actuator.take(0, resize(BERT, gpus("t1"), "t1", "t2"));
 
-        assertThat(actuator.log).contains("0 d/1/1 ACCEPTED t1 (goes on without t2: nobody has it)");
+        assertThat(actuator.log).contains("0 d/1/1 ACCEPTED t1 (goes on without t2: it has no tenant)");
         assertThat(actuator.holdings()).containsExactly("t1 bert BINDING");
     }
 }

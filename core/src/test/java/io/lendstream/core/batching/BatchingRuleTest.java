@@ -66,7 +66,7 @@ class BatchingRuleTest {
         assertThat(rule(20, latency).next(List.of(), guard(.1), NOW).buckets()).isEqualTo(bucket(40, 25));
         assertThat(rule(55, latency).next(List.of(), guard(.1), NOW).buckets()).isEqualTo(bucket(40, 0));
         assertThat(rule(.2, latency).next(List.of(), guard(.1), NOW).buckets())
-                .as("nobody would come")
+                .as("no request would come")
                 .isEqualTo(bucket(40, 0));
         assertThat(rule(20, linear(.1, 10, 1000))
                         .next(List.of(), guard(.1), NOW)
@@ -76,7 +76,7 @@ class BatchingRuleTest {
     }
 
     @Test
-    void afterALateWindowBatchesAreATenthSmallerAndNobodyWaits() {
+    void afterALateWindowBatchesAreATenthSmallerAndNoRequestWaits() {
         BatchingRule rule = rule(20, linear(8, 2, 1000));
 
         BatchingRule.Proposal proposal = rule.next(bucket(40, 25), guard(.212), NOW);
@@ -178,7 +178,7 @@ class BatchingRuleTest {
         assertThat(longer.maxQueueDelay()).isLessThanOrEqualTo(shorter.maxQueueDelay());
     }
 
-    /** Ten seconds of a server that does as it is told, one after the other. */
+    /** Ten seconds of a server that follows its setting, one after the other. */
     private record Windows(List<Double> p99, List<Integer> batches) {
         static Windows of(BatchLatency learned, BatchLatency truth, double perSecond, double cv2, int count) {
             Windows windows = new Windows(new ArrayList<>(), new ArrayList<>());
@@ -282,7 +282,7 @@ class BatchingRuleTest {
     }
 
     @Seeds(200)
-    void waitingForCompanySavesComputingAndMakesNobodyLate(RandomValues values) {
+    void waitingForCompanySavesComputingAndMakesNoRequestLate(RandomValues values) {
         BatchLatency latency = linear(values.doubleBetween(.1, 50), values.doubleBetween(.01, 20), 500);
         double perSecond = values.doubleBetween(1, 300);
         Bucket bucket = rule(perSecond, latency)

@@ -126,7 +126,7 @@ class ServiceBatchesTest {
     }
 
     @Test
-    void itStaysSmallHoweverMuchIsTold() {
+    void itStaysSmallHoweverManyReportsArrive() {
         Random random = new Random(1);
         ServiceBatches batches = NEW;
         for (int i = 0; i < 400; i++) {

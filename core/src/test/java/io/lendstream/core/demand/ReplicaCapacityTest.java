@@ -37,7 +37,7 @@ class ReplicaCapacityTest {
         });
         assertThat(ReplicaCapacity.of(service(10, 0)).inGpus(told).horizons())
                 .extracting(HorizonQuantiles::gpus)
-                .as("declared anew, without a floor")
+                .as("declared again, without a floor")
                 .containsExactly(Optional.of(new GpuQuantiles(0, 1, 2, 20)));
     }
 

@@ -56,8 +56,8 @@ import java.util.stream.IntStream;
 
 /**
  * Some minutes of one or two domains in which schedulers are killed, replaced and come back, actuators fall silent and
- * start anew, and messages between them are delayed, repeated, reordered and lost; and then enough quiet time for everything to
- * settle. It keeps the recorded history, for the checker, and watches what really runs where.
+ * restart, and messages between them are delayed, repeated, reordered and lost; and then enough quiet time for
+ * everything to settle. It keeps the recorded history, for the checker, and watches what really runs where.
  */
 final class FaultScenario {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
@@ -167,17 +167,17 @@ final class FaultScenario {
         }
     }
 
-    /** What was seen to go wrong, whatever the recorded history says. */
+    /** The faults seen in the run, independent of the recorded history. */
     List<String> broken() {
         return broken;
     }
 
-    /** What the history checker has to say of what was recorded; what the network lost for good, it cannot have found answered. */
+    /** The violations in the recorded history. The checker cannot find answers that the network lost for good. */
     List<Violation> violations() {
         return wards.stream().flatMap(ward -> ward.violations().stream()).toList();
     }
 
-    /** Whether reports may be missing for good from what was recorded. */
+    /** Whether reports may be missing for good from the recorded history. */
     boolean losesMessages() {
         return weather.loss() > 0;
     }
@@ -199,7 +199,7 @@ final class FaultScenario {
         return drifts;
     }
 
-    /** One domain: its schedulers, what is recorded of it, and what happens to it from outside. */
+    /** One domain: its schedulers, its recorded history, and its outside events. */
     private final class Ward {
         private final DomainId domain;
         private final SimActuator hand;
@@ -319,7 +319,7 @@ final class FaultScenario {
             });
         }
 
-        /** Somebody resets GPUs that are out of service, having seen that nothing runs there or is about to. */
+        /** An operator resets GPUs that are out of service, after a check that no tenant runs there or is about to. */
         private void repair() {
             if (!network.isQuiet() || hand.isDown(now)) {
                 return;
@@ -334,7 +334,7 @@ final class FaultScenario {
                         domain,
                         "reset",
                         now,
-                        "somebody",
+                        "operator",
                         ControlCommand.Kind.RESET,
                         Optional.empty(),
                         repaired,
@@ -445,8 +445,9 @@ final class FaultScenario {
         }
 
         /**
-         * Where the scheduler knows who has a GPU, nobody else runs there. A GPU that a replaced scheduler has had moved, before
-         * the actuator could know that it was replaced, may run something that the new one hears of only later.
+         * If the scheduler knows the owner of a GPU, no other tenant runs there. A replaced scheduler may have had a
+         * GPU moved before the actuator could know of the replacement; then the new scheduler gets the report of its
+         * tenant later.
          */
         void compareWithTruth() {
             Map<GpuId, Tenant> running = hand.running();
@@ -467,9 +468,9 @@ final class FaultScenario {
         }
 
         /**
-         * After a long quiet time the scheduler knows exactly what runs, whatever the network lost and whoever meddled: actuators take
-         * stock. And nothing is out of service if nothing went wrong; a scheduler that takes over late decides for times that
-         * are over.
+         * After a long quiet time the scheduler knows exactly the tenants that run, even after losses in the network
+         * and outside changes, because actuators report all ownership. No GPU is out of service without a fault. A
+         * scheduler that takes over late decides for past times.
          */
         void conclude() {
             boolean untroubled =

@@ -11,7 +11,7 @@ import java.util.Random;
 final class Network {
     private final Random random;
     private final FaultProfile weather;
-    private final PriorityQueue<Message> underWay =
+    private final PriorityQueue<Message> inFlight =
             new PriorityQueue<>(Comparator.comparing(Message::at).thenComparingLong(Message::number));
     private final Map<String, Instant> latest = new HashMap<>();
     private boolean cleared;
@@ -53,16 +53,16 @@ final class Network {
             at = last.isAfter(arrival) ? last : arrival;
             latest.put(way, at);
         }
-        underWay.add(new Message(at, sent++, delivery));
+        inFlight.add(new Message(at, sent++, delivery));
     }
 
     void deliver(Instant now) {
-        while (!underWay.isEmpty() && !underWay.peek().at().isAfter(now)) {
-            underWay.remove().delivery().run();
+        while (!inFlight.isEmpty() && !inFlight.peek().at().isAfter(now)) {
+            inFlight.remove().delivery().run();
         }
     }
 
     boolean isQuiet() {
-        return underWay.isEmpty();
+        return inFlight.isEmpty();
     }
 }

@@ -33,7 +33,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.function.Supplier;
 
-/** An actuator with what it moves: a simulated driver, or machines that are told what to do and tell what they did. */
+/** An actuator with its tenants: a simulated driver, or machines that take orders and report. */
 final class SimActuator {
     /** Turns from one stock to the next. */
     private static final int STOCK_EVERY = 12;
@@ -97,7 +97,7 @@ final class SimActuator {
         inbox.add(decision);
     }
 
-    /** Ends, and starts anew with what it had kept at this time. */
+    /** Ends, and restarts with the state kept at this time. */
     void crash(Instant until) {
         downUntil = until;
         deeds.clear();
@@ -235,14 +235,14 @@ final class SimActuator {
         });
     }
 
-    /** Whether it has nothing to do with a GPU, and has not been told to. */
+    /** Whether it has no step for a GPU, and no order for one. */
     boolean isRidOf(GpuId gpu) {
         return inbox.isEmpty()
                 && actuation.holdings().stream()
                         .noneMatch(holding -> holding.gpu().equals(gpu));
     }
 
-    /** Whether some of what it tries does not work. */
+    /** Whether some of its changes fail. */
     boolean isTroubled() {
         return trouble > 0;
     }

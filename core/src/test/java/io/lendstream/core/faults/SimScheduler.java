@@ -50,7 +50,10 @@ final class SimScheduler {
         inbox.add(event);
     }
 
-    /** Takes everything that it has heard, and the time. What waits to be read is no silence: it takes over at that time. */
+    /**
+     * Takes everything that it has heard, and the time. What waits to be read is no silence: it takes over at that
+     * time.
+     */
     List<Act> work(Instant now) {
         List<Act> acts = new ArrayList<>();
         if (!inOffice) {

@@ -77,7 +77,7 @@ class CoverageTest {
         for (int i = 0; i < ahead.length; i++) {
             double[] counted = counts[i];
             RecentCoverage told = model.forecast().get(i).recent().orElseThrow();
-            // what was said is kept to within 0.1 %, which may decide now and then
+            // forecasts are kept to within 0.1 %, which may decide now and then
             assertThat(told.p90()).as("p90 at %d", i).isCloseTo(counted[1] / counted[0], within(0.003));
             assertThat(told.p99()).as("p99 at %d", i).isCloseTo(counted[2] / counted[0], within(0.003));
             assertThat(told.forecasts()).isEqualTo(Math.round(counted[0]));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LearnedSpeedTest {
     private static final ThroughputParameters TRUTH =
             new ThroughputParameters(0.02, 0.001, 0.1, 0.01, 0.04, 0.005, 1.5);
-    /** By somebody who had GPUs twice as fast, and the same network. */
+    /** The declaration of an owner with GPUs twice as fast, and the same network. */
     private static final ThroughputParameters DECLARED =
             new ThroughputParameters(0.01, 0.0005, 0.1, 0.01, 0.04, 0.005, 1.5);
 

@@ -73,11 +73,11 @@ class DecisionOutcomeTest {
     }
 
     @Test
-    void aDecisionThatWasTakenUpIsUnderWayWithTheLatestReport() {
+    void aDecisionThatWasTakenUpIsInProgressWithTheLatestReport() {
         DecisionOutcome fate = fate(report(Outcome.BOUND, 7), report(Outcome.ACCEPTED, 1), report(Outcome.RELEASED, 2));
 
         assertThat(fate.took()).isEmpty();
-        assertThat(fate.inWords()).isEqualTo("under way: the last word is bound");
+        assertThat(fate.inWords()).isEqualTo("in progress: the last report is bound");
     }
 
     @Test
@@ -109,7 +109,7 @@ class DecisionOutcomeTest {
         DecisionOutcome fate = fate(ofAnother, report(Outcome.HOLDS, 3));
 
         assertThat(fate.reports()).isEmpty();
-        assertThat(fate.inWords()).isEqualTo("nobody has reported on it; it was due at 2026-01-01T00:00:45Z");
+        assertThat(fate.inWords()).isEqualTo("no actuator has reported on it; it was due at 2026-01-01T00:00:45Z");
     }
 
     @Test

@@ -414,14 +414,14 @@ class ExplainerTest {
     }
 
     @Test
-    void tellsOfADecisionThatNobodyAnswers() {
+    void explainsADecisionWithoutAReport() {
         Decision decision = reclaim();
 
         assertThat(DecisionOutcome.of(decision, List.of(), decision.at()).inWords())
-                .startsWith("nobody has reported on it; it is due");
+                .startsWith("no actuator has reported on it; it is due");
         assertThat(DecisionOutcome.of(decision, List.of(), decision.deadline().plusSeconds(1))
                         .inWords())
-                .startsWith("nobody has reported on it; it was due");
+                .startsWith("no actuator has reported on it; it was due");
     }
 
     private ActuationReport report(Decision decision, Outcome outcome, Instant at) {

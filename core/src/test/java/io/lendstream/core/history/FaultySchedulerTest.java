@@ -160,7 +160,7 @@ class FaultySchedulerTest {
 
     @Test
     @Breaks("one owner")
-    void noticesAGpuThatAJobHasAndNobodyOwns() {
+    void noticesAGpuOfAJobThatHasNoOwner() {
         assertThat(broken(step -> owned(step, "train-g0", new Owner.Free()))).containsExactly("one owner");
     }
 

@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Rules that a log or what was published besides can break; {@link FaultySchedulerTest} has those that take a faulty scheduler. */
+/**
+ * Rules that a log, or other published records, can break; {@link FaultySchedulerTest} has those that take a faulty
+ * scheduler.
+ */
 class HistoryCheckerTest {
     private final Scenario story = Scenario.of("deepboot")
             .node("train", Pool.TRAINING, 1)
@@ -292,7 +295,7 @@ class HistoryCheckerTest {
 
     @Test
     @Breaks("answer")
-    void noticesADecisionThatNobodyAnswers() {
+    void noticesADecisionWithoutAnAnswer() {
         story.job("a", 1);
         for (int i = 0; i < 16; i++) {
             story.after(ofSeconds(15)).rate("chat", 1);

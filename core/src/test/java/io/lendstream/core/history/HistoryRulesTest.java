@@ -210,10 +210,10 @@ class HistoryRulesTest {
 
             assertThat(broken(history)).isEmpty();
         }
-        ScriptedHistory nobody =
+        ScriptedHistory noTenant =
                 atTheFloor().owner("infer-g1", FREE).report(Outcome.HOLDS, Optional.empty(), "infer-g1");
 
-        assertThat(broken(nobody)).isEmpty();
+        assertThat(broken(noTenant)).isEmpty();
     }
 
     @Test
@@ -261,10 +261,10 @@ class HistoryRulesTest {
 
             assertThat(broken(history)).isEmpty();
         }
-        ScriptedHistory nobody = bound().report(Outcome.HOLDS, Optional.empty(), "infer-g0")
+        ScriptedHistory noTenant = bound().report(Outcome.HOLDS, Optional.empty(), "infer-g0")
                 .report(Outcome.BOUND, OTHER_JOB, "infer-g0");
 
-        assertThat(broken(nobody)).isEmpty();
+        assertThat(broken(noTenant)).isEmpty();
     }
 
     @Test
@@ -354,7 +354,7 @@ class HistoryRulesTest {
     }
 
     private static final String UNANSWERED =
-            "answer: decision test/1/1 (serve) was due at 2026-01-01T00:00:45Z and nobody reported on it";
+            "answer: decision test/1/1 (serve) was due at 2026-01-01T00:00:45Z and no actuator reported on it";
 
     /** A replica is to start; the decision is due after 45 s, and an answer 60 s later at most. */
     private static ScriptedHistory starting() {

@@ -58,8 +58,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A history in which the test scripts the outcome of each event, sound or not. What is set up before an event is the
- * outcome of that event. The published decisions and leases always agree with the log.
+ * A history in which the test scripts the outcome of each event, sound or not. The setup before an event is the outcome
+ * of that event. The published decisions and leases always agree with the log.
  */
 final class ScriptedHistory {
     private static final Duration NOTICE = Duration.ofSeconds(45);

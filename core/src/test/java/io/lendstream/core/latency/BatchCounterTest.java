@@ -44,7 +44,7 @@ class BatchCounterTest {
     }
 
     @Test
-    void aServerThatStartedAnewIsCountedFromItsStart() {
+    void aServerThatRestartedIsCountedFromItsStart() {
         var before = Map.of(1, counter(10, 50), 4, counter(3, 30));
         var fewer = Map.of(1, counter(12, 72), 4, counter(2, 18));
         var gone = Map.of(1, counter(12, 72));
@@ -59,9 +59,9 @@ class BatchCounterTest {
         assertThatThrownBy(() -> new BatchCounter.Phase(-1, 0)).hasMessageContaining("-1 batches");
     }
 
-    /** A server that restarts now and then loses what it did since the last reading, and nothing is told twice. */
+    /** A server that restarts now and then loses its batches since the last reading, and no batch is reported twice. */
     @Seeds(200)
-    void whateverAServerDoesEachBatchIsToldOnce(RandomValues values) {
+    void forAnyServerEachBatchIsReportedOnce(RandomValues values) {
         Map<Integer, Long> counts = new TreeMap<>();
         Map<Integer, Long> millis = new TreeMap<>();
         Map<Integer, BatchCounter> last = Map.of();

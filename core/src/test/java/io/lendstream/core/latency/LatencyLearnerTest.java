@@ -264,7 +264,7 @@ class LatencyLearnerTest {
 
     /** Times without any rhyme or reason: no hinge fits, but nothing breaks. */
     @Seeds(25)
-    void whateverIsToldThereIsAModelAndItsMarginIsWithinBounds(Random random) {
+    void forAnyReportsThereIsAModelAndItsMarginIsWithinBounds(Random random) {
         List<Slice> slices = List.of(ONE, THREE, SEVEN);
         LatencyLearner learner = LatencyLearner.of(LatencyPrior.WIDE);
         for (int reading = 0; reading < 10; reading++) {
@@ -320,7 +320,7 @@ class LatencyLearnerTest {
         assertThat(drifted.margin(THREE, 8, 1)).isEqualTo(.15);
         assertThat(drifted.margin(ONE, 8, 1)).isEqualTo(.15);
         assertThat(error(drifted, THREE, 8, 1.2)).isCloseTo(0, within(.06));
-        assertThat(error(drifted, ONE, 64, 1.2)).as("nobody watches it").isCloseTo(0, within(.06));
+        assertThat(error(drifted, ONE, 64, 1.2)).as("no watch on it").isCloseTo(0, within(.06));
         assertThat(error(relearned, THREE, 8, 1.2)).isCloseTo(0, within(.01));
         assertThat(relearned.margin(THREE, 8, 1)).isBetween(.05, .06);
         assertThat(relearned.margin(SEVEN, 8, 1)).isEqualTo(.15);

@@ -19,7 +19,7 @@ class MemoryLearnerTest {
     }
 
     @Test
-    void nothingFitsThatNobodyVouchesFor() {
+    void nothingFitsThatIsNotDeclared() {
         assertThat(MemoryLearner.EMPTY.largestBatch(80, 1)).isZero();
 
         MemoryLearner ran = MemoryLearner.EMPTY.ran(20, 16, .5, Optional.empty());

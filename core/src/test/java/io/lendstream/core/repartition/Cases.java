@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Transitions of chance: GPUs cut at random now and in the target, whoever they serve. */
+/** Random transitions: GPUs cut at random now and in the target, with random services. */
 record Cases(
         MigLayouts layouts, List<GpuId> gpus, List<Instance> running, Packing target, List<Packing.Demand> demands) {
     private static final List<MigLayouts> KINDS = List.of(kind("A30-24GB"), kind("A100-80GB"));

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Plays a transition's steps, and says what is wrong with them: an oracle that knows nothing of how they were found. */
+/** Plays a transition's steps and finds their faults: an oracle that does not know how they were found. */
 final class Reached {
     private final MigLayouts layouts;
     private final List<Packing.Demand> demands;
@@ -86,7 +86,7 @@ final class Reached {
         return worst;
     }
 
-    /** What is there at the end; all of it has to serve. */
+    /** The instances at the end; all of them must serve. */
     List<Instance> end() {
         return serving.equals(present) ? List.copyOf(present) : List.of();
     }

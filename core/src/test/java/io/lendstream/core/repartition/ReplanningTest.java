@@ -54,7 +54,7 @@ class ReplanningTest {
     }
 
     @Test
-    void aPeriodThatDisagreesOrALongPauseStartsTheCountAnew() {
+    void aPeriodThatDisagreesOrALongPauseRestartsTheCount() {
         var first = START.consider(NOW, FEWER).next();
         var disagreed = first.consider(minutes(3), new Proposal(6, true, 6, Duration.ofHours(1)));
 

@@ -65,7 +65,9 @@ class TransitionPlannerTest {
         assertIsTarget(cases, cases.reached(transition, random).end());
     }
 
-    /** Always the same 1,000 cases: that GPUs keep a cut they have already may, very seldom, cost an instance elsewhere. */
+    /**
+     * Always the same 1,000 cases: that GPUs keep a cut they have already may, very seldom, cost an instance elsewhere.
+     */
     @Test
     void keepsAtLeastAsManyInstancesAsTakingCutsInTurnWhereAllWeighTheSame() {
         for (long seed : new SplittableRandom(1).longs(1000).toArray()) {

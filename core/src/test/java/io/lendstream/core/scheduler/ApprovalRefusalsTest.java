@@ -394,7 +394,7 @@ class ApprovalRefusalsTest {
     }
 
     @Test
-    void howToBatchIsSaidAgainForAsLongAsItWasAdvised() {
+    void approvedBatchingIsDecidedForTheTermOfTheAdvice() {
         Action.Batching batching =
                 new Action.Batching(CHAT, gpus("infer-g0"), Optional.empty(), List.of(new Bucket(1, 8, Duration.ZERO)));
 

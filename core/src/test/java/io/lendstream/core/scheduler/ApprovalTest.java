@@ -40,7 +40,7 @@ class ApprovalTest {
     }
 
     @Test
-    void whatWasAdvisedIsDecidedAgainInEarnest() {
+    void adviceIsDecidedAgainAsABindingDecision() {
         assertThat(advice.advisory()).isTrue();
 
         story.approve(advice.id());
@@ -106,21 +106,21 @@ class ApprovalTest {
     }
 
     @Test
-    void whatNobodyAdvisedCannotBeApproved() {
+    void aDecisionThatWasNotAdvisedCannotBeApproved() {
         story.approve(new DecisionId(Scenario.DOMAIN, 1, 9999));
 
         assertHeld("decision test/1/9999 cannot be approved: it is not among the latest advice");
     }
 
     @Test
-    void adviceIsForgottenWhenDecisionsAreMadeInEarnestAgain() {
+    void adviceIsForgottenWhenDecisionsAreBindingAgain() {
         story.control(ControlCommand.Kind.ADVISORY_OFF);
 
         assertThat(story.state().advice()).isEmpty();
     }
 
     @Test
-    void aBindThatNobodyReportsPutsTheGpuOutOfServiceThoughNothingElseIsDecided() {
+    void aBindWithoutAReportPutsTheGpuOutOfServiceThoughNothingElseIsDecided() {
         story.approve(advice.id()).rate("chat", 1).after(ofSeconds(61));
 
         GpuId gpu = advice.action().gpus().get(0);

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A scheduler that takes over when events have waited for it: nobody can do any more what it would have asked for then. */
+/** A scheduler that takes over a backlog: no actuator can still carry out decisions for past times. */
 class BacklogTest {
     private static final Scheduler SCHEDULER = new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS);
     private static final Instant CAUGHT_UP = START.plus(ofMinutes(5));

@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** When a service whose batches are known is told how to batch, and what the reason says. */
+/** The times at which a service with known batches gets a setting, and the text of the reason. */
 class BatchChangesReasonsTest {
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final GpuId GPU = new GpuId("infer-g0");
@@ -39,7 +39,7 @@ class BatchChangesReasonsTest {
     private final Action.Batching inForce = known.decided().orElseThrow();
     private Step step;
 
-    /** One replica on a whole A100 whose batches of b take 20 + 5 b ms; it has been told how to batch. */
+    /** One replica on a whole A100 whose batches of b take 20 + 5 b ms; it has a setting. */
     private static Scenario learned() {
         Scenario story = Scenario.of("deepboot")
                 .node("infer", Pool.INFERENCE, 4, "NVIDIA A100-SXM4-80GB")
@@ -97,7 +97,7 @@ class BatchChangesReasonsTest {
     }
 
     @Test
-    void aReplicaThatWasNotToldIsToldWhatHolds() {
+    void aReplicaWithoutTheSettingGetsTheSettingInForce() {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
         situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
 
@@ -186,7 +186,7 @@ class BatchChangesReasonsTest {
     }
 
     @Test
-    void whatHoldsIsSaidAgainAfterAWeek() {
+    void theSettingIsPublishedAgainAfterAWeek() {
         situation(Optional.of(inForce), ofDays(7), ofSeconds(15), Optional.empty());
 
         Decision again = adjusted().orElseThrow();
@@ -198,7 +198,7 @@ class BatchChangesReasonsTest {
     }
 
     @Test
-    void whatWasToldForAnotherSizeOfInstanceDoesNotHold() {
+    void aSettingForAnotherSizeOfInstanceIsNotInForce() {
         Action.Batching other = new Action.Batching(CHAT, List.of(GPU), Optional.of("1g.10gb"), inForce.buckets());
         situation(Optional.of(other), ofMinutes(1), ofSeconds(15), Optional.empty());
 
@@ -239,7 +239,7 @@ class BatchChangesReasonsTest {
     }
 
     @Test
-    void aServiceThatWasLateIsToldSoWithItsP99() {
+    void theReasonForALateServiceNamesItsP99() {
         situation(Optional.of(inForce), ofMinutes(1), ofSeconds(15), Optional.of(.6));
 
         Decision late = adjusted().orElseThrow();
@@ -252,7 +252,7 @@ class BatchChangesReasonsTest {
     }
 
     @Test
-    void nothingIsSaidWhileFrozenNorWithoutAReplicaThatServesNorOnAnotherKindOfGpu() {
+    void noSettingIsDecidedWhileFrozenNorWithoutAReplicaThatServesNorOnAnotherKindOfGpu() {
         Action.Batching before = told(List.of(), inForce.buckets().get(0));
         situation(Optional.of(before), ofMinutes(1), ofSeconds(15), Optional.empty());
         state.mode(new Mode(true, false, false));

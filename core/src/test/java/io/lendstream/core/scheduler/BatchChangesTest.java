@@ -134,7 +134,7 @@ class BatchChangesTest {
     }
 
     @Test
-    void whatHoldsIsSaidAgainAfterAWeek() {
+    void theSettingIsPublishedAgainAfterAWeek() {
         cluster("NVIDIA A100-SXM4-80GB");
         windows(30, 8, .1, batches(1));
 
@@ -148,7 +148,7 @@ class BatchChangesTest {
     }
 
     @Test
-    void newReplicasAreTold() {
+    void newReplicasGetTheSetting() {
         cluster("NVIDIA A100-SXM4-80GB");
         windows(30, 8, .1, batches(1));
 

@@ -83,7 +83,7 @@ class ChangeLimitsTest {
         nextPlan();
         assertThat(lentNow()).isEqualTo(3);
         nextPlan();
-        assertThat(lentNow()).as("while nobody has reported on the first").isZero();
+        assertThat(lentNow()).as("without a report on the first").isZero();
     }
 
     @Test

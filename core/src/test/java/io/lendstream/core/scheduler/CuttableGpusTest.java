@@ -25,7 +25,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Which GPUs may be cut, and what is on them. */
+/** The GPUs that may be cut, and their units. */
 class CuttableGpusTest {
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final Tenant CHATS = new Tenant.Service(CHAT);
@@ -279,7 +279,7 @@ class CuttableGpusTest {
     }
 
     @Test
-    void aUnitIsFreeWhereNobodyHasIt() {
+    void aUnitIsFreeWithoutAnOwner() {
         cut("1g.10gb@0 1g.10gb@1");
         state.owner("cut-g0/1:1", new Owner.Serving(CHAT));
 

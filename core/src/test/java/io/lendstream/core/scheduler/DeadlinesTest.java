@@ -91,7 +91,7 @@ class DeadlinesTest {
 
         assertThat(owner(expired(ofMillis(119_999)), "infer-g0")).isInstanceOf(Owner.Recutting.class);
         assertThat(owner(expired(ofMinutes(2)), "infer-g0"))
-                .isEqualTo(new Owner.Quarantined("its GPU was not seen cut anew in time (test/0/7)"));
+                .isEqualTo(new Owner.Quarantined("its GPU was not cut in time (test/0/7)"));
     }
 
     @Test
@@ -117,7 +117,7 @@ class DeadlinesTest {
         assertThat(decisions(builder)).isEmpty();
     }
 
-    /** A job that trains on one GPU and is to have two more, of which nobody has reported. */
+    /** A job that trains on one GPU and gets two more, without a report on them. */
     private void twoUnbound() {
         moment.allocated("a", "train-g0", "train-g1", "train-g2")
                 .owned(Moment.training("a"), "train-g0")
@@ -125,7 +125,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void anElasticJobGoesOnWithoutGpusThatNobodyReportsBound() {
+    void anElasticJobGoesOnWithoutGpusThatAreNotReportedBound() {
         moment.job("a", 3);
         twoUnbound();
         long told = moment.jobState("a").lastEvent();

@@ -320,7 +320,7 @@ class EventApplierRecordsTest {
     }
 
     @Test
-    void whatIsHeardKnowsTheEventThatSaidIt() {
+    void everyRecordKeepsTheEventThatBroughtIt() {
         moment.job("a", 2);
         assertThat(moment.jobState("a").lastEvent()).isEqualTo(moment.state().eventSequence());
         moment.progress("a", JobPhase.RUNNING);
@@ -485,7 +485,7 @@ class EventApplierRecordsTest {
                 .node());
 
         assertThat(builder.gpu(new GpuId("cut-g0/0:4")).owner())
-                .isEqualTo(quarantined("its GPU was cut anew while it was serving"));
+                .isEqualTo(quarantined("the cut of its GPU changed while it was serving"));
         assertThat(builder.gpu(new GpuId("cut-g0/0:4")).instance().orElseThrow().profile())
                 .isEqualTo("4g.40gb");
         assertThat(builder.gpu(new GpuId("cut-g1/0:4")).owner()).isEqualTo(new Owner.Free());
@@ -542,7 +542,7 @@ class EventApplierRecordsTest {
     }
 
     @Test
-    void aGpuIsCutAnewWhenItsNodeReportsTheNewInstances() {
+    void theNewCutOfAGpuIsDoneWhenItsNodeReportsTheNewInstances() {
         recutting();
         moment.migNode("cut", Pool.INFERENCE, "3g.40gb@0 3g.40gb@4");
         assertThat(moment.owner("cut-g0/0:4")).as("an inventory from before").isInstanceOf(Owner.Recutting.class);

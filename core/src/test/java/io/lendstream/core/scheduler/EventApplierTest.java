@@ -72,7 +72,7 @@ class EventApplierTest {
 
     /** Until then the actuator may still be killing it: twice the notice of 45 s. */
     @Test
-    void aReleaseThatNobodyReportsPutsItsGpuOutOfServiceAfterTwoNotices() {
+    void aReleaseWithoutAReportPutsItsGpuOutOfServiceAfterTwoNotices() {
         story.node("train", Pool.TRAINING, 1).job("a", 1).after(ofSeconds(61)).settled();
         assertThat(story.count("training")).isEqualTo(1);
         story.progress("a", JobPhase.FINISHED);

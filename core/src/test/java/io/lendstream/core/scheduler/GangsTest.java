@@ -145,7 +145,7 @@ class GangsTest {
         story.actuated();
     }
 
-    /** What is lost while decisions are advice is made good, or given up, when decisions are made again. */
+    /** GPUs lost in advisory mode are replaced, or given up, when decisions are binding again. */
     @Test
     void isWholeOrStoppedSoonAfterALossThatNothingWasDecidedAbout() {
         running().control(ControlCommand.Kind.ADVISORY_ON);

@@ -13,7 +13,7 @@ import io.lendstream.core.state.Owner;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is known of the GPUs and instances that a service's replicas run on. */
+/** The known facts about the GPUs and instances of a service's replicas. */
 class InstancesTest {
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final Owner SERVES = new Owner.Serving(CHAT);

@@ -217,7 +217,7 @@ class LendingReviewTest {
     }
 
     @Test
-    void afterReclaimAllNothingIsLentUntilSomebodyThaws() {
+    void afterReclaimAllNothingIsLentUntilAThaw() {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1).control(ControlCommand.Kind.RECLAIM_ALL);
 
@@ -559,7 +559,7 @@ class LendingReviewTest {
     }
 
     @Test
-    void adviceIsToldApartFromDecisions() {
+    void adviceIsDistinguishedFromDecisions() {
         cluster();
         story.rigidJob("a", 1).rigidJob("b", 1).control(ControlCommand.Kind.ADVISORY_ON);
 

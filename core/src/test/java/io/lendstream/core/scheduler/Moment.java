@@ -103,7 +103,7 @@ final class Moment {
         return set(builder -> builder.put(builder.gpu(new GpuId(gpu)).withWarmHits(hits)));
     }
 
-    /** A job that trains on these GPUs, whoever their owner is said to be. */
+    /** A job that trains on these GPUs, independent of their owner state. */
     Moment allocated(String job, String... gpus) {
         return set(builder -> {
             JobState known = builder.jobs().require(new JobId(job));

@@ -24,9 +24,9 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * What may happen to a domain, drawn at random: any policy, whole GPUs or such that are cut, services that batch, jobs of all kinds,
- * advice and approvals, a backlog, nodes that fall silent, faults, orders, ticks that come late, and an actuator that is slow, refuses,
- * says things twice, or says nothing.
+ * What may happen to a domain, drawn at random: any policy, whole GPUs or such that are cut, services that batch, jobs
+ * of all kinds, advice and approvals, a backlog, nodes that fall silent, faults, orders, ticks that come late, and an
+ * actuator that is slow, refuses, says things twice, or says nothing.
  */
 final class RandomHistory {
     private static final List<String> SERVICES = List.of("chat", "search", "vision", "embed", "speech");

@@ -26,7 +26,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** GPUs that are cut while load, jobs, faults and orders come at random, and an actuator that is slow, refuses, or says nothing. */
+/**
+ * GPUs that are cut while load, jobs, faults and orders come at random, and an actuator that is slow, refuses, or says
+ * nothing.
+ */
 class RepartitioningChurnTest {
     private static final List<String> SERVICES = List.of("chat", "search");
 
@@ -70,7 +73,7 @@ class RepartitioningChurnTest {
         churn(random);
     }
 
-    /** What was decided about instances. */
+    /** The decisions about instances. */
     private Set<String> kinds() {
         Set<String> kinds = new TreeSet<>();
         for (Decision decision : story.decisions()) {

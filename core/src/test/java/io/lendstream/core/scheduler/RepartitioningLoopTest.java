@@ -39,19 +39,19 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Four A100 that may be cut, and three services on them whose load halves and comes back. What comes of it is judged by batches that
- * are played on the instances that serve, not by what the scheduler thinks that they can do.
+ * Four A100 that may be cut, and three services on them whose load halves and comes back. What comes of it is judged by
+ * batches that are played on the instances that serve, not by what the scheduler thinks that they can do.
  */
 class RepartitioningLoopTest {
     private static final Map<String, Double> RATES = Map.of("chat", 2500.0, "search", 1500.0, "vision", 3700.0);
     private static final Duration PROMISED = Duration.ofMillis(120);
     private static final int MINUTES = 110;
-    /** By then replicas have come up that the first rates call for. */
+    /** The time at which the replicas for the first rates have started. */
     private static final int UP = 10;
     /**
-     * From then on requests are in time. At full load they are not, as services begin on whole GPUs, one each and chat on two: no
-     * GPU is left to cut first, and the plan that has room for all waits until the load has halved, for chat would fall short while
-     * one of its GPUs is cut. Until then nearly all requests of search and vision are late.
+     * From then on requests are in time. At full load they are not, as services begin on whole GPUs, one each and chat
+     * on two: no GPU is left to cut first, and the plan that has room for all waits until the load has halved, for chat
+     * would fall short while one of its GPUs is cut. Until then nearly all requests of search and vision are late.
      */
     private static final int CUT = 25;
     /** Of all requests from {@link #UP} on, those before {@link #CUT} included; 0.108 when this was written. */
@@ -190,7 +190,7 @@ class RepartitioningLoopTest {
 
     /** Instances that serve a service, and what it was asked for then, in requests per second. */
     private record Moment(String service, List<MigProfile> instances, double rate) {
-        /** What the instances can do at most over what is asked for. */
+        /** The greatest rate of the instances over the demand. */
         double share() {
             return instances.stream()
                             .mapToDouble(profile -> most(service, profile))

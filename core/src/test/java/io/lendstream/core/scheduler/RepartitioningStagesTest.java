@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The next stage towards a plan that is in force: what is started, cut, taken back, drained or made whole. */
+/** The next stage towards a plan in force: units that are started, cut, taken back, drained or made whole. */
 class RepartitioningStagesTest {
     private static final ServiceId CHAT = new ServiceId("chat");
     private static final ServiceId SEARCH = new ServiceId("search");
@@ -442,7 +442,7 @@ class RepartitioningStagesTest {
     }
 
     @Test
-    void aGpuThatIsUnderWayIsTakenFirst() {
+    void aGpuInTransferIsTakenFirst() {
         cluster("1g.10gb@0", "1g.10gb@0");
         state.owner(
                 "cut-g1/0:1",
@@ -522,7 +522,7 @@ class RepartitioningStagesTest {
     }
 
     @Test
-    void whatIsLeftIsNotMadeWholeWhileSomebodyIsThereOrAnotherStepIsUnderWay() {
+    void aGpuIsNotMadeWholeWhileItHasATenantOrAnotherStepRuns() {
         cluster("1g.10gb@0", "1g.10gb@0 1g.10gb@1");
         state.owner("cut-g0/0:1", SERVES);
         lends("cut-g1/0:1", "small");

@@ -174,7 +174,7 @@ class RepartitioningTest {
     }
 
     @Test
-    void servesOnAnInstanceOnceItsServersHaveToldOfTheirBatches() {
+    void servesOnAnInstanceOnceItsServersHaveReportedTheirBatches() {
         story = new Scenario(
                 new Scheduler(Policies.parse("deepboot"), SchedulerSettings.DEFAULTS.withRepartition(true)));
         story.node("whole", Pool.INFERENCE, 1, "NVIDIA A100-SXM4-80GB")

@@ -33,7 +33,10 @@ class ReportsTest {
         assertThat(story.settled().verdict().violations()).isEmpty();
     }
 
-    /** Two training GPUs, four of inference, one service that needs one replica, and a job that was just lent two, which it has not yet. */
+    /**
+     * Two training GPUs, four of inference, one service that needs one replica, and a job that was just lent two, which
+     * it has not yet.
+     */
     private Decision lending() {
         story.node("train", Pool.TRAINING, 2)
                 .node("infer", Pool.INFERENCE, 4)
@@ -59,7 +62,7 @@ class ReportsTest {
     void aLoanThatIsBoundIsTakenBackAtOnceForAServiceThatWaitedForIt() {
         Decision lend = lending();
         story.rate("chat", 35);
-        assertThat(story.lastKinds()).as("loans under way cannot be taken back").containsExactly("serve");
+        assertThat(story.lastKinds()).as("loans in transfer cannot be taken back").containsExactly("serve");
 
         tell(story.answers(lend));
 
@@ -70,7 +73,7 @@ class ReportsTest {
     }
 
     @Test
-    void whereNobodyWaitsABoundLoanIsNoReasonToAskWhatServicesNeed() {
+    void aBoundLoanIsNoReasonToComputeNeedsWhereNoServiceWaits() {
         Decision lend = lending();
 
         for (ActuationReport report : story.answers(lend)) {

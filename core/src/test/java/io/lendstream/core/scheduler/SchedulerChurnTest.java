@@ -83,9 +83,9 @@ class SchedulerChurnTest {
     }
 
     /**
-     * A word of a service that has what it needs is only taken in, and so is a report of a transfer where nobody waits; that must not
-     * leave anything to do, for it or for others. What becomes due for others because a forecast ages waits for their own next
-     * word, or for a plan.
+     * A rate of a service with exactly the replicas it needs only updates the state, and so does a report of a transfer
+     * while no service waits. That must leave no work, for the service or for others. Work that becomes due for others
+     * as a forecast ages waits for their own next rate, or for a plan.
      */
     @Seeds(100)
     void aTickRightAfterAnyWordOfDemandOrReportFindsNothingThatWasLeftUndone(long seed) {

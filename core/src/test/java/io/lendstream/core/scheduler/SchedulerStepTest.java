@@ -187,7 +187,7 @@ class SchedulerStepTest {
     }
 
     @Test
-    void whileTooFewNodesAreHeardOfAChangeStillBringsTheNextPlanForward() {
+    void whileTooFewNodesReportAChangeStillBringsTheNextPlanForward() {
         Scenario story = deaf(Scenario.of("deepboot"));
         Instant rest = story.state().nextPlanAt().orElseThrow();
         assertThat(rest).as("nothing to plan for").isAfter(story.now().plus(ofMinutes(10)));
@@ -203,7 +203,7 @@ class SchedulerStepTest {
     }
 
     @Test
-    void whileTooFewNodesAreHeardOfAServiceIsGivenNothing() {
+    void whileTooFewNodesReportAServiceIsGivenNothing() {
         Scenario story = deaf(Scenario.of("deepboot"));
 
         story.service("chat", 1);
@@ -211,7 +211,7 @@ class SchedulerStepTest {
 
         story.sample("infer", Optional.empty()).sample("train", Optional.empty());
         assertThat(story.decisions().get(0).action().target())
-                .as("once they are heard of again, at once")
+                .as("at once when they report again")
                 .isEqualTo("chat");
     }
 

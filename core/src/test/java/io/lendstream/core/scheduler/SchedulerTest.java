@@ -186,7 +186,7 @@ class SchedulerTest {
     }
 
     @Test
-    void undoesABindThatNobodyReports() {
+    void undoesABindWithoutAReport() {
         smallCluster("deepboot")
                 .job("a", 2)
                 .after(ofSeconds(45))
@@ -479,7 +479,7 @@ class SchedulerTest {
     }
 
     @Test
-    void aGpuThatItsNodeNoLongerReportsIsOutOfServiceWhereSomebodyHasIt() {
+    void aGpuThatItsNodeNoLongerReportsIsOutOfServiceIfATenantHasIt() {
         smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
         GpuState replica = first(Owner.Serving.class);
 
@@ -532,18 +532,18 @@ class SchedulerTest {
     void anActuatorThatDidNotBindAReplicaCannotSayThatItIsGone() {
         smallCluster("deepboot").rate("chat", 1).after(ofSeconds(1));
         GpuState replica = first(Owner.Serving.class);
-        ActuationReport nobody = holds(replica.gpuId(), Optional.empty());
+        ActuationReport noTenant = holds(replica.gpuId(), Optional.empty());
 
         story.tell(new ActuationReport(
-                nobody.domain(),
-                nobody.decision(),
+                noTenant.domain(),
+                noTenant.decision(),
                 "another",
-                nobody.at(),
-                nobody.outcome(),
-                nobody.gpus(),
-                nobody.tenant(),
-                nobody.timings(),
-                nobody.reason()));
+                noTenant.at(),
+                noTenant.outcome(),
+                noTenant.gpus(),
+                noTenant.tenant(),
+                noTenant.timings(),
+                noTenant.reason()));
 
         assertThat(story.state().gpus().get(replica.gpuId())).contains(replica);
     }

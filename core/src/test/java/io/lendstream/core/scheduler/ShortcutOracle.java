@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Compares steps that leave out what {@link WorkDue} lets them with steps that leave out nothing, at every event of a history. Four
- * things are asked:
+ * Compares steps that leave out what {@link WorkDue} lets them with steps that leave out nothing, at every event of a
+ * history. Four things are asked:
  *
  * <ul>
  *   <li>Where all that time has made is done just before an event, both steps are equal: decisions, state, changes.
@@ -201,7 +201,10 @@ final class ShortcutOracle {
                 : Optional.of("the state is another where all phases are run: %s%n%s".formatted(quick, whole));
     }
 
-    /** Advice changes no state, so that a tick before the event has done nothing: what time has made is still to be advised. */
+    /**
+     * Advice changes no state, so that a tick before the event has done nothing: what time has made is still to be
+     * advised.
+     */
     private boolean isLeftByAdvice(ClusterState state, Step quick, Step whole) {
         List<Decision> more = whole.decisions().stream()
                 .filter(decision -> !has(quick.decisions(), decision))

@@ -30,7 +30,7 @@ class SliceLoansTest {
         return story.settled();
     }
 
-    /** Time goes by while requests of nobody are reported, and all decisions are carried out. */
+    /** Time passes with rates of 0, and all decisions are carried out. */
     private void pass(int quarters) {
         for (int i = 0; i < quarters; i++) {
             story.after(ofSeconds(15)).settled().rate("chat", 0).settled();
@@ -66,7 +66,7 @@ class SliceLoansTest {
     }
 
     @Test
-    void nobodyElseIsLentAnInstance() {
+    void noOtherJobIsLentAnInstance() {
         cut("7g.80gb@0").job("unsaid", 1).rigidJob("two", 2);
         story.tell(story.jobRecord("small but rigid", 2, false).onSlicesOf(1L << 30));
         story.smallJob("large", 1, 80);
@@ -141,7 +141,7 @@ class SliceLoansTest {
     }
 
     @Test
-    void anInstanceThatIsCutAnewWhileLentIsQuarantined() {
+    void anInstanceWhoseCutChangesWhileLentIsQuarantined() {
         cut("4g.40gb@0").smallJob("small", 1, 30);
         pass(8);
         assertThat(story.owner("cut-g0/0:4")).isInstanceOf(Owner.Lent.class);

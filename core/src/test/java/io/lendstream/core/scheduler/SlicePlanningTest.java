@@ -69,7 +69,7 @@ class SlicePlanningTest {
                 "the reason of before");
     }
 
-    /** Considers another plan; what is in force then. */
+    /** Considers another plan; returns the plan in force then. */
     private SlicePlan planned() {
         StepBuilder builder = state.draft();
         planning(builder).plan(CuttableGpus.of(builder));
@@ -138,7 +138,7 @@ class SlicePlanningTest {
     }
 
     @Test
-    void aServiceThatThePlanLeavesOutCountsOnceItsLatencyIsKnownAndSomebodyAsksForIt() {
+    void aServiceThatThePlanLeavesOutCountsOnceItsLatencyIsKnownAndItHasRequests() {
         begin("chat", 100, 1);
         story.service("search", 0).rate("search", 0);
         story.service("unknown", 0).rate("unknown", 50);
@@ -153,7 +153,7 @@ class SlicePlanningTest {
     }
 
     @Test
-    void aServiceWithAFloorNeedsAnInstanceThoughNobodyAsksForIt() {
+    void aServiceWithAFloorNeedsAnInstanceWithoutRequests() {
         begin("chat", 100, 1);
         story.service("search", 1).rate("search", 0);
         state = new EditedState(story);
@@ -210,7 +210,7 @@ class SlicePlanningTest {
     }
 
     @Test
-    void aServiceThatNobodyAsksForIsPlannedOnlyWhereItHasAFloor() {
+    void aServiceWithoutRequestsIsPlannedOnlyIfItHasAFloor() {
         begin("chat", 100, 2);
         story.service("search", 0).rate("search", 0);
         story.service("vision", 1).rate("vision", 0);
@@ -276,7 +276,7 @@ class SlicePlanningTest {
         assertThat(search).isLessThanOrEqualTo(plan.capacity(SEARCH));
         assertThat(chat / search).isBetween(1.999, 2.001);
         assertThat(chat + search)
-                .as("most of what two GPUs answer")
+                .as("most of the rate of two GPUs")
                 .isGreaterThan(.8 * (plan.capacity(CHAT) + plan.capacity(SEARCH)));
     }
 
@@ -351,7 +351,7 @@ class SlicePlanningTest {
         };
     }
 
-    // What is put in force.
+    // The plan that comes into force.
 
     @Test
     void whereNothingCanBeCutThePlanStaysAndIsOnlyConsidered() {

@@ -166,7 +166,7 @@ class StepBuilderTest {
         "a, q, true",
         "q, f, true"
     })
-    void onlyAnOwnerThatIsNeitherNobodyNorAJobChangesPlans(char from, char to, boolean changes) {
+    void onlyAnOwnerThatIsNeitherFreeNorAJobChangesPlans(char from, char to, boolean changes) {
         StepBuilder builder = moment.owned(owner(from), "infer-g0").after(Duration.ZERO);
 
         builder.own(new GpuId("infer-g0"), owner(to));
@@ -421,7 +421,7 @@ class StepBuilderTest {
         assertThat(step.state().advice()).isEmpty();
         assertThat(step.state().decisionSequence()).isZero();
         assertThat(step.state().gpus())
-                .as("nothing of what was advised")
+                .as("nothing of the advice")
                 .isEqualTo(moment.state().gpus());
         assertThat(step.changed().owners()).isEmpty();
     }

@@ -430,7 +430,7 @@ class TrainingTest {
     }
 
     @Test
-    void aJobThatIsOverIsNotFixedThoughItsLastChangeIsStillUnderWay() {
+    void aJobThatHasEndedIsNotFixedWhileItsLastChangeIsInTransfer() {
         state = new EditedState(story.tell(finished("a")));
         state.owner("train-g0", new Owner.Training(new JobId("a")));
         state.job("a", job -> holding(job, state.now(), "train-g0"));
@@ -474,7 +474,7 @@ class TrainingTest {
         return job.costs().next();
     }
 
-    // What is adopted.
+    // The part that is adopted.
 
     @Test
     void aPlanThatLeavesAJobAsItIsChangesNothingOfIt() {
@@ -626,7 +626,7 @@ class TrainingTest {
     // How jobs move.
 
     @Test
-    void aChangeSaysWhyAndHowMuchTheJobHadAndRestsOnWhatWasHeardOfIt() {
+    void aChangeNamesItsReasonAndTheJobsGpusAndRestsOnTheJobsLatestEvent() {
         trainsOn("a", "train-g0");
         state.job(
                 "a",
@@ -691,7 +691,7 @@ class TrainingTest {
     }
 
     @Test
-    void aTargetThatCannotBeReachedAnyMoreIsGivenUpAndPlannedAnewSoon() {
+    void aTargetThatCannotBeReachedAnyMoreIsGivenUpAndPlannedAgainSoon() {
         for (Owner taken : List.of(
                 new Owner.Serving(CHAT),
                 new Owner.Protected(CHAT, minutes(1), 0),
@@ -754,7 +754,7 @@ class TrainingTest {
         Action.Reclaim reclaim = (Action.Reclaim) only().action();
         assertThat(reclaim.gpus()).isEqualTo(gpus("infer-g2"));
         assertThat(reclaim.allocation().gpus()).isEqualTo(gpus("infer-g1"));
-        assertThat(only().reason().text()).isEqualTo("the policy wants it for a");
+        assertThat(only().reason().text()).isEqualTo("the policy wants it for a; first it gives up 1 GPU");
         assertThat(owner("train-g0")).isInstanceOf(Owner.Free.class);
         assertThat(job("a").target()).isEqualTo(gpus("infer-g1", "train-g0"));
     }

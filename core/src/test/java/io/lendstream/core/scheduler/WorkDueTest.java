@@ -63,12 +63,12 @@ class WorkDueTest {
         return isAlone(Duration.ZERO);
     }
 
-    private boolean nobodyWaits(Scheduler scheduler, StepBuilder step) {
+    private boolean noServiceWaits(Scheduler scheduler, StepBuilder step) {
         return !WorkDue.BY_EVENT.concernsServices(WorkDue.Situation.of(scheduler, step));
     }
 
-    private boolean nobodyWaits() {
-        return nobodyWaits(SCHEDULER, step());
+    private boolean noServiceWaits() {
+        return noServiceWaits(SCHEDULER, step());
     }
 
     /** After a report that has changed nothing yet. */
@@ -158,20 +158,20 @@ class WorkDueTest {
     }
 
     @Test
-    void nobodyWaitsWhereGpusAreFreeOrOnLoan() {
-        assertThat(nobodyWaits()).isTrue();
+    void noServiceWaitsWhereGpusAreFreeOrOnLoan() {
+        assertThat(noServiceWaits()).isTrue();
         moment.owned(Moment.serving("chat"), "infer-g0", "infer-g1", "infer-g2", "infer-g3", "infer-g4");
-        assertThat(nobodyWaits()).isFalse();
+        assertThat(noServiceWaits()).isFalse();
 
         moment.owned(Moment.lent("a", ofMinutes(10)), "infer-g0");
-        assertThat(nobodyWaits()).isTrue();
+        assertThat(noServiceWaits()).isTrue();
         Scheduler lendsNothing =
                 new Scheduler(SCHEDULER.policy(), SCHEDULER.settings().withLending(false));
-        assertThat(nobodyWaits(lendsNothing, step())).isFalse();
+        assertThat(noServiceWaits(lendsNothing, step())).isFalse();
         moment.later(ofMinutes(1));
-        assertThat(nobodyWaits()).as("a plan is due").isFalse();
+        assertThat(noServiceWaits()).as("a plan is due").isFalse();
         moment.later(ofMinutes(1).negated()).status("infer", NodeStatus.PAUSED);
-        assertThat(nobodyWaits()).as("the loan cannot be reached").isFalse();
+        assertThat(noServiceWaits()).as("the loan cannot be reached").isFalse();
     }
 
     @Test
@@ -186,11 +186,11 @@ class WorkDueTest {
         StepBuilder lost = step();
         lost.invalidatePlan();
 
-        assertThat(nobodyWaits(SCHEDULER, trainings)).isTrue();
-        assertThat(nobodyWaits(SCHEDULER, inferences)).isFalse();
-        assertThat(nobodyWaits(SCHEDULER, lost)).isFalse();
+        assertThat(noServiceWaits(SCHEDULER, trainings)).isTrue();
+        assertThat(noServiceWaits(SCHEDULER, inferences)).isFalse();
+        assertThat(noServiceWaits(SCHEDULER, lost)).isFalse();
         moment.set(builder -> builder.slices(plan()));
-        assertThat(nobodyWaits()).isFalse();
+        assertThat(noServiceWaits()).isFalse();
     }
 
     /** The service chat is planned onto instances for 30 requests/s. */

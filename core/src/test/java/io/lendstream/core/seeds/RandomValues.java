@@ -9,9 +9,9 @@ import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
 
 /**
- * Random values of given ranges, from one seed. One value in ten is an edge of its range, and for one seed in twenty all
- * values are edges. Half of the other values are uniform. The rest are uniform in their logarithm, so that small values
- * are frequent.
+ * Random values of given ranges, from one seed. One value in ten is an edge of its range, and for one seed in twenty
+ * all values are edges. Half of the other values are uniform. The rest are uniform in their logarithm, so that small
+ * values are frequent.
  */
 public final class RandomValues {
     private static final double EDGES = .1;
@@ -37,7 +37,9 @@ public final class RandomValues {
         return intBetween(Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
-    /** A whole number of a range that includes its bounds. Edges are the bounds, the numbers next to them, and -2 to 2. */
+    /**
+     * A whole number of a range that includes its bounds. Edges are the bounds, the numbers next to them, and -2 to 2.
+     */
     public int intBetween(int min, int max) {
         if (random.nextDouble() < edges) {
             List<Long> near = LongStream.of(min, min + 1L, max - 1L, max, -2, -1, 0, 1, 2)
@@ -54,7 +56,9 @@ public final class RandomValues {
         return (int) (random.nextBoolean() ? uniform : nearestToZero + Long.signum(distance) * closer);
     }
 
-    /** A number of a range that includes its bounds. Edges are the bounds, 0, 0.01 and 1, and the negatives of these. */
+    /**
+     * A number of a range that includes its bounds. Edges are the bounds, 0, 0.01 and 1, and the negatives of these.
+     */
     public double doubleBetween(double min, double max) {
         if (random.nextDouble() < edges) {
             List<Double> near = DoubleStream.of(min, max, -1, -.01, 0, .01, 1)

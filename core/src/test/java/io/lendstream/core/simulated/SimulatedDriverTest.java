@@ -148,7 +148,7 @@ class SimulatedDriverTest {
     }
 
     @Test
-    void anOrderThatTakesUnitsOutUnderTheSameDecisionSettlesNothingAnew() {
+    void anOrderThatTakesUnitsOutUnderTheSameDecisionSettlesNothingAgain() {
         place(0, 1, JOB, "t1", "t2");
         place(10, 1, JOB, "t1");
 

@@ -85,7 +85,7 @@ class OwnerTest {
     }
 
     @Test
-    void theHolderIsAJobOrAServiceOrNobody() {
+    void theHolderIsAJobOrAServiceOrEmpty() {
         assertThat(those(Owner::isHeldByJob))
                 .containsExactly(MOVING, LENT, TRAINING, LEAVING)
                 .allSatisfy(owner -> assertThat(owner.holder()).contains(TO_JOB))

@@ -14,11 +14,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A point model with quantiles around it: its forecast times the quantiles of its own recent log errors at that horizon,
- * read at levels that are corrected until they keep their promise. Only errors already known count.
+ * A point model with quantiles around it. A quantile is the forecast times a quantile of the model's recent log errors
+ * at that horizon. The levels at which these are read are corrected until they cover their share. Only errors already
+ * known count.
  *
- * <p>{@code log error = ln((actual + offset) / (forecast + offset))}, the offset being one request a step and 5 % of mean
- * demand, so that hours without a request do not make every other forecast boundless.
+ * <p>{@code log error = ln((actual + offset) / (forecast + offset))}, the offset being one request a step and 5 % of
+ * mean demand, so that hours without a request do not make every other forecast boundless.
  */
 public final class Calibrated implements ForecastModel {
     private static final double OFFSET_REQUESTS = 1;
@@ -31,7 +32,9 @@ public final class Calibrated implements ForecastModel {
     private static final double TAIL_GAIN = 0.003;
     private static final double RECENT_STEPS = 200;
     private static final double LARGEST_LEVEL = 40;
-    /** Requests in recent steps to which no error can be compared; what is remembered of a demand that ended fades below. */
+    /**
+     * Requests in recent steps below which errors are not compared; the memory of a demand that ended fades below it.
+     */
     private static final double NO_DEMAND = 1e-6;
 
     private final PointModel point;
@@ -188,7 +191,7 @@ public final class Calibrated implements ForecastModel {
             coverage.learn(underP90, underP99);
         }
 
-        /** Forgets what was forecast for this step and notes what is forecast from it. */
+        /** Removes the forecast for this step and notes the forecast made at it. */
         void look(long step, double forecast, double offset) {
             center.put(step, forecast);
             double low = Math.max(0, Math.min(forecast, around(forecast, offset, at10.level())));

@@ -25,7 +25,7 @@ final class ErrorHistogram {
 
     /**
      * @param priorScale scale of the logistic distribution that errors are taken to have before there is history
-     * @param overlap how many errors in a row tell as much as one, because their horizons overlap
+     * @param overlap the number of errors in a row that count as one, because their horizons overlap
      */
     ErrorHistogram(double priorScale, double overlap) {
         this.priorScale = priorScale;

@@ -4,7 +4,7 @@ import io.lendstream.core.forecast.PointModel;
 import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
-/** A model, and another in its place as long as the first cannot say. */
+/** A model, with another in its place while the first has no forecast. */
 final class Fallback implements PointModel {
     private final PointModel first;
     private final PointModel second;

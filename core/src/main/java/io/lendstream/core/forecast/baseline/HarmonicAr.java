@@ -12,8 +12,9 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Daily and weekly waves fitted to the level once a day, and beside them, for each horizon, a regression of what the waves
- * leave there on what they left lately and a day before. It has nothing to say on the first day.
+ * Daily and weekly waves with a regression of their residuals. The waves are fitted to the level once a day. For each
+ * horizon, a regression gives the residual there from the latest residual and that of a day before. It makes no
+ * forecast on the first day.
  */
 public final class HarmonicAr implements PointModel {
     private static final Duration MEMORY = Duration.ofDays(21);

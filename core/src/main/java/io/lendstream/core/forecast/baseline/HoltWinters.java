@@ -7,8 +7,8 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Arrays;
 
 /**
- * Additive Holt-Winters on the level as the books have it: a mean and a season of a day, each exponentially smoothed, no
- * trend, and an error that decays with the distance. It has nothing to say on the first day.
+ * Additive Holt-Winters on the level as the books have it: a mean and a season of a day, each exponentially smoothed,
+ * no trend, and an error that decays with the distance. It makes no forecast on the first day.
  *
  * <p>{@code ahead(h) = mean + season(t + h) + phi^h * (level - mean - season)}
  *

@@ -5,7 +5,7 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.List;
 
-/** The middle of what several models say; of an even number that say anything, the mean of the two in the middle. */
+/** The median of several models; with an even number of forecasts, the mean of the two in the middle. */
 public final class Median implements PointModel {
     private final List<PointModel> models;
 

@@ -4,7 +4,7 @@ import io.lendstream.core.forecast.PointModel;
 import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
-/** What was seen last goes on. */
+/** Forecasts the last demand for all horizons. */
 public final class Persistence implements PointModel {
     private double last = Double.NaN;
 

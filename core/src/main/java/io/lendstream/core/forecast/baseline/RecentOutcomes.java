@@ -4,7 +4,7 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Arrays;
 
-/** What was noted at a step, kept until one horizon later, when it can be held against what came. */
+/** The notes of recent steps, kept for one horizon, until they can be compared with the outcome. */
 final class RecentOutcomes {
     private final float[] ring;
 
@@ -17,7 +17,7 @@ final class RecentOutcomes {
         return Arrays.stream(horizonSteps).mapToObj(RecentOutcomes::new).toArray(RecentOutcomes[]::new);
     }
 
-    /** What was noted one horizon before this step, as long as this step's own note has not replaced it; NaN for nothing. */
+    /** The note of one horizon before this step, until this step's own note replaces it; NaN if there is none. */
     double at(long step) {
         return ring[slot(step)];
     }

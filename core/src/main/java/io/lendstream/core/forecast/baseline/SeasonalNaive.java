@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * The same time yesterday, moved by how much the last half hour differs from that half hour yesterday. It has nothing to
- * say on the first day.
+ * The same time yesterday, plus the difference of the last half hour from that half hour yesterday. It has no forecast
+ * on the first day.
  */
 public final class SeasonalNaive implements PointModel {
     private static final Duration LOOK_BACK = Duration.ofMinutes(30);

@@ -29,14 +29,14 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
         ewmaAlphas = List.copyOf(ewmaAlphas);
     }
 
-    /** What is used where nothing is known of a series. */
+    /** The values for an unknown series. */
     public static Tuning untuned(ForecastSettings settings) {
         return new Tuning(Collections.nCopies(settings.horizons().size(), 0.3), 0.03, 0.1, 0.7);
     }
 
     /**
-     * What would have erred least on a series, in requests: the moving average at each horizon for itself, Holt-Winters over all
-     * horizons, each in proportion to the error of the first candidate there.
+     * What would have erred least on a series, in requests: the moving average at each horizon for itself, Holt-Winters
+     * over all horizons, each in proportion to the error of the first candidate there.
      *
      * @param firstStep number of the series' first step
      * @param requests of each step, NaN for missing
@@ -86,7 +86,7 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
         return best;
     }
 
-    /** Mean absolute error at each horizon after settling in; NaN where the model said nothing. */
+    /** Mean absolute error at each horizon after settling in; NaN if the model made no forecast. */
     private static double[] errors(ForecastSettings settings, PointModel model, long firstStep, double... requests) {
         int[] horizons = settings.horizonSteps();
         RecentOutcomes[] said = RecentOutcomes.ofEach(horizons);
@@ -125,7 +125,7 @@ public record Tuning(List<Double> ewmaAlphas, double alpha, double gamma, double
         return new HoltWinters(settings, alpha, gamma, phi);
     }
 
-    /** Each with the moving average in its place while it cannot say anything. */
+    /** Each with the moving average in its place while it has no forecast. */
     public PointModel orEwma(PointModel model) {
         return new Fallback(model, ewma());
     }

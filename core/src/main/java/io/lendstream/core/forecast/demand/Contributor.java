@@ -7,7 +7,7 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /** One source of a service's request rates: how far it has reported, and which of its records were seen. */
 final class Contributor {
-    /** This many windows without a word, and nobody waits for it any more. */
+    /** The number of windows without a report after which steps no longer wait for a source. */
     private static final int PATIENCE_WINDOWS = 3;
 
     private static final int REMEMBERED = Long.SIZE;
@@ -19,7 +19,7 @@ final class Contributor {
 
     private long reportedTo;
     private long windowMillis;
-    /** What the service's clock showed when it was last heard of; its own may be ahead or behind. */
+    /** The service's clock at the last report of the source; the source's own clock may be ahead or behind. */
     private long heardAt;
 
     private Contributor(String bootId, long lastSequence, long seen, long reportedTo, long windowMillis, long heardAt) {
@@ -42,8 +42,8 @@ final class Contributor {
     }
 
     /**
-     * Takes note of a record; false if it was seen before, or is so old that nobody can tell, or tells again of a time that has been told
-     * of, as after a clock was set back.
+     * Takes a record; false if it is a duplicate, too old to tell, or reports a time that was reported before, as after
+     * a clock was set back.
      */
     boolean isNew(RequestRate rate) {
         long end = rate.windowEnd().toEpochMilli();
@@ -104,7 +104,7 @@ final class Contributor {
         out.number(heardAt);
     }
 
-    /** Before format 4, a source was heard of when its window ended. */
+    /** Before format 4, the time of a source's last report was the end of its window. */
     static Contributor load(StateReader in) {
         String bootId = in.text();
         long lastSequence = in.wholeNumber();

@@ -14,15 +14,16 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * Adds up what several sources report of one service into steps of demand. A step is closed as soon as everybody who still
- * reports has reported beyond its end; what comes for it afterwards is late. A window that reaches over the edge of a step
- * counts to both sides in proportion.
+ * Adds up the reports of several sources of one service into steps of demand. A step closes as soon as all sources that
+ * still report have reported beyond its end; later reports for it are late. A window across the edge of a step counts
+ * to both sides in proportion.
  *
- * <p>Clocks of sources differ. Whether one is silent is told by how far the service's clock has moved since it was heard of, and
- * not by the times it reports: one that is ahead makes no other silent. One that is far behind most is not waited for.
+ * <p>Clocks of sources differ. A source is silent if the service's clock has moved far since its last report; the times
+ * in its reports do not count. So a source whose clock is ahead makes no other source silent. Steps do not wait for a
+ * source that is far behind most others.
  */
 public final class DemandTracker {
-    /** What became of a record. */
+    /** The outcome of a record. */
     public enum Intake {
         COUNTED,
         /** Seen before. */
@@ -33,7 +34,7 @@ public final class DemandTracker {
 
     private static final Duration LONGEST_WINDOW = Duration.ofHours(1);
     private static final double MOST_ARRIVALS_PER_SECOND = 1e8;
-    /** After this long without a word the steps between are not even counted. */
+    /** After this time without a report the steps between are not counted. */
     static final Duration LONGEST_GAP = Duration.ofDays(7);
 
     private static final long NONE = Long.MIN_VALUE;
@@ -43,7 +44,7 @@ public final class DemandTracker {
     private final TreeMap<Long, OpenStep> open = new TreeMap<>();
     /** The step that is closed next. */
     private long next = NONE;
-    /** The latest time that anybody has told. */
+    /** The latest reported time. */
     private long clock = NONE;
 
     private boolean anyDemand;
@@ -94,12 +95,14 @@ public final class DemandTracker {
         return first < next ? Intake.LATE : Intake.COUNTED;
     }
 
-    /** The arrivals of the first so many milliseconds of a window, rounded down, so that the parts add up to the whole. */
+    /**
+     * The arrivals of the first so many milliseconds of a window, rounded down, so that the parts add up to the whole.
+     */
     private static long share(RequestRate rate, long millis) {
         return Math.multiplyExact(rate.requests().arrivals(), millis) / Limits.millis(rate.window());
     }
 
-    /** Event time has got this far, whoever said so. */
+    /** Event time has reached this time, from any source. */
     public void advanceTo(long millis) {
         clock = Math.max(clock, millis);
     }
@@ -122,7 +125,9 @@ public final class DemandTracker {
         return closed;
     }
 
-    /** Something is left to close, and everybody who is not silent has reported beyond the end of the next step. */
+    /**
+     * Whether a step is left to close and all sources that are not silent have reported beyond the end of the next one.
+     */
     private boolean nextIsComplete() {
         long end = (next + 1) * stepMillis;
         if (open.isEmpty() || clock < end) {
@@ -154,11 +159,11 @@ public final class DemandTracker {
     }
 
     /**
-     * The step in hand as far as it has been reported.
+     * The open step, as far as it is reported.
      *
      * @param number of the step
-     * @param reportedTo until when everybody has reported
-     * @param windowMillis length of the longest window that somebody reports
+     * @param reportedTo the time up to which all sources have reported
+     * @param windowMillis length of the longest reported window
      * @param coveredMillis time of the step that the source with the fewest gaps covered
      */
     public record Part(long number, long reportedTo, long windowMillis, long arrivals, long coveredMillis) {}
@@ -183,7 +188,9 @@ public final class DemandTracker {
         return Optional.of(new Part(next, reportedTo, window, step.arrivals, step.covered()));
     }
 
-    /** When the next step has to be closed at the latest, whoever is silent; empty if there is nothing to close. */
+    /**
+     * The latest time at which the next step must close, even if sources are silent; empty if there is none to close.
+     */
     public OptionalLong closesBy() {
         if (open.isEmpty()) {
             return OptionalLong.empty();
@@ -241,8 +248,8 @@ public final class DemandTracker {
         }
 
         /**
-         * Arrivals over the time that the source with the fewest gaps covered; empty if that is less than half of the step,
-         * unless it is the first step of all, where a rough number is better than none.
+         * Arrivals over the time that the source with the fewest gaps covered; empty if that is less than half of the
+         * step, unless it is the first step of all, where a rough number is better than none.
          */
         OptionalDouble arrivalsPerSecond() {
             long covered = covered();
@@ -252,7 +259,7 @@ public final class DemandTracker {
             return OptionalDouble.of(arrivals * 1000.0 / Math.min(covered, stepMillis));
         }
 
-        /** Whoever reported of it is a contributor still: of each of them, in their order, how much it covered. */
+        /** The covered time of each contributor, in their order; every source that reported is still a contributor. */
         void save(StateWriter out) {
             out.number(arrivals);
             contributors.keySet().forEach(source -> out.number(coveredMillis.getOrDefault(source, 0L)));

@@ -7,7 +7,7 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** By how much errors at a time of day are larger or smaller than those of a whole day. */
+/** The ratio of errors at a time of day to the errors of a whole day. */
 final class ErrorsOfDay {
     private static final int MOST_BINS = 48;
     /** Weight of the newest day. */

@@ -12,18 +12,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Our own model: at each horizon a {@link Mixture} of experts, four that let a mean of the level over some time go on and two that add to
- * the {@link Season} what is left of a deviation, and around it a {@link Spread}.
+ * The model {@code lendstream}: at each horizon a {@link Mixture} of six experts, and around it a {@link Spread}. Four
+ * experts continue a mean of the level over some time; two add the rest of a deviation to the {@link Season}.
  *
- * <p>The two work out by regression, with forgetting, how much of the deviations from the season over some minutes to hours is
- * still there a horizon later; one knows what is usual at a time of day, the other what was there a day before.
+ * <p>These two find by regression, with forgetting, how much of a deviation from the season over minutes to hours
+ * remains one horizon later. One uses the usual deviation at a time of day, the other the deviation of a day before.
  */
 public final class ExpertMixture implements ForecastModel {
     private static final Duration BETWEEN_FITS = Duration.ofHours(1);
     private static final double RECENT_STEPS = 200;
     /**
-     * Requests in recent steps to which no error can be compared, and a day's mean that is none: what is remembered of a demand that
-     * ended fades below.
+     * Requests in recent steps below which errors are not compared, and a day's mean that counts as none: the memory of
+     * a demand that ended fades below it.
      */
     private static final double NO_DEMAND = 1e-6;
 

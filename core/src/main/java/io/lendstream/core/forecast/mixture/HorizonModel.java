@@ -84,7 +84,7 @@ final class HorizonModel {
         return shift.on();
     }
 
-    /** Looks back at what was said of a step that is known now, and tells the median of that. */
+    /** Scores the earlier forecast of a step that is known now, and returns its median. */
     OptionalDouble learn(long step, double requests, double left) {
         Optional<PendingRow> noted = PendingRow.about(pending, step);
         if (noted.isEmpty()) {
@@ -153,7 +153,7 @@ final class HorizonModel {
         PendingRow.begin(pending, step).ifPresent(row -> note(row, seasonal, mixed, size));
     }
 
-    /** Puts what each expert expects at a step into {@link #said}. */
+    /** Writes each expert's forecast at a step into {@link #said}. */
     private void ask(long target, boolean seasonal) {
         for (int i = 0; i < SeenDemand.MEANS; i++) {
             said[i] = Math.expm1(seen.mean(i));
@@ -182,7 +182,7 @@ final class HorizonModel {
         row.quantiles(quantiles);
     }
 
-    /** What was said last, in requests per second. */
+    /** The last forecast, in requests per second. */
     HorizonQuantiles quantiles(Duration horizon, double perSecond) {
         return new HorizonQuantiles(
                 horizon,
@@ -216,7 +216,7 @@ final class HorizonModel {
         LeastSquares.load(in, byUsual, BY_USUAL);
         LeastSquares.load(in, byYesterday, BY_YESTERDAY);
         meanSurprise = in.number();
-        // before, what was said last came with it, which follows from all else
+        // earlier formats also held the last forecast, which follows from the rest
         for (int left = in.isBefore(5) ? 4 : 0; left > 0; left--) {
             in.number();
         }

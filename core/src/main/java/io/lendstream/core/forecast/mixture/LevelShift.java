@@ -4,9 +4,9 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * Sees that demand has moved to another level: three steps in a row far from what was expected, all on the same side, and farther than
- * ever lately; until three in a row are as expected again. A single outlier is none, and a series that often jumps soon gives no
- * alarm.
+ * Detects that demand has moved to another level: three steps in a row far from the forecast, all on the same side, and
+ * farther than all recent ones. It ends when three steps in a row are as forecast. A single outlier is no shift, and a
+ * series that often jumps soon gives no alarm.
  */
 final class LevelShift {
     private static final int STEPS = 3;
@@ -22,7 +22,7 @@ final class LevelShift {
     private double farthest;
     private int calm = STEPS;
 
-    /** @param memorySteps after so many steps most of what has been is forgotten */
+    /** @param memorySteps the number of steps after which most of the past is forgotten */
     LevelShift(double memorySteps) {
         keep = 1 - 1 / memorySteps;
     }
@@ -43,7 +43,7 @@ final class LevelShift {
         before = surprise;
     }
 
-    /** Whether demand is at another level than what is known of it would have it. */
+    /** Whether demand is at another level than its past suggests. */
     boolean on() {
         return calm < STEPS;
     }

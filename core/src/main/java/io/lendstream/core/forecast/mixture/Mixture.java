@@ -5,14 +5,15 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Arrays;
 
 /**
- * Weighs experts by how much better than the mixture each would have been lately: polynomial weights on regrets that fade.
+ * Weighs experts by how much better than the mixture each would have been lately: polynomial weights on regrets that
+ * fade.
  *
- * <p>An expert's regret is the sum of what every request less of error would have saved along the mixture's own mistake,
- * {@code sign(mixture - actual) * (mixture - expert)}; its weight is its positive regret over its squared regrets. So weights go
- * to experts that stand on the right side of the mixture, not to those that are near it.
+ * <p>An expert's regret is the sum of the savings that each request less of error would bring along the mixture's own
+ * error, {@code sign(mixture - actual) * (mixture - expert)}; its weight is its positive regret over its squared
+ * regrets. So weights go to experts that stand on the right side of the mixture, not to those that are near it.
  *
- * @see <a href="https://arxiv.org/abs/1402.2044">Gaillard, Stoltz and van Erven, A second-order bound with excess losses, COLT
- *     2014 (ML-Poly)</a>
+ * @see <a href="https://arxiv.org/abs/1402.2044">Gaillard, Stoltz and van Erven, A second-order bound with excess
+ *     losses, COLT 2014 (ML-Poly)</a>
  */
 final class Mixture {
     /** A regret counts as no more than so many mean errors of the mixture. */
@@ -21,7 +22,7 @@ final class Mixture {
     private static final double MOST_ERRORS = 10;
 
     private static final int ERRORS_TO_TRUST = 30;
-    /** Squared regrets that each expert begins with, so that one that was lucky a few times has little weight yet. */
+    /** Squared regrets that each expert begins with, so that a few lucky forecasts give little weight. */
     private static final double FIRST_SQUARES = 15;
 
     private final float[] regrets;
@@ -45,8 +46,8 @@ final class Mixture {
     /**
      * What came is known.
      *
-     * @param experts what each had said; NaN for nothing
-     * @param mixed what the mixture had said
+     * @param experts the forecast of each; NaN for none
+     * @param mixed the forecast of the mixture
      */
     void learn(double[] experts, double mixed, double actual) {
         double error = Math.abs(mixed - actual);
@@ -64,7 +65,7 @@ final class Mixture {
         }
     }
 
-    /** The weighted mean of what experts say; NaN if none says anything. */
+    /** The weighted mean of the experts' forecasts; NaN if there is none. */
     double of(double[] experts) {
         double mixed = 0;
         double weights = 0;

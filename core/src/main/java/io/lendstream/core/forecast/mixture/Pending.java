@@ -5,8 +5,8 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.util.Arrays;
 
 /**
- * What was noted at steps whose horizon has not come yet: rows of numbers in two bytes each. At a far horizon only every
- * so many steps is noted: forecasts a step apart share most of the way and tell little more than one.
+ * The notes of steps whose horizon has not come yet: rows of numbers in two bytes each. At a far horizon only some
+ * steps are noted, because forecasts one step apart differ little.
  */
 final class Pending {
     private static final int MOST_ROWS = 12;
@@ -31,7 +31,9 @@ final class Pending {
         return (horizonSteps + MOST_ROWS - 1) / MOST_ROWS;
     }
 
-    /** Where the row begins that was noted one horizon before a step; -1 for none. To be asked before the step's own. */
+    /**
+     * Where the row begins that was noted one horizon before a step; -1 for none. To be asked before the step's own.
+     */
     int at(long step) {
         int row = row(step - horizonSteps);
         return row >= 0 && filled[row] ? row * columns : -1;

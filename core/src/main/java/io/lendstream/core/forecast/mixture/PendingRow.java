@@ -4,8 +4,7 @@ import io.lendstream.core.forecast.Compact;
 import java.util.Optional;
 
 /**
- * A row of what is {@link Pending}: what was known at a step, what the experts said, what was said, and how large an error was
- * expected.
+ * A row of {@link Pending}: the known values at a step, the experts' forecasts, the forecast, and the expected error.
  */
 record PendingRow(Pending rows, int start) {
     private static final int USUAL = SeenDemand.DEVIATIONS;
@@ -52,7 +51,7 @@ record PendingRow(Pending rows, int start) {
         number(span, value);
     }
 
-    /** What was usual at the step, and what was there a day before. */
+    /** The usual deviation at the step, and that of a day before. */
     void here(double usual, double yesterday) {
         number(USUAL, usual);
         number(YESTERDAY, yesterday);
@@ -66,7 +65,7 @@ record PendingRow(Pending rows, int start) {
         return number(YESTERDAY);
     }
 
-    /** Puts what each expert said into {@code said}. */
+    /** Writes each expert's forecast into {@code said}. */
     void readExperts(double[] said) {
         for (int i = 0; i < said.length; i++) {
             said[i] = amount(EXPERT + i);
@@ -79,12 +78,12 @@ record PendingRow(Pending rows, int start) {
         }
     }
 
-    /** What the experts said together. */
+    /** The common forecast of the experts. */
     double mixed() {
         return amount(MIXED);
     }
 
-    /** The median that was said, which after a shift is not what the experts said. */
+    /** The forecast median, which after a shift differs from the experts' forecasts. */
     double p50() {
         return amount(P50);
     }

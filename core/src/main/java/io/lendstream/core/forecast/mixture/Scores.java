@@ -4,8 +4,8 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * How errors in units of their expected size are spread: a histogram with forgetting, narrow bins around zero and wide ones
- * far out. It begins as a wide guess, which fades like everything in it.
+ * How errors in units of their expected size are spread: a histogram with forgetting, narrow bins around zero and wide
+ * ones far out. It begins as a wide guess, which fades like everything in it.
  */
 final class Scores {
     private static final int BINS = 48;

@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * What a time of day and of the week brings to the level: waves of a day and of a week, fitted anew every day, and beside them,
- * bin by bin of the day, what the waves leave. A window far out of line pulls at neither with more than a fixed force.
+ * The part of the level that depends on the time of day and of the week: waves of a day and of a week, fitted once a
+ * day, and the residual of the waves for each bin of the day. An outlier changes both by no more than a fixed amount.
  */
 final class Season {
     private static final Duration MEMORY = Duration.ofDays(21);
@@ -134,22 +134,22 @@ final class Season {
         return LeastSquares.of(factors, wave);
     }
 
-    /** What is usually left at a step's time of day. */
+    /** The usual residual at a step's time of day. */
     double usual(long step) {
         return Compact.number(usual[day.bin(step)]);
     }
 
-    /** What was left at a step's time of day when it was last passed. */
+    /** The last residual at a step's time of day. */
     double yesterday(long step) {
         return Compact.number(yesterday[day.bin(step)]);
     }
 
-    /** What was usually left in the bin that ended last, as it was known before it. */
+    /** The usual residual of the bin that ended last, as known before that bin. */
     double usualBefore() {
         return usualBefore;
     }
 
-    /** What was left a day before in the bin that ended last. */
+    /** The residual of a day before in the bin that ended last. */
     double yesterdayBefore() {
         return yesterdayBefore;
     }

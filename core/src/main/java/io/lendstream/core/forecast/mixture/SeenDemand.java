@@ -6,7 +6,7 @@ import io.lendstream.core.forecast.snapshot.StateWriter;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What is known of a service's demand so far, whichever horizon is looked at: its level, its {@link Season}, how far off that it is. */
+/** The demand of a service so far, for all horizons: its level, its {@link Season}, and its deviation from that. */
 final class SeenDemand {
     private static final double[] MEAN_GAINS = {1, 0.4, 0.15, 0.05};
     private static final Duration[] SPANS = {
@@ -18,7 +18,7 @@ final class SeenDemand {
     static final int DEVIATIONS = SPANS.length;
     /** Which mean is the last level itself. */
     static final int LAST = 0;
-    /** Which mean tells the level after a shift. */
+    /** The mean that gives the level after a shift. */
     private static final int CARRIED = 1;
     /** No expert is followed beyond so many times the highest demand, which is forgotten over two weeks. */
     private static final double HIGHEST_TIMES = 3;
@@ -95,7 +95,7 @@ final class SeenDemand {
         yesterdayHere = season.yesterdayBefore();
     }
 
-    /** Takes a step's demand into the season, and tells how far off the season it was. */
+    /** Takes a step's demand into the season, and returns its deviation from the season. */
     double learn(long step, double requests, double level) {
         highest = Math.max(requests, highest * highestKeep);
         return season.learn(step, level);
@@ -125,7 +125,7 @@ final class SeenDemand {
         carried = carried(step);
     }
 
-    /** By how much the newest level, smoothed over a few steps, differs from what is usual at this time. */
+    /** The difference of the newest level, smoothed over a few steps, from the usual level at this time. */
     private double carried(long step) {
         return means[CARRIED] - usual(step);
     }
@@ -142,12 +142,12 @@ final class SeenDemand {
         }
     }
 
-    /** After a shift what is usual at the target is as far off as it is now. */
+    /** After a shift the usual level at the target is assumed to be as far off as it is now. */
     double shifted(long target) {
         return limited(carried + usual(target));
     }
 
-    /** The requests at a level, where that is not far beyond what was seen. */
+    /** The requests at a level, limited to a little above the demand seen so far. */
     double limited(double level) {
         return Math.max(0, Math.min(HIGHEST_TIMES * highest, Math.expm1(level)));
     }

@@ -6,12 +6,12 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * The quantiles of one horizon around a forecast. An error is expected to be as large as errors were over the last day, over the last
- * hours and at this time of day, mixed; what is left, in units of that, is spread as it lately was; and the levels at which the
- * spread is read are corrected until each quantile keeps its promise.
+ * The quantiles of one horizon around a forecast. The expected size of an error mixes the errors of the last day, of
+ * the last hours and at this time of day. Errors in units of that size are assumed to spread as they recently did. The
+ * levels at which the spread is read are corrected until each quantile covers its share.
  *
- * <p>{@code quantile = forecast + size * spread(level)} with {@code size = unit * day^0.5 * recent^0.2 * timeOfDay^0.3} and
- * {@code unit = mean^0.65 * (forecast + 0.05 mean)^0.35}: errors grow with demand, but slower.
+ * <p>{@code quantile = forecast + size * spread(level)} with {@code size = unit * day^0.5 * recent^0.2 * timeOfDay^0.3}
+ * and {@code unit = mean^0.65 * (forecast + 0.05 mean)^0.35}: errors grow with demand, but slower.
  */
 final class Spread {
     private static final double OF_DEMAND = 0.35;
@@ -31,7 +31,7 @@ final class Spread {
     private static final double GUESS_WEIGHT = 3;
 
     private static final double NOTHING = 1e-12;
-    /** A forecast of less, in requests, comes after hours without demand, and tells nothing of errors when there is some. */
+    /** Forecasts below this, in requests, follow idle hours; their errors are not representative and are skipped. */
     private static final double NO_DEMAND = 1e-3;
     /** Demand so many times the day's mean was not there that day: of the size of its errors nothing is known. */
     private static final double UNKNOWN = 30;
@@ -43,8 +43,8 @@ final class Spread {
     private static final double RISE_GAIN = 0.02;
     private static final double OFFSET_OF_RISE = 0.05;
     /**
-     * This share of steep rises may pass p99. It is less than the one in twenty that is promised: steep is what is so at the time, and
-     * of the steepest rises of weeks more come in hours when demand is restless.
+     * The share of steep rises that may pass p99. It is less than the promised one in twenty: steep is relative to the
+     * recent past, and the steepest rises of weeks come in hours of restless demand.
      */
     private static final double PASSING = 0.02;
     /** Where only a steep rise can pass p99 it is put farther away, at first by this share. */
@@ -73,7 +73,7 @@ final class Spread {
     /**
      * @param originsPerDay how many forecasts are judged a day
      * @param horizonHours how far ahead
-     * @param overlap how many forecasts judged in a row tell as much as one, because their horizons overlap
+     * @param overlap the number of judged forecasts in a row that count as one, because their horizons overlap
      * @param ofDay how errors differ by time of day, which all horizons share
      */
     Spread(double originsPerDay, double horizonHours, double overlap, ErrorsOfDay ofDay) {
@@ -93,7 +93,9 @@ final class Spread {
         return Math.pow(mean, 1 - OF_DEMAND) * Math.pow(forecast + OFFSET_OF_MEAN * mean, OF_DEMAND) + NOTHING;
     }
 
-    /** What size errors have before there are any: of a count of requests whose rate varies by a third (Gamma-Poisson). */
+    /**
+     * What size errors have before there are any: of a count of requests whose rate varies by a third (Gamma-Poisson).
+     */
     private void guess(double forecast, double unit) {
         day = Math.sqrt(forecast + forecast * forecast / 8 + 0.25) / unit;
         recent = day;
@@ -131,14 +133,14 @@ final class Spread {
     }
 
     /**
-     * Whether a quantile held. Where demand is constant it lies on the forecast, and both are known rounded: what came is rounded like
-     * them then, lest that decide.
+     * Whether a quantile held. Where demand is constant it lies on the forecast, and both are known rounded: what came
+     * is rounded like them then, lest that decide.
      */
     static boolean isUnder(double actual, double quantile, double forecast) {
         return actual <= quantile || (quantile == forecast && Compact.rounded(actual) == quantile);
     }
 
-    /** How large an error is to be expected, in requests. */
+    /** The expected size of an error, in requests. */
     double size(long target, double forecast, double mean) {
         double unit = unit(forecast, mean);
         if (day == 0 || forecast > UNKNOWN * mean) {

@@ -5,20 +5,21 @@ import io.lendstream.core.forecast.snapshot.StateReader;
 import io.lendstream.core.forecast.snapshot.StateWriter;
 
 /**
- * The probability at which a spread must be read so that p99 really is passed once in a hundred steps. What is left above it
- * shrinks and grows with the share of steps that lately passed:
+ * The probability at which a spread must be read so that p99 really is passed once in a hundred steps. The probability
+ * above it shrinks and grows with the share of steps that recently passed:
  *
  * <p>{@code 1 - level = 0.01 * exp(-force * (passed / 0.01 - 1))}, {@code passed} being a mean with forgetting.
  *
- * <p>Unlike a {@link Level}'s, the force is the same whatever the step: a share that stays off the promise for a week is answered by
- * as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err together and the share is less certain.
- * Levels end where ten days of errors tell little more of how far out the spread reaches.
+ * <p>Unlike a {@link Level}'s, the force is the same whatever the step: a share that stays off the promise for a week
+ * changes the level by as much at ten minutes as at one. Only where horizons overlap it is less, as forecasts then err
+ * together and the share is less certain. Levels end where ten days of errors give little more evidence of the spread's
+ * reach.
  *
- * <p>An answer takes evidence: it grows with the forecasts judged and is whole when five of them should have been passed; and the mean
- * is over so many forecasts, however long the step, that none is worth the whole range.
+ * <p>An answer takes evidence: it grows with the forecasts judged and is whole when five of them should have been
+ * passed; and the mean is over so many forecasts, however long the step, that none is worth the whole range.
  *
- * @see <a href="https://arxiv.org/abs/2307.16895">Angelopoulos, Candès and Tibshirani, Conformal PID control for time series
- *     prediction, NeurIPS 2023: error integration</a>
+ * @see <a href="https://arxiv.org/abs/2307.16895">Angelopoulos, Candès and Tibshirani, Conformal PID control for time
+ *     series prediction, NeurIPS 2023: error integration</a>
  */
 final class TailLevel {
     private static final double PROMISED = 0.01;
@@ -40,7 +41,7 @@ final class TailLevel {
 
     /**
      * @param originsPerDay how many forecasts are judged a day
-     * @param overlap how many forecasts judged in a row tell as much as one, because their horizons overlap
+     * @param overlap the number of judged forecasts in a row that count as one, because their horizons overlap
      */
     TailLevel(double originsPerDay, double overlap) {
         force = FORCE / Math.sqrt(Math.sqrt(overlap));

@@ -58,7 +58,7 @@ public final class Models {
     private Models() {}
 
     /**
-     * What can be named.
+     * A model that settings can name.
      *
      * @param summary what it expects, in a line
      * @param settings its settings with their defaults, by name; every one a number in (0, 100]
@@ -76,8 +76,8 @@ public final class Models {
     }
 
     /**
-     * A new model without history whose settings, where it has any that are not named, did best on a part of the series. That takes
-     * two passes over a hundred candidates, so it is for evaluations.
+     * A new model without history whose settings, where it has any that are not named, did best on a part of the
+     * series. That takes two passes over a hundred candidates, so it is for evaluations.
      *
      * @param firstStep number of the part's first step
      * @param arrivalsPerSecond of each step, NaN for missing

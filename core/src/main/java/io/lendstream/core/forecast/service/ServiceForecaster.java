@@ -20,12 +20,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Everything that is known of one service's demand: request rates go in, record by record, and each time a step of demand
- * is complete a forecast comes out. The Flink job and the replay both run this.
+ * Forecasts the demand of one service. It takes request rates, and gives a forecast each time a step of demand is
+ * complete. The Flink job and the replay both run this.
  */
 public final class ServiceForecaster {
     private static final int OLDEST_FORMAT = 2;
-    /** Standard deviations of a count by which demand must be above its p99 to be told of before its step is over. */
+    /** The standard deviations of a count by which demand must exceed its p99 for a forecast within the step. */
     private static final double BEYOND_CHANCE = 3;
 
     private final ForecastSettings settings;
@@ -36,7 +36,7 @@ public final class ServiceForecaster {
     private long lastStep = Long.MIN_VALUE;
     private long duplicates;
     private long late;
-    /** What the last forecast said of the step after it, NaN where the first horizon is longer; and when it was issued. */
+    /** The last forecast's p99 of the step after it, NaN if the first horizon is longer; and its time of issue. */
     private double toldP99 = Double.NaN;
 
     private long toldAt = Long.MIN_VALUE;
@@ -50,7 +50,7 @@ public final class ServiceForecaster {
         model = Models.create(settings);
     }
 
-    /** Throws, and says why, if no source could have measured this. */
+    /** Throws if no source could have measured this; the message names the cause. */
     public static void check(RequestRate rate) {
         DemandTracker.check(rate);
     }
@@ -74,7 +74,7 @@ public final class ServiceForecaster {
         return look();
     }
 
-    /** Event time has got this far: whoever should have reported by then and has not is no longer waited for. */
+    /** Event time has reached this time: steps no longer wait for sources that should have reported before it. */
     public Optional<DemandForecast> advanceTo(Instant now) {
         tracker.advanceTo(now.toEpochMilli());
         return look();
@@ -116,10 +116,10 @@ public final class ServiceForecaster {
     }
 
     /**
-     * A forecast in the middle of a step, if demand in it is above the p99 that was told, by more than chance: as if the
-     * step went on like that. It is issued at the time that everybody has reported to, at most one for each window. The
-     * step is learned from when it is over, as always. On a fall nobody needs to hurry. There is none where the first horizon is
-     * longer than a step, as nothing was told of the step in hand.
+     * A forecast within a step, if its demand exceeds the forecast p99 by more than chance; it assumes that the step
+     * goes on like that. It is issued at the time up to which all sources have reported, at most one for each window.
+     * The models learn from the step after its end, as always. A fall causes no such forecast. If the first horizon is
+     * longer than a step, there is no such forecast either, because the open step had no forecast.
      */
     public Optional<DemandForecast> early() {
         return tracker.part().filter(this::isBeyondBand).map(this::toldEarly);
@@ -142,8 +142,8 @@ public final class ServiceForecaster {
     }
 
     /**
-     * When {@link #advanceTo} has to be called at the latest, in case no record comes before: the step in hand is closed
-     * then, whoever is silent. Empty if there is no step in hand.
+     * The latest time at which {@link #advanceTo} must be called if no record comes before: the open step closes then,
+     * even if sources are silent. Empty if there is no open step.
      */
     public Optional<Instant> closesBy() {
         OptionalLong by = tracker.closesBy();

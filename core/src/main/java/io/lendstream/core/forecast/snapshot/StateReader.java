@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 
-/** Reads back what a {@link StateWriter} wrote, in the same order. */
+/** Reads the values of a {@link StateWriter}, in the same order. */
 public final class StateReader {
     private final ByteBuffer bytes;
     private int format = StateWriter.FORMAT;

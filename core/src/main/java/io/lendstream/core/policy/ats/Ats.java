@@ -28,9 +28,9 @@ import java.util.Optional;
  * Adaptive task scaling: chooses sizes by a group knapsack over speedups, and reclaims by the least loss of speedup.
  *
  * <p>A job's speedup with {@code w} GPUs is its goodput there over its goodput with a fair share. A change of size is
- * weighed by {@code (age - 10 s x changes) / (age + 10 s)}, so that young and often changed jobs keep their GPUs. A job may
- * at most double the largest size it has run at, because its speed beyond that is not known. A job without known goodput
- * is assumed to run in proportion to its GPUs.
+ * weighed by {@code (age - 10 s x changes) / (age + 10 s)}, so that young and often changed jobs keep their GPUs. A job
+ * may at most double the largest size it has run at, because its speed beyond that is not known. A job without known
+ * goodput is assumed to run in proportion to its GPUs.
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */

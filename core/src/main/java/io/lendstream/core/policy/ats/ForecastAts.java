@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The policy {@code lendstream}: ATS for training, demand forecasts for inference. Experimental, as it can starve services.
+ * The policy {@code lendstream}: ATS for training, demand forecasts for inference. Experimental, as it can starve
+ * services.
  *
  * @param planEvery how often training is planned
  * @param protectScale factor on the time for which a replica that demand no longer needs is protected from lending

@@ -6,7 +6,7 @@ import io.lendstream.core.policy.ClusterView;
 import io.lendstream.core.policy.Policy;
 import java.util.List;
 
-/** A policy that reclaims as DeepBoot's ATS does: the loans whose loss costs training the least speed come first. */
+/** A policy that reclaims like DeepBoot: the loans whose loss costs training the least speed come first. */
 public interface ReclaimsByLeastLoss extends Policy {
     @Override
     default List<GpuId> victims(ClusterView cluster, int count) {

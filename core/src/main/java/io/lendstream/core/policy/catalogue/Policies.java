@@ -45,7 +45,7 @@ public final class Policies {
 
     private Policies() {}
 
-    /** Every policy with its default settings. */
+    /** All policies with their default settings. */
     public static List<Policy> all() {
         return ENTRIES.stream()
                 .map(entry -> entry.make.apply(new Settings("", Map.of())))
@@ -103,7 +103,7 @@ public final class Policies {
                     "%s of policy %s must be a number of at least 0, but was '%s'".formatted(key, policy, value));
         }
 
-        /** One of several words, the first of which is usual. */
+        /** One of several words; the first is the default. */
         String choice(String key, String... words) {
             String value = values.getOrDefault(key, words[0]);
             if (List.of(words).contains(value)) {

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Free GPUs by node, out of which jobs are placed afresh. Of nodes that are equally good the first is taken. */
+/** Free GPUs by node, for placing jobs from scratch. Of equally good nodes the first is taken. */
 public final class FreeGpusByNode {
     /** Which node a job goes to. */
     public enum Fit {
-        /** The node with the fewest free GPUs that holds what is left of the job; the one with most where none does. */
+        /** The node with the fewest free GPUs that holds the rest of the job; if none does, the node with the most. */
         TIGHTEST,
         /** The node with the most free GPUs. */
         EMPTIEST

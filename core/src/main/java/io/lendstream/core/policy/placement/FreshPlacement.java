@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Turns sizes into GPUs as the published schedulers do: a job whose size stays keeps its GPUs, the others are placed from
- * scratch, the smallest first.
+ * Turns sizes into GPUs like the published schedulers. A job whose size stays keeps its GPUs; the others are placed
+ * from scratch, the smallest first.
  */
 public final class FreshPlacement {
     private FreshPlacement() {}

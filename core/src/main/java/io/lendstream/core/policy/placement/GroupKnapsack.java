@@ -4,19 +4,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Chooses one size for every job so that the sum of values is greatest and the sizes fit: exact, and with the ties of the
- * plain dynamic program over jobs and room.
+ * Chooses one size for every job so that the sum of values is greatest and the sizes fit. It is exact, with the ties of
+ * the plain dynamic program over jobs and room.
  *
- * <p>A price per GPU, at which jobs that buy what suits them best use about the whole capacity, bounds what any plan can be
- * worth. A plan falls short of the bound by what its jobs regret at that price and by the price of GPUs left over. So the
- * program need not visit states that already fall short by more than the best plan does in the end. How much that is is
- * tried out from little to more. With many jobs of different worth the best plan comes close to the bound, and about O(1)
- * states are left of each job: O(jobs x largest size). Where all jobs are alike, or few large ones must fit, more are left,
- * at worst all: O(jobs x capacity x largest size).
+ * <p>A price per GPU, at which jobs that buy what suits them best use about the whole capacity, bounds what any plan
+ * can be worth. A plan falls short of the bound by what its jobs regret at that price and by the price of GPUs left
+ * over. So the program need not visit states that already fall short by more than the best plan does in the end. How
+ * much that is is tried out from little to more. With many jobs of different worth the best plan comes close to the
+ * bound, and about O(1) states are left of each job: O(jobs x largest size). Where all jobs are alike, or few large
+ * ones must fit, more are left, at worst all: O(jobs x capacity x largest size).
  *
  * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, ATS for training</a>
- * @see <a href="https://doi.org/10.1007/978-3-540-24777-7">Kellerer, Pferschy, Pisinger: Knapsack Problems, sections 5.1
- *     and 11: bounds and reduction</a>
+ * @see <a href="https://doi.org/10.1007/978-3-540-24777-7">Kellerer, Pferschy, Pisinger: Knapsack Problems, sections
+ *     5.1 and 11: bounds and reduction</a>
  */
 public final class GroupKnapsack {
     /** Share of the bound that rounding may hide. */
@@ -29,7 +29,9 @@ public final class GroupKnapsack {
     private final int jobs;
     private final int capacity;
 
-    /** Choices of all jobs in a row, from {@code first[job]} to {@code first[job + 1]}: nothing, then ascending sizes. */
+    /**
+     * Choices of all jobs in a row, from {@code first[job]} to {@code first[job + 1]}: nothing, then ascending sizes.
+     */
     private final int[] first;
 
     private final int[] size;
@@ -64,10 +66,10 @@ public final class GroupKnapsack {
     /**
      * The best sizes.
      *
-     * @param values by job: {@code values[w]} is what the job is worth with {@code w} GPUs; nothing is worth 0. A choice that
-     *     is not allowed is negative infinity
-     * @return a size for each job, in their order; of equal plans, one that prefers the smallest sizes for the last jobs,
-     *     but something to nothing
+     * @param values by job: {@code values[w]} is what the job is worth with {@code w} GPUs; nothing is worth 0. A
+     *     choice that is not allowed is negative infinity
+     * @return a size for each job, in their order; of equal plans, one that prefers the smallest sizes for the last
+     *     jobs, but something to nothing
      */
     public static int[] choose(List<double[]> values, int capacity) {
         return new GroupKnapsack(values, capacity).sizes();
@@ -174,7 +176,10 @@ public final class GroupKnapsack {
         return (value[to] - value[from]) / (size[to] - size[from]);
     }
 
-    /** Runs the program over states that fall short of the bound by no more than this; whether one has the whole capacity. */
+    /**
+     * Runs the program over states that fall short of the bound by no more than this; whether one has the whole
+     * capacity.
+     */
     private boolean reaches(double shortfall) {
         int width = price > 0 ? (int) Math.min(capacity, shortfall / price) + 1 : capacity + 1;
         reserve(width);

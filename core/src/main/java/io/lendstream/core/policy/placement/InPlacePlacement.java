@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Turns sizes into GPUs so that jobs stay where they are as far as that costs no spread: a job whose size stays keeps its
- * GPUs, the others are placed the smallest first.
+ * Turns sizes into GPUs and keeps jobs on their GPUs unless that spreads them over more nodes. A job whose size stays
+ * keeps its GPUs; the others are placed, the smallest first.
  */
 public final class InPlacePlacement {
     private InPlacePlacement() {}

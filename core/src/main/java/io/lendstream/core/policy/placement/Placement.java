@@ -57,7 +57,7 @@ final class Placement {
         return free.getOrDefault(node, List.of());
     }
 
-    /** Takes GPUs out of what can be placed. */
+    /** Removes GPUs from the free ones. */
     void keep(List<GpuId> gpus) {
         for (GpuId gpu : gpus) {
             NodeId node = nodeOf.get(gpu);
@@ -128,7 +128,10 @@ final class Placement {
         return nodes(grown) <= nodes(fresh) + 1 ? grown : fresh;
     }
 
-    /** Adds to what is held: first on its nodes, then where the rest fits most tightly, else where most is free. */
+    /**
+     * Adds GPUs to the held ones: first on their nodes, then on the tightest node that holds the rest, else on the node
+     * with the most free GPUs.
+     */
     private List<GpuId> bestFit(int count, SortedMap<NodeId, List<GpuId>> held) {
         List<GpuId> chosen = new ArrayList<>();
         held.values().forEach(chosen::addAll);

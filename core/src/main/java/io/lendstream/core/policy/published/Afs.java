@@ -11,11 +11,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Gives GPUs away one at a time, each to the job that wins against all others: of two jobs without GPUs the shorter one, else
- * the one whose throughput gains more, in proportion, from one more GPU. Needs to know how long jobs run.
+ * Gives GPUs one at a time, each to the job that wins against all others. Of two jobs without GPUs the shorter one
+ * wins, else the job whose throughput gains more, in proportion, from one more GPU. It needs the run times of jobs.
  *
- * <p>The gain is taken over the throughput after it for both jobs, as in the port that the DeepBoot evaluation compares with;
- * the paper takes the holder's over the throughput before it.
+ * <p>The gain is taken over the throughput after it for both jobs, as in the port that the DeepBoot evaluation compares
+ * with; the paper takes the holder's over the throughput before it.
  *
  * @see <a href="https://www.usenix.org/conference/nsdi21/presentation/hwang">AFS-L, NSDI 2021, algorithm 1</a>
  */

@@ -16,30 +16,32 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The ceiling that other policies are measured against: knows how much work every job still has before it and how fast it is on
- * any number of GPUs, and so gives GPUs to where they shorten all jobs together most.
+ * The oracle that other policies are compared with. It knows the remaining work of every job and its speed on any
+ * number of GPUs, and gives GPUs to the jobs where they shorten all jobs together most.
  *
- * <p>Maximises the sum of speedups over one GPU, each weighed by how much the sum of completion times shrinks for each second of
- * the job's work that is done. For jobs whose speedup on {@code n} GPUs is {@code n^scaling}, and none to come, that is known:
- * {@code (i^p - (i-1)^p)^(1/p)} with {@code p = 1 / (1 - scaling)} for the job that is {@code i}-th from the longest. So short
- * jobs go first the more, the better jobs scale. Here each job has its own speedup, and only the weights assume a common one.
+ * <p>Maximises the sum of speedups over one GPU, each weighed by the reduction of the sum of completion times for each
+ * second of the job's work. For jobs whose speedup on {@code n} GPUs is {@code n^scaling}, and none to come, that is
+ * known: {@code (i^p - (i-1)^p)^(1/p)} with {@code p = 1 / (1 - scaling)} for the job that is {@code i}-th from the
+ * longest. So short jobs go first the more, the better jobs scale. Here each job has its own speedup, and only the
+ * weights assume a common one.
  *
- * <p>A change of GPUs is worth only what is left of the {@code payback} time, or of the job if that is shorter, after the pause it
- * costs; a start is taken to cost nothing, for it cannot be avoided. No job is bound to twice the GPUs it has run on, as with
- * DeepBoot: its speed beyond is known.
+ * <p>A change of GPUs counts only for the rest of the {@code payback} time, or of the job if that is shorter, after its
+ * pause. A start is assumed to cost nothing, because it cannot be avoided. No job is bound to twice the GPUs it has run
+ * on, as with DeepBoot: its speed beyond is known.
  *
- * <p>What it takes for truth: the total work that a job reports of itself, as all jobs of a replay do from their submission, less
- * what it has done; and the job's goodput model with the gradient noise last measured. Epochs still to come, whose noise differs,
- * are the one thing hidden from it. For a job that reports no total, as much is taken to lie before it as behind it. Future
- * demand it cannot see, as no policy can: replicas are served as they come. Plans follow twice a minute; with one every 5 s the
- * preset day went no better, for more changes were made. It is a strong heuristic, not a proven bound.
+ * <p>It trusts the total work that a job reports, less the work done, and the job's goodput model with the gradient
+ * noise last measured. All jobs of a replay report their total at submission. It does not know the noise of later
+ * epochs. For a job without a total, the remaining work is assumed to equal the work done. It does not see future
+ * demand. It plans twice a minute; a plan every 5 s gave no better result for the preset day, because it made more
+ * changes. It is a strong heuristic, not a proven bound.
  *
  * @param scaling exponent of the speedup that weights assume; from 0, at which all jobs count alike, to below 1
  * @param payback within which a change has to pay
  * @param planEvery how often training is planned
- * @see <a href="https://arxiv.org/abs/1903.09346">Berg, Vesilo, Harchol-Balter: "heSRPT: Optimal Parallel Scheduling of Jobs
- *     With Known Sizes", 2019</a>
- * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, on goodput and restarts</a>
+ * @see <a href="https://arxiv.org/abs/1903.09346">Berg, Vesilo, Harchol-Balter: "heSRPT: Optimal Parallel Scheduling of
+ *     Jobs With Known Sizes", 2019</a>
+ * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, on goodput and
+ *     restarts</a>
  */
 public record Clairvoyant(double scaling, Duration payback, Duration planEvery) implements ReclaimsByLeastLoss {
     public Clairvoyant {

@@ -29,24 +29,26 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Starts as many jobs as it can with what each needs at least, the shortest first, and gives what is left to elastic jobs
- * where it shortens them most. Extra workers go to lent GPUs, so that a reclaim mostly shrinks jobs and seldom stops one.
- * Needs to know how long jobs run.
+ * Starts as many jobs as possible on their least GPUs, the shortest first. Elastic jobs get the rest, where it shortens
+ * them most. Extra workers go to lent GPUs, so that a reclaim mostly shrinks jobs and seldom stops one. It needs the
+ * run times of jobs.
  *
- * <p>The base demand of a job is its least number of GPUs if it is elastic and all it asked for if not. What is left after it
- * is a multiple-choice knapsack: {@code k} extra workers for a job weigh {@code k} and are worth the seconds by which they
- * shorten what remains of it. A reclaim takes extra workers first; then the servers on which it stops the least, where a job
- * counts on each of its lent servers for one over their number, so that a job that is stopped anyway frees all of them.
+ * <p>The base demand of a job is its least number of GPUs if it is elastic, else its requested number. The rest is
+ * divided by a multiple-choice knapsack: {@code k} extra workers for a job weigh {@code k} and are worth the seconds by
+ * which they shorten the job. A reclaim takes extra workers first; then the servers on which it stops the least, where
+ * a job counts on each of its lent servers for one over their number, so that a job that is stopped anyway frees all of
+ * them.
  *
- * <p>Where the paper leaves things open, or speaks of another cluster: a job that runs keeps its base demand, for only a
- * reclaim stops jobs there; a job that is too large for what is left lets smaller ones pass; the extra workers of all jobs
- * are chosen anew in each plan. GPUs are reclaimed, not whole servers: replicas here need single GPUs. Extra workers are
- * taken in the order of the cost of their servers, so that whole ones still come free; of equal servers, those with fewest
- * lent GPUs first. On the cheapest server jobs are stopped one by one, until that is enough. Idle lent servers come first,
- * but are none of the policy's business: free GPUs go to replicas before anything is reclaimed. This is the paper's policy, not the port in DeepBoot's evaluation, whose knapsack prefers long jobs.
+ * <p>Where the paper leaves things open, or speaks of another cluster: a job that runs keeps its base demand, for only
+ * a reclaim stops jobs there; a job that is too large for the rest lets smaller ones pass; each plan chooses the extra
+ * workers of all jobs again. GPUs are reclaimed, not whole servers: replicas here need single GPUs. Extra workers are
+ * taken in the order of the cost of their servers, so that whole ones still come free; of equal servers, those with
+ * fewest lent GPUs first. On the cheapest server jobs are stopped one by one, until that is enough. Idle lent servers
+ * come first, but are none of the policy's business: free GPUs go to replicas before anything is reclaimed. This is the
+ * paper's policy, not the port in DeepBoot's evaluation, whose knapsack prefers long jobs.
  *
- * @see <a href="https://doi.org/10.1145/3552326.3587445">Li et al., "Lyra: Elastic Scheduling for Deep Learning Clusters",
- *     EuroSys 2023, sections 4 and 5</a>
+ * @see <a href="https://doi.org/10.1145/3552326.3587445">Li et al., "Lyra: Elastic Scheduling for Deep Learning
+ *     Clusters", EuroSys 2023, sections 4 and 5</a>
  */
 public record Lyra() implements Policy {
     @Override

@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Gives each job its least number of GPUs, and then GPU by GPU to the job whose remaining time shrinks most by it. Needs to know
- * how long jobs run.
+ * Gives each job its least number of GPUs, and each further GPU to the job that it shortens most. It needs the run
+ * times of jobs.
  *
- * <p>Follows the form for synchronous training in which the Pollux and DeepBoot evaluations compare with it: no parameter
- * servers, and the owner's batch.
+ * <p>Follows the form for synchronous training in which the Pollux and DeepBoot evaluations compare with it: no
+ * parameter servers, and the owner's batch.
  *
  * @see <a href="https://doi.org/10.1145/3190508.3190517">Optimus, EuroSys 2018, section 4.1</a>
  */

@@ -23,12 +23,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Searches for the allocation in which all jobs get on best, batch sizes included. The search starts from the present
- * allocation each time, seeded with the time of the plan: published runs also keep the last search's population, but a plan
- * depends on nothing but what is seen.
+ * Searches for the allocation with the best mean speed of all jobs, batch sizes included. Each search starts from the
+ * present allocation, seeded with the time of the plan. Published runs also keep the last search's population; here a
+ * plan depends only on the view of the cluster.
  *
- * @param original whether the search and the price of a restart are those of the paper's artefact: 100 generations of 100,
- *     and 30 s; else those of the evaluation of DeepBoot: 50 of 50, 10 s, and a tenth of the speedup for a move
+ * @param original whether the search and the price of a restart are those of the paper's artefact: 100 generations of
+ *     100, and 30 s; else those of the evaluation of DeepBoot: 50 of 50, 10 s, and a tenth of the speedup for a move
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, section 4.2</a>
  */
 public record Pollux(boolean original) implements ReclaimsByLeastLoss {
@@ -66,7 +66,7 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
                 candidates, nodes.values().stream().map(List::size).toList());
         var found =
                 PolluxSearch.search(problem, settings, List.of(), cluster.now().getEpochSecond());
-        return placed(cluster, ats, jobs, new Search(problem, found, List.copyOf(nodes.values())));
+        return placed(cluster, ats, jobs, new FoundAllocation(problem, found, List.copyOf(nodes.values())));
     }
 
     /** GPUs that the jobs which may be changed can have. */
@@ -91,10 +91,10 @@ public record Pollux(boolean original) implements ReclaimsByLeastLoss {
     }
 
     /** A problem, its solution, and the GPUs of each node. */
-    private record Search(PolluxSearch.Problem problem, PolluxSearch.Found found, List<List<GpuId>> nodes) {}
+    private record FoundAllocation(PolluxSearch.Problem problem, PolluxSearch.Found found, List<List<GpuId>> nodes) {}
 
     /** Jobs keep the GPUs they have on a node, as far as they keep any there. */
-    private static Plan placed(ClusterView cluster, Ats ats, List<JobView> jobs, Search search) {
+    private static Plan placed(ClusterView cluster, Ats ats, List<JobView> jobs, FoundAllocation search) {
         PolluxSearch.Problem problem = search.problem;
         PolluxSearch.Found found = search.found;
         List<List<GpuId>> nodes = search.nodes;

@@ -6,23 +6,23 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Pollux's search for an allocation: NSGA-II over matrices that say how many GPUs of each node each job has.
+ * Pollux's search for an allocation: NSGA-II over matrices of the GPUs of each node for each job.
  *
- * <p>The first objective is the power mean (p = -1) of the jobs' speedups, each weighed by its restart factor if its row
- * differs from what it has now; it rewards that all jobs get on. The second is the sum of speedups. The result is the
- * matrix with the best first objective. Published speedups also carry the share of the cluster that a GPU is, which is the
- * same for all jobs here and left out.
+ * <p>The first objective is the power mean (p = -1) of the jobs' speedups, each weighed by its restart factor if its
+ * row differs from what it has now; it rewards that all jobs get on. The second is the sum of speedups. The result is
+ * the matrix with the best first objective. Published speedups also carry the share of the cluster that a GPU is, which
+ * is the same for all jobs here and left out.
  *
  * <p>Children take each job's row from one parent or the other, and change about two rows: back to what it is now, to
- * fewer on some nodes, or to more. Then they are repaired: no node has two jobs that span nodes, no job has more
- * GPUs or nodes than it may, no node gives more than it has, and jobs that come first in the list win. Equal problems,
+ * fewer on some nodes, or to more. Then they are repaired: no node has two jobs that span nodes, no job has more GPUs
+ * or nodes than it may, no node gives more than it has, and jobs that come first in the list win. Equal problems,
  * starts and seeds give equal results. O(generations x population x (jobs x nodes + population)).
  *
  * @see <a href="https://www.usenix.org/conference/osdi21/presentation/qiao">Pollux, OSDI 2021, sections 4.2 and 4.3</a>
  * @see <a href="https://doi.org/10.1109/4235.996017">Deb et al.: NSGA-II, 2002</a>
  */
 public final class PolluxSearch {
-    /** What a job without GPUs is taken to be worth, so that plans for more jobs than GPUs can be told apart. */
+    /** The assumed speedup of a job without GPUs, so that plans for more jobs than GPUs differ in value. */
     private static final double WAITING_SPEEDUP = 0.01;
 
     private static final double RESET = 0.1;
@@ -51,7 +51,7 @@ public final class PolluxSearch {
      * @param current replicas that it has now on each node
      * @param least fewest replicas it can run with
      * @param most most it may have
-     * @param restartFactor what is left of its speedup if its row changes
+     * @param restartFactor the share of its speedup that is left if its row changes
      */
     public record Job(Speedup speedup, List<Integer> current, int least, int most, double restartFactor) {
         public Job {
@@ -60,9 +60,9 @@ public final class PolluxSearch {
     }
 
     /**
-     * What is to be decided.
+     * The problem to solve.
      *
-     * @param jobs those that come first win where they clash
+     * @param jobs the jobs; in a conflict the earlier one wins
      * @param capacity GPUs of each node
      */
     public record Problem(List<Job> jobs, List<Integer> capacity) {
@@ -79,9 +79,10 @@ public final class PolluxSearch {
     }
 
     /**
-     * How to search.
+     * The settings of the search.
      *
-     * @param moveFactor what is left of a job's speedup if it gains GPUs on some nodes and loses some on others
+     * @param moveFactor the share of a job's speedup that is left if it gains GPUs on some nodes and loses some on
+     *     others
      * @param mostNodes most nodes that a job may span
      */
     public record Settings(int population, int generations, double moveFactor, int mostNodes) {
@@ -100,7 +101,7 @@ public final class PolluxSearch {
     }
 
     /**
-     * What was found. An allocation has, by job, its replicas on each node.
+     * The result of a search. An allocation has, by job, its replicas on each node.
      *
      * @param powerMean first objective of the best allocation
      * @param population the last generation, the best first, from which the next search may start

@@ -22,12 +22,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Serves jobs that have had little service first, without knowing how long they run: two queues, and a job moves to the second
- * when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job gets what its
- * owner asked for or nothing; one that runs stays where it is.
+ * Serves the jobs with the least GPU time first, without their run times. There are two queues; a job moves to the
+ * second when its run time times its GPUs reaches a threshold. Within a queue the first come are served first. A job
+ * gets what its owner asked for or nothing; one that runs stays where it is.
  *
- * <p>Follows the form in which the Pollux and DeepBoot evaluations compare with it: no way back to the first queue, and a
- * job that lost GPUs goes on with the rest.
+ * <p>Follows the form in which the Pollux and DeepBoot evaluations compare with it: no way back to the first queue, and
+ * a job that lost GPUs goes on with the rest.
  *
  * @param demoteGpuHours GPU time after which a job moves to the second queue
  * @see <a href="https://www.usenix.org/conference/nsdi19/presentation/gu">Tiresias, NSDI 2019, discretised 2D-LAS</a>
@@ -51,7 +51,7 @@ public record Tiresias(double demoteGpuHours) implements ReclaimsByLeastLoss {
         return Duration.ofSeconds(60);
     }
 
-    /** O(jobs that run + jobs that start + GPUs): nobody looks further down the queue than there is room for. */
+    /** O(jobs that run + jobs that start + GPUs): the plan reads the queue only as far as there is room. */
     @Override
     public Plan plan(ClusterView cluster) {
         return new Planning(cluster).plan();

@@ -53,7 +53,9 @@ class DemandTrackerTest {
         assertThat(feed(alive.next(15), alive.next(15), alive.next(15))).containsExactly(closed(1, 1));
     }
 
-    /** Steps hold what all sources had in them by their own clocks, from the time on when the last of them has joined. */
+    /**
+     * Steps hold what all sources had in them by their own clocks, from the time on when the last of them has joined.
+     */
     @ParameterizedTest
     @CsvSource({"2, true", "2, false", "10, true", "10, false"})
     void waitsForAllOthersWhileOneSourceIsFourMinutesAhead(int sources, boolean aheadIsFirst) {
@@ -97,7 +99,10 @@ class DemandTrackerTest {
         assertThat(closed.get(closed.size() - 1)).isEqualTo(closed(13, 2));
     }
 
-    /** A machine five minutes ahead is put right, with or without a restart: it reports of times that it has reported of. */
+    /**
+     * A machine five minutes ahead is put right, with or without a restart: it reports of times that it has reported
+     * of.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void countsNothingTwiceOfASourceWhoseClockIsSetBack(boolean restarted) {

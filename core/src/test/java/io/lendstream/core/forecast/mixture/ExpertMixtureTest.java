@@ -172,7 +172,7 @@ class ExpertMixtureTest {
         return series;
     }
 
-    /** What was said after each step; nothing for steps before the first demand. */
+    /** The forecast after each step; none for steps before the first demand. */
     private static List<List<HorizonQuantiles>> forecasts(String name, double... series) {
         var model = Models.create(new ForecastSettings(name, Duration.ofMinutes(5), HORIZONS));
         List<List<HorizonQuantiles>> said = new ArrayList<>();

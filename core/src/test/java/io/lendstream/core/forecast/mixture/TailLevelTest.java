@@ -90,7 +90,9 @@ class TailLevelTest {
         assertThat(level.strain(60)).isLessThan(0.3);
     }
 
-    /** A miss a week at steps of an hour is one in 168, fewer than promised; the level must not jump between its ends. */
+    /**
+     * A miss a week at steps of an hour is one in 168, fewer than promised; the level must not jump between its ends.
+     */
     @Test
     void isNotThrownFromEndToEndByOneMissWhereStepsAreLong() {
         var level = new TailLevel(24, 1);

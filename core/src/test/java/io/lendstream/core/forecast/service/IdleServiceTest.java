@@ -42,7 +42,9 @@ class IdleServiceTest {
                 .allSatisfy(horizon -> assertThat(horizon.p99() * SECONDS).isBetween(0.0, 0.01));
     }
 
-    /** After days or weeks without demand as much of it as before comes back; p99 is neither absurd nor on the forecast. */
+    /**
+     * After days or weeks without demand as much of it as before comes back; p99 is neither absurd nor on the forecast.
+     */
     @ParameterizedTest
     @CsvSource({"1440, 1440", "1440, 14400", "1440, 30000", "10080, 1440", "10080, 7200", "10080, 14400", "10080, 45000"
     })
@@ -68,7 +70,7 @@ class IdleServiceTest {
         assertThat(passed).isLessThanOrEqualTo(30);
     }
 
-    /** What was said is kept to within 0.1 %: 50 comes back as a little less, and 100 as a little more. */
+    /** Forecasts are kept to within 0.1 %: 50 comes back as a little less, and 100 as a little more. */
     @ParameterizedTest
     @ValueSource(doubles = {50, 100})
     void demandThatNeverChangesIsUnderItsQuantiles(double demand) {

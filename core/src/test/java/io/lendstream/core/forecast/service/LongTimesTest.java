@@ -21,7 +21,7 @@ class LongTimesTest {
     private static final int HOUR = 0;
     private static final int TOMORROW = 1;
 
-    /** Middle of the week is e times as high as its ends: what was there yesterday is no longer true today. */
+    /** Middle of the week is e times as high as its ends: yesterday's demand is no guide for today. */
     @Test
     void knowsTheWeekFromTheSecondOneOn() {
         double[] demand = series(6 * WEEK, step -> 0.5 * -Math.cos(2 * Math.PI * step / WEEK));

@@ -66,7 +66,7 @@ public final class Rates {
                 List.of());
     }
 
-    /** Windows that nobody will ever hear of. */
+    /** Windows that are never reported. */
     public Rates skip(int windows) {
         at = at.plus(window.multipliedBy(windows));
         sequence += windows;

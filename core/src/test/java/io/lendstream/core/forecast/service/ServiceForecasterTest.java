@@ -72,9 +72,12 @@ class ServiceForecasterTest {
         assertThat(forecaster.observe(left.next(900))).isEmpty();
     }
 
-    /** The p99 of five minutes is far above demand of the next one, or far below; in neither case it was told of the step in hand. */
+    /**
+     * The p99 of five minutes is far above demand of the next one, or far below; in neither case it was a forecast of
+     * the open step.
+     */
     @Test
-    void tellsNothingEarlyWhereNothingWasToldOfTheStepInHand() {
+    void forecastsNothingEarlyWhereTheOpenStepHadNoForecast() {
         var fiveMinutesAhead = new ServiceForecaster(
                 new ForecastSettings("lendstream", Duration.ofMinutes(1), List.of(Duration.ofMinutes(5))),
                 SERVICE,
@@ -89,7 +92,7 @@ class ServiceForecasterTest {
     }
 
     @Test
-    void learnsNothingTwiceFromAStepThatItToldOfEarly() {
+    void learnsOnceFromAStepWithAnEarlyForecast() {
         var spoke = new ServiceForecaster(ForecastSettings.DEFAULT, SERVICE, DOMAIN);
         var gateway = Rates.of("gateway");
         for (int window = 0; window < 4 * 60; window++) {
@@ -122,7 +125,7 @@ class ServiceForecasterTest {
     }
 
     @Test
-    void startsAfreshAfterMonthsOfSilence() {
+    void restartsAfterMonthsOfSilence() {
         var gateway = Rates.of("gateway").every(Duration.ofMinutes(1));
         for (int minute = 0; minute < 100; minute++) {
             forecaster.observe(gateway.next(6000));
@@ -149,9 +152,9 @@ class ServiceForecasterTest {
     }
 
     /**
-     * What is kept of a service: its model, 7,405 bytes whatever it has seen; settings, counts and clocks, 128; its own names; of each
-     * source 42 and its names; of each step in hand 16, and 8 for each source. The bound holds for two sources and two steps, all names as long as
-     * those of Kubernetes may be, and boot ids that are UUIDs.
+     * The size of a service's state: its model, 7,405 bytes whatever it has seen; settings, counts and clocks, 128; its
+     * own names; of each source 42 and its names; of each step in hand 16, and 8 for each source. The bound holds for
+     * two sources and two steps, all names as long as those of Kubernetes may be, and boot ids that are UUIDs.
      */
     @Test
     void staysSmallAlsoWithTwoSourcesOfLongNames() {

@@ -49,10 +49,10 @@ class LeastLossTest {
         assertThat(new Ats(view).victims(3)).hasSize(2);
     }
 
-    /** Against a choice that works every loss out anew, every time, as the paper puts it. */
+    /** Against a choice that computes every loss again each time, as the paper describes. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-    void choosesAsIfEveryLossWereWorkedOutAnewEachTime(long seed) {
+    void choosesAsIfEveryLossWereComputedAgainEachTime(long seed) {
         ClusterView view = random(new SplittableRandom(seed));
         int lent = (int) view.gpus().stream()
                 .filter(gpu -> gpu.owner() instanceof Owner.Lent)

@@ -60,7 +60,10 @@ class GroupKnapsackTest {
         }
     }
 
-    /** Few different whole values, so that many plans are worth the same; and values that are no whole numbers of anything. */
+    /**
+     * Few different whole values, so that many plans are worth the same; and values that are no whole numbers of
+     * anything.
+     */
     @Test
     void choosesWhatThePlainProgramChoosesAmongEqualPlans() {
         SplittableRandom random = new SplittableRandom(2);
@@ -85,7 +88,9 @@ class GroupKnapsackTest {
         return value;
     }
 
-    /** The published program: every job, every room, every size; traced back to the smallest size that makes up the sum. */
+    /**
+     * The published program: every job, every room, every size; traced back to the smallest size that makes up the sum.
+     */
     private static int[] plain(List<double[]> values, int capacity) {
         int jobs = values.size();
         double[][] best = new double[jobs + 1][capacity + 1];

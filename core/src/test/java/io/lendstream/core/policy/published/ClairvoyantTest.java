@@ -32,8 +32,8 @@ class ClairvoyantTest {
     }
 
     /**
-     * Speedups are roots, so weights are 1 for the long job and {@code (2^2 - 1^2)^(1/2)} for the short one: 3 and 1 GPUs make
-     * 1.73 x 1.73 + 1 = 4; 4 and none 3.46, 2 and 2 make 3.86.
+     * Speedups are roots, so weights are 1 for the long job and {@code (2^2 - 1^2)^(1/2)} for the short one: 3 and 1
+     * GPUs make 1.73 x 1.73 + 1 = 4; 4 and none 3.46, 2 and 2 make 3.86.
      */
     @Test
     void jobsThatScaleBadlyShareGpusAndTheShortOneGetsMore() {
@@ -50,7 +50,9 @@ class ClairvoyantTest {
         assertThat(plan.targets().get(job("only"))).hasSize(8);
     }
 
-    /** Growing from 1 to 2 pauses it for 3 + 27 / 2 = 16 s. With 20 s to go on one GPU, that is more than it could save. */
+    /**
+     * Growing from 1 to 2 pauses it for 3 + 27 / 2 = 16 s. With 20 s to go on one GPU, that is more than it could save.
+     */
     @Test
     void aJobThatIsAlmostDoneIsLeftAlone() {
         Plan almostDone = clairvoyant.plan(cluster(List.of(runs("a", 20, 1, gpu(0, 0))), 2));

@@ -58,7 +58,9 @@ class LyraTest {
         assertThat(plan.targets().get(job("short"))).isEmpty();
     }
 
-    /** With 2 to 4 GPUs 120 s become 60, 40, 30, and 60 s become 30, 20, 15: 80 + 30 is most for three extra workers. */
+    /**
+     * With 2 to 4 GPUs 120 s become 60, 40, 30, and 60 s become 30, 20, 15: 80 + 30 is most for three extra workers.
+     */
     @Test
     void givesTheRestWhereItShortensJobsMost() {
         Plan plan = lyra.plan(lendable(List.of(elastic("a", 60), elastic("b", 120)), 5));
@@ -101,8 +103,8 @@ class LyraTest {
     }
 
     /**
-     * On node 1 stand one third of {@code wide} and half of {@code two}, on node 2 another third, on node 3 the last and
-     * the other half: node 2 is cheapest, and stopping {@code wide} frees all its GPUs.
+     * On node 1 stand one third of {@code wide} and half of {@code two}, on node 2 another third, on node 3 the last
+     * and the other half: node 2 is cheapest, and stopping {@code wide} frees all its GPUs.
      */
     @Test
     void stopsTheJobsOnTheServerThatCostsLeast() {

@@ -120,6 +120,32 @@ class LendstreamMainTest {
     }
 
     @Test
+    void listsAreTextForPeopleAndJsonForTools() throws IOException {
+        assertThat(run("policies")).isZero();
+        assertThat(out.toString().lines()).anyMatch(line -> line.matches("lendstream +experimental: .*"));
+        assertThat(err.toString()).startsWith("warning: policy lendstream is experimental");
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+
+        assertThat(run("policies", "--json")).isZero();
+
+        JsonNode policies = new ObjectMapper().readTree(out.toString());
+        assertThat(policies).anySatisfy(policy -> {
+            assertThat(policy.get("name").asText()).isEqualTo("lendstream");
+            assertThat(policy.get("experimental").asBoolean()).isTrue();
+            assertThat(policy.get("warning").asText()).contains("can starve services");
+        });
+        assertThat(err.toString()).isEmpty();
+        for (String list : List.of("models", "presets")) {
+            out.getBuffer().setLength(0);
+            assertThat(run(list, "--json")).isZero();
+            assertThat(new ObjectMapper().readTree(out.toString())).isNotEmpty().allSatisfy(entry -> assertThat(
+                            entry.get("summary").asText())
+                    .isNotEmpty());
+        }
+    }
+
+    @Test
     void anUnknownOptionIsBadUsageInOneLine() {
         int code = run("demo", "--colour");
 

@@ -36,9 +36,9 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 
 /**
- * The cost of an agent on its node: processor time, memory and the time of a reading, on the largest scripted machine
- * (eight H100 with seven instances each) of the NVML double of the agent's tests; at one and at ten readings per
- * second, and at one with ten pods whose requests it counts.
+ * The cost of an agent on its node: processor time, memory and the time of a reading. The node is the largest
+ * scripted machine (eight H100 with seven instances each) of the NVML double of the agent's tests. Measured at one
+ * and at ten readings per second, and at one with ten pods whose requests the agent counts.
  */
 final class AgentCost {
     private static final Path DOUBLE = Path.of("telemetry-agent/src/test/native/build.sh");

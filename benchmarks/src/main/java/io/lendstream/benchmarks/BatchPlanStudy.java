@@ -28,9 +28,10 @@ import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
 /**
- * Plans of batches and MIG instances: GPUs compared with the exact optimum, bounds and simpler methods; whether all
- * requests are in time; and planning time. Uses ParvaGPU's six scenarios and measurements (SC 2024), MIGPerf's
- * encoders with inputs of many lengths (arXiv 2301.00407), and random services drawn from the former.
+ * A study of plans of batches and MIG instances. It compares GPUs with the exact optimum, bounds and simpler methods,
+ * checks that all requests are in time, and measures planning time. It uses ParvaGPU's six scenarios and measurements
+ * (SC 2024), MIGPerf's encoders with inputs of many lengths (arXiv 2301.00407), and random services drawn from the
+ * former.
  */
 final class BatchPlanStudy implements Bench {
     private static final String PARVAGPU = "mig/parvagpu";

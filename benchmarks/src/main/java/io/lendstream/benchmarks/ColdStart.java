@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Forecasts with little history: the error of our model relative to a moving average that was tuned on all earlier
- * data, on the second and fourth day of a series.
+ * The accuracy of forecasts with little history: the second and fourth day of a series. It is the error of our model
+ * relative to a moving average that was tuned on all earlier data.
  */
 final class ColdStart {
     private static final String OURS = "lendstream";

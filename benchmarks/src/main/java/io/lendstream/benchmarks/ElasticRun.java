@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One mode of {@link ElasticTraining} from start to stop: resizes a job between four and two processes, and kills its
+ * One mode of {@link ElasticTraining} from start to stop. Resizes a job between four and two processes, and kills its
  * ranks if the mode recovers from that.
  */
 final class ElasticRun implements AutoCloseable, JobListener {
@@ -58,10 +58,7 @@ final class ElasticRun implements AutoCloseable, JobListener {
     private int recoveries;
     private boolean exited;
 
-    /**
-     * The time from the death of a worker to the first step completed after it, and the number of completed steps
-     * lost.
-     */
+    /** The recovery from the death of a worker: time to the first completed step, and completed steps lost. */
     private record CrashRecovery(double seconds, long stepsLost) {}
 
     ElasticRun(Mode mode, Repetitions repetitions) {

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The cost of resizing a PyTorch job between four and two processes: in place, by restart from a checkpoint in
- * memory, and with torchrun; and the cost of losing a rank. The model has 101 MB of parameters, and twice that in
+ * The cost of resizing a PyTorch job between four and two processes, and of losing a rank. Resizes are made in place,
+ * by restart from a checkpoint in memory, and with torchrun. The model has 101 MB of parameters, and twice that in
  * Adam's state.
  *
  * <p>Pause: from the end of the last step before to the end of the first completed step after, less a median step

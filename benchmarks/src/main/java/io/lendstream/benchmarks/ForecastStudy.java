@@ -17,8 +17,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * The forecast model on public series, compared with figures of {@code select} from an earlier program
- * (forecast-reference.csv), and its cost in processor time and state. Held to the bounds of docs/forecasting.md.
+ * The accuracy and the cost of the forecast model on public series. Accuracy is compared with figures of {@code
+ * select} from an earlier program (forecast-reference.csv); cost is processor time and state. Held to the bounds of
+ * docs/forecasting.md.
  */
 final class ForecastStudy implements Bench {
     private static final String OURS = "lendstream";

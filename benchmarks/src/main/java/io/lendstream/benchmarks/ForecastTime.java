@@ -22,10 +22,7 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/**
- * The time of a model for a step of demand with its forecasts, with the settings of the job, and the size of its
- * state.
- */
+/** The time of a model for a step of demand with its forecasts, and its state size. Uses the settings of the job. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -126,8 +126,8 @@ final class ForecasterLoad implements AutoCloseable {
     }
 
     /**
-     * Records per second from the first answer to the last, and in their later half, when the JVM has compiled most
-     * of its code.
+     * Records per second, from the first answer to the last. The second figure is for the later half, when the JVM
+     * has compiled most of its code.
      */
     record Drained(double perSecond, double laterPerSecond) {}
 

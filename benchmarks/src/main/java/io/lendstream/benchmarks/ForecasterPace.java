@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The forecaster's throughput from a filled topic in records per second, the size of its state and checkpoints, and
- * the delay from the event time that closes a step of every service to readable forecasts; for both delivery
- * guarantees, with consumers of committed records.
+ * The pace of the forecaster: throughput, state size, checkpoints and delay of forecasts. Throughput is in records
+ * per second from a filled topic. The delay counts from the event time that closes a step of every service to
+ * readable forecasts. Measured for both delivery guarantees, with consumers of committed records.
  */
 final class ForecasterPace implements Bench {
     private static final List<Integer> SERVICES = List.of(1000, 10_000);

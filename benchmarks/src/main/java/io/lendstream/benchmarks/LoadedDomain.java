@@ -35,8 +35,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A domain of nodes with eight GPUs each, a hundred services with steady demand, fifty services that only have
- * spikes, and a job for each node; with its actuator, which acts at once.
+ * A domain with services, jobs, nodes of eight GPUs, and its actuator, which acts at once. A hundred services have
+ * steady demand and fifty only spikes; there is a job for each node.
  */
 final class LoadedDomain {
     static final int STEADY = 100;

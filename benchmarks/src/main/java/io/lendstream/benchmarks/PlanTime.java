@@ -47,8 +47,8 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
- * The planning time of a policy for a cluster of four GPUs per node with a job per five GPUs, and the value of the
- * plan compared with the exact optimum ({@link PlanValue}).
+ * The planning time of a policy, and the value of its plan compared with the exact optimum ({@link PlanValue}). The
+ * cluster has four GPUs per node and a job per five GPUs.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A simulated Kubernetes node for an agent: an API server that lists its pods without changes, and a page of requests
- * for each pod.
+ * A simulated Kubernetes node for an agent. Its API server lists its pods without changes, and each pod has a page of
+ * requests.
  */
 final class PlayedNode implements AutoCloseable {
     static final String NAME = "bench-node";

@@ -13,9 +13,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
 
 /**
- * Published figures of policies compared with ours in published timing: average JCT, quantiles, restarts, cold starts
- * and response overhead of DeepBoot's simulator, and averages of the artefact of Pollux. Policies that fit step times
- * online run from several starts in DeepBoot's simulator; their mean counts.
+ * Published figures of policies compared with ours in published timing. From DeepBoot's simulator: average JCT,
+ * quantiles, restarts, cold starts and response overhead; from the artefact of Pollux: averages. Policies that fit
+ * step times online run from several starts in DeepBoot's simulator; their mean counts.
  */
 final class PublishedFigures implements Bench {
     private static final int STARTS = 5;

@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Latency from a request-rate record that exceeds the capacity to the reclaim for it, read by a consumer of committed
- * records, at 1,000 GPUs and 2,000 records per second. In the same run, a bare record is written and read on the same
- * broker. For each processing guarantee and commit interval under comparison.
+ * The latency from a request-rate record that exceeds the capacity to the reclaim for it. A consumer of committed
+ * records reads it, at 1,000 GPUs and 2,000 records per second. In the same run, a bare record is written and read on
+ * the same broker. For each processing guarantee and commit interval under comparison.
  */
 final class ReclaimLatency implements Bench {
     private static final int GPUS = 1000;

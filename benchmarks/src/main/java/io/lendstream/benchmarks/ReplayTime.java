@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The time of {@code ./lendstream replay} from the start of the process to its end, on one core if {@code taskset}
- * exists, and its peak resident memory as Linux counts it, read every 20 ms.
+ * The time and the peak resident memory of {@code ./lendstream replay}. Time counts from the start of the process to
+ * its end, on one core if {@code taskset} exists; memory is as Linux counts it, read every 20 ms.
  */
 final class ReplayTime implements Bench {
     /** The default number of runs of each replay. */

@@ -40,9 +40,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Deserializer;
 
 /**
- * A scheduler process, a broker, and all its input: node samples and request rates at a steady pace, an actuator that
- * acts at once, and spikes. A spike raises the rate of a service by the capacity of one replica while every unneeded
- * GPU is on loan, so its record causes a reclaim. Between spikes a bare record is written and read without
+ * A scheduler process, a broker, and a steady load with spikes. The load has node samples, request rates, and an
+ * actuator that acts at once. A spike raises the rate of a service by the capacity of one replica while every
+ * unneeded GPU is on loan, so its record causes a reclaim. Between spikes a bare record is written and read without
  * processing. All times count from the due time of a record, whether the writer was in time or not.
  */
 final class SchedulerLoad implements AutoCloseable {

@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The records of nodes with eight GPUs each that a scheduler of 10,000 GPUs in ten domains processes per second with
- * decisions in time, on one machine with broker and generator. Each pace is held for a minute after a warm-up,
- * beginning with the pace of ten thousand GPUs at one sample per second; the first pace that cannot be held is the
+ * The highest pace of node records at which a scheduler makes its decisions in time. The scheduler has 10,000 GPUs in
+ * ten domains, eight GPUs per node, on one machine with broker and generator. Each pace is held for a minute after a
+ * warm-up, beginning with the pace of one sample per second and GPU node; the first pace that cannot be held is the
  * last. Every service also reports its rate every five seconds, and every job its progress every ten.
  */
 final class SchedulerThroughput implements Bench {

@@ -20,7 +20,7 @@ import java.util.Objects;
 import org.apache.avro.Schema;
 
 /**
- * A list of decisions in a file, for the results of a run: a long run makes more decisions than memory should hold.
+ * A list of decisions in a file, for the results of a run. A long run makes more decisions than memory should hold.
  * Each {@link #get} reads one decision; memory holds 8 bytes for each. Not thread-safe.
  */
 final class DecisionSpool extends AbstractList<Decision> implements AutoCloseable {

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Advances virtual time by one quantum after another, in causal order: all records of a quantum are written before
- * its end is announced, and the next quantum begins after every service has answered and every answer has been read.
+ * Advances virtual time by one quantum after another, in causal order. All records of a quantum are written before
+ * its end is announced. The next quantum begins after every service has answered and every answer has been read.
  *
  * <p>A quantum is at most {@code quantum} long. It reaches to the next event if that is later and the quantum before
  * had no decision.

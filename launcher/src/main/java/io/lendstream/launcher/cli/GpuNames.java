@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Short names of GPUs for people: node and index, such as {@code node-3/5}, and {@code node-3/5:1g.10gb-2} for the MIG
- * instance of that profile from slice 2 on.
+ * Short names of GPUs for people: node and index, such as {@code node-3/5}. A MIG instance also has its profile and
+ * first slice, such as {@code node-3/5:1g.10gb-2}.
  *
  * <p>The names come from the nodes' inventories. A GPU that no inventory has keeps its uuid.
  */

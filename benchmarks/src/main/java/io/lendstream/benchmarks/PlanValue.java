@@ -20,6 +20,8 @@ import org.ojalgo.type.context.NumberContext;
  * <p>The value is the objective of the knapsack by which ATS sizes jobs: the sum of speedups over a fair share, each
  * on as few nodes as its size needs. The speedup of a job whose size changes is multiplied by {@code (age - 10 s x
  * changes) / (age + 10 s)}. The placement of jobs on GPUs does not count.
+ *
+ * @see <a href="https://doi.org/10.1109/TPDS.2023.3293835">DeepBoot, TPDS 2023, section 4</a>
  */
 final class PlanValue {
     private static final double RESTART_SECONDS = 10;

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The known names that a mistyped one was probably meant to be. */
+/** Finds the known names that a mistyped name was probably meant to be. */
 public final class Nearest {
     private Nearest() {}
 
-    /** The name that goes on where this one ends, or the one with the fewest letters to change, if a third will do. */
+    /** A name that starts with this one, or the name with the fewest changes, if at most a third of the letters. */
     static Optional<String> to(String name, Collection<String> known) {
         Optional<String> longer = known.stream()
                 .filter(other -> other.startsWith(name))

@@ -44,6 +44,7 @@ final class JobRun {
     private double progress;
     private int epoch;
     private int restarts;
+    private int inPlace;
     private double gpuSeconds;
     private Optional<Instant> started = Optional.empty();
     private Optional<Instant> completed = Optional.empty();
@@ -161,6 +162,7 @@ final class JobRun {
         }
         if (!next.gpus().isEmpty()) {
             restarts += started.isPresent() ? 1 : 0;
+            inPlace += started.isPresent() && !before.isEmpty() && next.mechanism() == Mechanism.AFE ? 1 : 0;
             started = started.or(() -> Optional.of(when));
         }
         held.addAll(gained);
@@ -213,6 +215,7 @@ final class JobRun {
                 started,
                 completed,
                 restarts,
+                inPlace,
                 gpuSeconds,
                 Math.min(1, progress / truth.totalProgress()),
                 phase);

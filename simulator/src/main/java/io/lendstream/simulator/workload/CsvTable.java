@@ -65,15 +65,19 @@ public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
         }
     }
 
-    /** What is wrong with the file is for whoever named it: it is no fault of the program. */
+    /** The fault lies in the file, not in the program, so the message is for the user. */
     private static IllegalArgumentException unreadable(Path file, IOException cause) {
-        boolean packed = cause instanceof EOFException || cause instanceof ZipException;
-        return new IllegalArgumentException(
-                packed
-                        ? "%s is not a whole gzip file: %s. Copy it again, or take .gz from its name if it is not compressed."
-                                .formatted(file, cause.getMessage())
-                        : "%s cannot be read: %s".formatted(file, cause.getMessage()),
-                cause);
+        if (cause instanceof EOFException) {
+            return new IllegalArgumentException(
+                    "%s is cut off: the gzip stream ends early; copy it again".formatted(file), cause);
+        }
+        if (cause instanceof ZipException) {
+            return new IllegalArgumentException(
+                    "%s is not a valid gzip file: %s; copy it again, or take .gz from its name if it is not compressed"
+                            .formatted(file, cause.getMessage()),
+                    cause);
+        }
+        return new IllegalArgumentException("%s cannot be read: %s".formatted(file, cause.getMessage()), cause);
     }
 
     private static List<String> split(String header) {

@@ -54,7 +54,7 @@ final class PlayOptions {
             names = "--seed",
             paramLabel = "S",
             defaultValue = "1",
-            description = "Seed of everything that is drawn at random. Default: ${DEFAULT-VALUE}.")
+            description = "Seed of all random draws. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
     void check(int mostNodes) {
@@ -96,7 +96,9 @@ final class PlayOptions {
         return layout(domain, ownSeed, trainingNodes());
     }
 
-    /** The layout for a workload without inference services: all nodes are training's unless the options say otherwise. */
+    /**
+     * The layout for a workload without inference services: all nodes are training's unless the options say otherwise.
+     */
     SimulatedNodes.Layout layoutForTraining(String domain, long ownSeed) {
         return layout(domain, ownSeed, trainingNodes.orElse(nodes));
     }

@@ -11,7 +11,8 @@ import java.util.Optional;
  *
  * @param started when it was first given GPUs
  * @param completed when it was over, however it ended
- * @param restarts changes of its GPUs after the first start, other than to none, and crashes; AFE carries out some in place
+ * @param restarts changes of its GPUs after the first start, other than to none, and crashes; AFE carries out some in
+ *     place
  * @param inPlace how many of these were carried out in place, without a restart from a checkpoint
  * @param gpuSeconds GPU time it held until it was done
  * @param done share of its work that is done

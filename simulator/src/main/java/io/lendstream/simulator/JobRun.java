@@ -25,8 +25,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * A training job at work. Between changes its progress is exact: within an epoch it is as fast as its placement and batch
- * allow, and epochs end where they end.
+ * A training job at work. Between changes its progress is exact: within an epoch it is as fast as its placement and
+ * batch allow, and epochs end where they end.
  */
 final class JobRun {
     private final TrainingTask task;
@@ -140,7 +140,8 @@ final class JobRun {
     /**
      * A decision on it was taken up.
      *
-     * @param gained the GPUs of the allocation that it did not have and gets; an actuator leaves out what it cannot give
+     * @param gained the GPUs of the allocation that it did not have and gets; an actuator leaves out what it cannot
+     *     give
      */
     void accepted(
             DecisionId decision,

@@ -18,8 +18,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The report of a run or of several: one HTML file that needs nothing else, with drawings in inline SVG and no script. Equal
- * facts give equal pages, byte by byte.
+ * The report of a run or of several: one HTML file that needs nothing else, with drawings in inline SVG and no script.
+ * Equal facts give equal pages, byte by byte.
  */
 public final class HtmlReport {
     private final RunFacts facts;

@@ -22,7 +22,7 @@ final class RunDetails {
 
     private RunDetails() {}
 
-    /** What is known of a run beside its figures, if anything, folded up unless it is {@code open}. */
+    /** The details of a run beside its figures, if there are any, folded up unless it is {@code open}. */
     static String html(ReportedRun run, boolean open) {
         if (run.services().isEmpty()
                 && run.decisions().total() == 0

@@ -8,7 +8,9 @@ import io.lendstream.simulator.workload.InferenceNeed;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds what readers of results must not overlook: overload, missed objectives, idle clusters, experimental policies. */
+/**
+ * Finds what readers of results must not overlook: overload, missed objectives, idle clusters, experimental policies.
+ */
 public final class RunWarnings {
     /** A job that waits no longer than this for its first GPUs does not wait. */
     private static final double NO_WAIT_SECONDS = 60;

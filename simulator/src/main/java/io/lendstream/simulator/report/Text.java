@@ -33,7 +33,10 @@ public final class Text {
         return safe.toString();
     }
 
-    /** Not so control characters, halves of surrogate pairs, marks that reverse what follows, and what XML does not have. */
+    /**
+     * Not so control characters, halves of surrogate pairs, marks that reverse what follows, and what XML does not
+     * have.
+     */
     private static boolean isPrintable(int c) {
         if (c == '\n' || c == '\t') {
             return true;

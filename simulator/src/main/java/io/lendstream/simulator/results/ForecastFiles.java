@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the results of an evaluation of forecasts: {@code forecasts.csv} as it goes, {@code summary.json} at its end, when
- * both get their names. Their fields are a contract with the tools that read them.
+ * Writes the results of an evaluation of forecasts: {@code forecasts.csv} as it goes, {@code summary.json} at its end,
+ * when both get their names. Their fields are a contract with the tools that read them.
  */
 public final class ForecastFiles implements Closeable {
     private static final ObjectMapper PAGES = Json.pages();

@@ -31,11 +31,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the results of runs: {@code summary.json}, {@code jobs.csv}, {@code inference.csv}, {@code delays.csv} and
- * {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in the tables are seconds since
- * the workload's start. A number that is not finite is an empty cell in a table, and null in JSON.
+ * {@code decisions.jsonl}. Their fields are a contract with the tools that read them. Times in the tables are seconds
+ * since the workload's start. A number that is not finite is an empty cell in a table, and null in JSON.
  *
- * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary and in the
- * distributions of {@code delays.csv}.
+ * <p>Services of which only rates are known have no lines in {@code inference.csv}; they count in the summary and in
+ * the distributions of {@code delays.csv}.
  */
 public final class ResultFiles {
     private static final ObjectMapper LINES = Json.lines();
@@ -79,7 +79,10 @@ public final class ResultFiles {
         write(outcomes, Optional.empty());
     }
 
-    /** Writes the files of runs that are measured against references; these are not written unless they are among the runs. */
+    /**
+     * Writes the files of runs that are measured against references; these are not written unless they are among the
+     * runs.
+     */
     public void write(List<RunOutcome> outcomes, Optional<References> references) {
         write(outcomes, references, List.of());
     }

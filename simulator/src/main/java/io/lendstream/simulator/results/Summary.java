@@ -21,8 +21,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run in figures. Times of jobs are from submission to completion, of those that completed, and unknown where none did;
- * quantiles interpolate linearly.
+ * A run in figures. Times of jobs are from submission to completion, of those that completed, and unknown where none
+ * did; quantiles interpolate linearly.
  *
  * @param complete whether the workload was played to its end
  * @param gpuHoursRescaling GPU hours that went into changes of the size of jobs

@@ -9,8 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Files that appear under their names only when all of them are written, so that half a result, as on a full disk, is not
- * taken for a whole one.
+ * Files that appear under their names only when all of them are written, so that half a result, as on a full disk, is
+ * not taken for a whole one.
  */
 final class WholeFiles implements AutoCloseable {
     private final Path directory;

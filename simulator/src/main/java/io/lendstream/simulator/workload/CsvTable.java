@@ -15,12 +15,12 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * A CSV file with a header, gzip or not. What it cannot read it reports by file, line, column, value and what was expected.
+ * A CSV file with a header, gzip or not. An unreadable cell is reported by file, line, column, value and expectation.
  *
  * @param columns the header
  */
 public record CsvTable(Path file, List<String> columns, List<CsvRow> rows) {
-    /** The first line of a file, by which formats are told apart. */
+    /** The first line of a file, which identifies its format. */
     public static List<String> header(Path file) {
         try (BufferedReader in = open(file)) {
             String first = in.readLine();

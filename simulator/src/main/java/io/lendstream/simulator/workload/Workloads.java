@@ -25,8 +25,8 @@ public final class Workloads {
     private Workloads() {}
 
     /**
-     * Reads {@code W[,W...]}; several are merged in the order of time. Services of the scene's {@code --services} file are
-     * added.
+     * Reads {@code W[,W...]}; several are merged in the order of time. Services of the scene's {@code --services} file
+     * are added.
      */
     public static Workload load(String names, Scene scene) {
         List<Workload> parts = new ArrayList<>();
